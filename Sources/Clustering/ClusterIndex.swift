@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
+import SystemSupport
 
 /// Points clustered at every zoom, as supercluster clusters them. Immutable, and safe to share.
 ///

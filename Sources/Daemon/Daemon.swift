@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
+import Answers
 import Calls
 import ClusterProtocol
-import Answers
-import Sources
-import SystemSupport
 import EventLoop
 import Glibc
 import HTTPDoor
+import JSON
+import Sources
 import Synchronization
+import SystemSupport
 
 /// The daemon as a whole: its loops, servers and signals. `run` returns when it has ended.
 public final class Daemon {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-import Calls
 import Answers
-import Sources
-import SystemSupport
+import Calls
 import JSON
+import Sources
 
 /// The sources, and the methods on them.
 struct SourceSet {

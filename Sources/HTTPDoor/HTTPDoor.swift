@@ -3,6 +3,7 @@ import Calls
 import ClusterProtocol
 import EventLoop
 import JSON
+import Synchronization
 
 /// The HTTP connections of one loop. Belongs to the loop's thread. While nobody is connected it has no timer and
 /// no buffer.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Calls
 import ClusterProtocol
-import JSON
+import EventLoop
 
 /// Opens calls, and handles what they produce later.
 extension SocketConnection: CallTransport {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Calls
 import ClusterProtocol
-import EventLoop
 import JSON
 import SystemSupport
 

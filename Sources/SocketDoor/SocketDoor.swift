@@ -3,6 +3,7 @@ import Calls
 import ClusterProtocol
 import EventLoop
 import JSON
+import Synchronization
 
 /// The connections of one loop that use the protocol over Unix sockets. Belongs to the loop's thread.
 package final class SocketDoor {

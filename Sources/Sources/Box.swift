@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
-import SourceStorage
-import SystemSupport
 
 /// A box in degrees. It may be wider than the world, wrapped around it, or cross the antimeridian.
 public struct Box: Sendable, Equatable {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import Clustering
 import Dispatch
 import GeoJSON
 import JSON
-import SourceStorage
 import Synchronization
 import SystemSupport
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import Dispatch
 import SourceStorage
 import Synchronization

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import GeoJSON
-import SourceStorage
-import SystemSupport
 
 extension SourceError {
     package init(_ error: GeoJSONError) {

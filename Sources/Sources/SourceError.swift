@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import Expressions
 import GeoJSON
-import SourceStorage
-import SystemSupport
 
 /// Why a request to a source was refused.
 ///

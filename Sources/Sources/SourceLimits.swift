@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
-import SourceStorage
-import SystemSupport
 
 /// Limits that all sources share. The server fills them from its table of limits.
 public struct SourceLimits: Sendable {

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
-import SourceStorage
-import SystemSupport
 
 /// The name of a source: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
 ///

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-import SourceStorage
 import Synchronization
-import SystemSupport
 
 /// The observers of a source's data. Safe from any thread.
 package final class SourceObservers: Sendable {

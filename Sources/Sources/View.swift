@@ -2,7 +2,6 @@
 import Aggregates
 import Clustering
 import JSON
-import SourceStorage
 import Synchronization
 import SystemSupport
 

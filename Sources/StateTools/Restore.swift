@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Glibc
-import SourceStorage
 import Sources
 import SystemSupport
 

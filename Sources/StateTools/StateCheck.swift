@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import GeoJSON
 import SourceStorage
 import Sources
 import SystemSupport

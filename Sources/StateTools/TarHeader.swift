@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Glibc
-import SystemSupport
 
 /// The header of a file in a tar archive (POSIX.1-1988, "ustar"), so that tar can read a backup.
 struct TarHeader: Equatable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Expressions
+import JSON
 
 /// Points' values in the form that aggregates fold, for a build or for an update.
 extension RowValues {

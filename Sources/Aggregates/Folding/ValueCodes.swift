@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Expressions
 import JSON
-import SystemSupport
 
 /// Numbers different values from 0 in the order of their first occurrence, and assigns each row its number.
 package struct ValueCodes {

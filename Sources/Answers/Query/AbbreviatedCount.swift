@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import JSON
 import Sources
-import SystemSupport
 
 /// A count as supercluster shortens it: itself below 1000, then `"1k"`, `"1.2k"`, `"12k"`.
 enum AbbreviatedCount {

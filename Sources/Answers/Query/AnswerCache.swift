@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
+import Clustering
 import Sources
-import SystemSupport
 
 /// What answers cache for a view: requested hulls, and serialized features.
 final class AnswerCache: ViewCache, @unchecked Sendable {

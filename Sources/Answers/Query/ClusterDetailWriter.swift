@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Clustering
-import GeoJSON
 import JSON
 import Sources
 import SystemSupport

@@ -2,7 +2,6 @@
 import Clustering
 import GeoJSON
 import Sources
-import SystemSupport
 
 /// Where a cluster's points lie: their extent, whether they are one place, and which is nearest its centre.
 struct ClusterExtent {

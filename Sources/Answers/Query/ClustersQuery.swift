@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Sources
-import SystemSupport
 
 /// The query of `GetClusters`.
 public struct ClustersQuery: Sendable {

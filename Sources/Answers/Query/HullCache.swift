@@ -2,7 +2,6 @@
 import Clustering
 import Sources
 import Synchronization
-import SystemSupport
 
 /// Caches requested hulls of large clusters.
 final class HullCache: Sendable {

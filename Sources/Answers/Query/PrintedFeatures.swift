@@ -3,7 +3,6 @@ import Clustering
 import JSON
 import Sources
 import Synchronization
-import SystemSupport
 
 /// Caches the serialized features of a view's answers. Views of maps
 /// overlap, and printing a cluster takes ten times as long as copying it. Safe from any thread.

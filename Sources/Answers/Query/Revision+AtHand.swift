@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Clustering
+import GeoJSON
 import Sources
 
 /// Whether an answer can be written without waiting for a disk, in sources whose features' text is larger than the cache. Text

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Clustering
+import GeoJSON
 import JSON
 import Sources
 import SystemSupport

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Clustering
 import JSON
 import Sources
 import SystemSupport

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 import Sources
+import SystemSupport
 
 extension Revision {
     /// Writes the members that identify the data of an answer, each after a comma: `revision`, and

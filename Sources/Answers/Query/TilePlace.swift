@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Clustering
 
 /// A tile's address: zoom, column and row.
 public struct TilePlace: Sendable, Equatable {

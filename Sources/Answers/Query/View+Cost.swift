@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Clustering
 import Sources
-import SystemSupport
 
 /// A quick upper bound of an answer's cost. The event loop leaves costly answers to the pool.
 extension View {

@@ -2,7 +2,6 @@
 import Clustering
 import GeoJSON
 import Sources
-import SystemSupport
 
 /// Remembers the candidates of a viewport's nodes, so that unchanged nodes need not be serialized
 /// again to be recognized.

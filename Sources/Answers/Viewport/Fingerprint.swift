@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Sources
-import SystemSupport
 
 /// A 64-bit hash of a text, computed piece by piece.
 ///

@@ -3,7 +3,6 @@ import Clustering
 import GeoJSON
 import JSON
 import Sources
-import SystemSupport
 
 /// Finds a node's marker and writes it with its key.
 struct MarkerWriter: ~Copyable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
+import JSON
 
 extension Peer {
     /// The error for this caller, who lacks the right that a method needs.

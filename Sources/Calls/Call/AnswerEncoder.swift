@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import ClusterProtocol
 import JSON
 
 /// How a transport wraps an answer. The answer is written between `begin` and `end` directly into the outgoing bytes, so it is

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 import JSON
+import Synchronization
 
 /// The state that all calls of one loop share, whatever their transport. Used only on the loop's thread.
 package final class CallEngine {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Answers
 import Sources
-import SystemSupport
 
 extension Limits {
     /// One limit: its name, and what the configuration and the documentation say about it.

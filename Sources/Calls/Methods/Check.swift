@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
+import JSON
 
 /// `Check`: reports whether the daemon serves, as gRPC's health service does.
 struct Check: UnaryMethod {

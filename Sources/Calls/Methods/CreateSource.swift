@@ -2,7 +2,6 @@
 import ClusterProtocol
 import Answers
 import Sources
-import SystemSupport
 
 /// `CreateSource`: creates an empty source with options.
 struct CreateSource: UnaryMethod {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-import ClusterProtocol
 import Answers
+import ClusterProtocol
+import JSON
 import Sources
-import SystemSupport
 
 /// `DeleteSource`: removes a source and its files.
 struct DeleteSource: UnaryMethod {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Answers
 import ClusterProtocol
+import Clustering
 import JSON
 import Sources
 

@@ -2,7 +2,6 @@
 import ClusterProtocol
 import Answers
 import Sources
-import SystemSupport
 
 /// `GetChildren`: returns a cluster's children at the next zoom.
 struct GetChildren: UnaryMethod {

@@ -2,7 +2,6 @@
 import ClusterProtocol
 import Answers
 import Sources
-import SystemSupport
 
 /// `GetClusterExpansionZoom`: returns the zoom at which a cluster splits.
 struct GetClusterExpansionZoom: UnaryMethod {

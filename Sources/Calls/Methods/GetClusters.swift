@@ -2,7 +2,6 @@
 import ClusterProtocol
 import Answers
 import Sources
-import SystemSupport
 import JSON
 
 /// `GetClusters`, the call that apps make whenever a map moves.

@@ -2,7 +2,6 @@
 import ClusterProtocol
 import Answers
 import Sources
-import SystemSupport
 
 /// `GetConvexHull`: returns the convex hull of a cluster's points.
 struct GetConvexHull: UnaryMethod {

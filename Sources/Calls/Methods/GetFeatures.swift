@@ -3,7 +3,6 @@ import Answers
 import ClusterProtocol
 import JSON
 import Sources
-import SystemSupport
 
 /// `GetFeatures`: streams all features of one revision, or those that pass a filter, in pages.
 struct GetFeatures: ServerStreamMethod {

@@ -2,7 +2,6 @@
 import ClusterProtocol
 import Answers
 import Sources
-import SystemSupport
 
 /// `GetLeaves`: returns a page of a cluster's points.
 struct GetLeaves: UnaryMethod {

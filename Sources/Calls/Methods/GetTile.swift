@@ -2,7 +2,6 @@
 import ClusterProtocol
 import Answers
 import Sources
-import SystemSupport
 import JSON
 
 /// `GetTile`: returns a tile's features, as JSON or as a Mapbox Vector Tile.

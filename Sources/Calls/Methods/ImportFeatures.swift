@@ -3,7 +3,6 @@ import ClusterProtocol
 import GeoJSON
 import Answers
 import Sources
-import SystemSupport
 import JSON
 
 /// `ImportFeatures`: imports the features in the client's items, all or nothing.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
+import JSON
+import Sources
 
 /// `ListSources`: returns all sources' descriptions, ordered by name.
 struct ListSources: UnaryMethod {

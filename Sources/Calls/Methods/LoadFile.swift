@@ -2,7 +2,6 @@
 import ClusterProtocol
 import Answers
 import Sources
-import SystemSupport
 
 /// `LoadFile`: imports features from a file that the daemon reads.
 struct LoadFile: UnaryMethod {

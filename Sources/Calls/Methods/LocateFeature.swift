@@ -2,7 +2,6 @@
 import ClusterProtocol
 import Answers
 import Sources
-import SystemSupport
 import JSON
 
 /// `LocateFeature`: returns the cluster or point that shows a feature at a zoom.

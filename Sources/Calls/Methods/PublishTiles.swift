@@ -2,7 +2,6 @@
 import Answers
 import ClusterProtocol
 import Clustering
-import GeoJSON
 import Glibc
 import JSON
 import Sources

@@ -2,7 +2,6 @@
 import ClusterProtocol
 import Answers
 import Sources
-import SystemSupport
 
 /// `UpdateOptions`: changes a source's options and rebuilds its clusters.
 struct UpdateOptions: UnaryMethod {

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
-import Answers
-import Sources
-import SystemSupport
-import JSON
 
 /// `WatchClusters`: streams the changes of a viewport as they happen.
 struct WatchClusters: ServerStreamMethod {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Synchronization
 
 extension Metric {
     /// The numbers of the HTTP interface; none if it is off.

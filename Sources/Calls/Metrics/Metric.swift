@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Answers
 import Sources
-import SystemSupport
 
 /// One number that `GetStats` reports, both in its JSON and in Prometheus's text.
 struct Metric: Sendable {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Answers
 import Sources
-import SystemSupport
 import JSON
 
 /// The answer of `GetStats`, in its two forms.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import ClusterProtocol
 import Synchronization
 
 /// Messages that have arrived for one call and have not been taken. Filled by the connection, emptied by the

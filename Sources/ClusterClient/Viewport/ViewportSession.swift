@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import ClusterProtocol
 import JSON
 
 /// A watched part of a map: its markers are kept up to date with the source's data and the map's position.

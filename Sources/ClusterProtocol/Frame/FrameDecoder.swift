@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Compression
 
 /// Extracts length-prefixed frames from a stream of bytes, however it is divided.
 ///

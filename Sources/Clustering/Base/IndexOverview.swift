@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// The lowest levels of an index as arrays of their own. A file that has them besides the index can answer these levels before
 /// the index has been read.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Calls
+import JSON
 
 extension AccessPolicy {
     static let members: [ConfigurationMember<AccessPolicy>] = [

@@ -3,7 +3,6 @@ import Calls
 import ClusterProtocol
 import Answers
 import Sources
-import SystemSupport
 import GeoJSON
 import HTTPDoor
 import JSON

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+import Calls
 import Glibc
+import Sources
 
 extension Configuration {
     /// Warnings for people about things that the configuration names and that do not exist. The daemon starts anyway.

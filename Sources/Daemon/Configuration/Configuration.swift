@@ -2,7 +2,6 @@
 import Calls
 import Answers
 import Sources
-import SystemSupport
 import Glibc
 import HTTPDoor
 import JSON

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
+import Answers
 import Calls
 import ClusterProtocol
-import Answers
-import Sources
-import SystemSupport
 import JSON
+import Sources
 
 /// Logs each call that takes long: source, method, size of the params, duration. It never logs the content of
 /// params or answers.

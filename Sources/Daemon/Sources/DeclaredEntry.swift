@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Calls
-import Answers
-import Sources
 
 /// The state of a declared source. Belongs to the loop's thread.
 final class DeclaredEntry {

@@ -2,7 +2,6 @@
 import Calls
 import Answers
 import Sources
-import SystemSupport
 import EventLoop
 
 /// Reports the daemon's state to the service manager (sd_notify(3)). Belongs to the loop's thread.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Calls
 import EventLoop
-import GeoJSON
 import PostgresFeed
 import Sources
 

@@ -3,6 +3,7 @@ import Calls
 import JSON
 import PostgresFeed
 import Sources
+import SystemSupport
 
 /// Reports the state of a source that follows a table.
 extension TableFollower {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
+import PostgresFeed
 import Sources
 
 /// Retries failed work. Changes that were not applied stay queued here, and the server keeps the rest.

@@ -5,7 +5,6 @@ import GeoJSON
 import JSON
 import PostgresFeed
 import Sources
-import SystemSupport
 
 /// Keeps a source in step with its table: what a feed reads becomes imports and changes, in the order of the log.
 /// Belongs to the loop's thread; sources are changed on the pool, by one job at a time.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import JSON
 
 /// The numbers of an expression for rows. A property's numbers stay in its column.
 public struct RowNumbers: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Calls
 import ClusterProtocol
+import EventLoop
 import JSON
 
 /// Sends archives of tiles and parts of them.

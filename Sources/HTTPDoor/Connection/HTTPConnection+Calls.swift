@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Calls
 import ClusterProtocol
+import EventLoop
 import JSON
+import Synchronization
 
 /// Answers requests by calls.
 extension HTTPConnection: CallTransport {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Calls
-import ClusterProtocol
 import JSON
 
 /// Writes responses.

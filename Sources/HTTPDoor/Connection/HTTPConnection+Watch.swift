@@ -2,6 +2,7 @@
 import Calls
 import ClusterProtocol
 import JSON
+import Synchronization
 
 /// Serves watches: over a WebSocket in both directions, or as server-sent events in one.
 extension HTTPConnection {

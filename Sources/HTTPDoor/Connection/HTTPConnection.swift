@@ -3,6 +3,7 @@ import Calls
 import ClusterProtocol
 import EventLoop
 import JSON
+import Synchronization
 
 /// A client's HTTP connection: it carries one request after another, then perhaps a WebSocket. Belongs to the
 /// loop's thread.

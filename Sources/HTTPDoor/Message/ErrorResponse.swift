@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import ClusterProtocol
 import JSON
 
 /// A failure in the form of a response.

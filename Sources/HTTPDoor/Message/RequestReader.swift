@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CHTTP
+import ClusterProtocol
 import Glibc
 
 /// Reads the requests of a connection: heads, then bodies piece by piece. It knows no socket and no clock: bytes

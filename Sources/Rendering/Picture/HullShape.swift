@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import ClusterClient
 import JSON
 
 /// A cluster's hull as the daemon returns it.

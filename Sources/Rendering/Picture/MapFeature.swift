@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
+import JSON
 
 /// A cluster or a point on a picture's map.
 struct MapFeature {

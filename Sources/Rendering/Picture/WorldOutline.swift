@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CWorldOutline
+import ClusterClient
 import JSON
 
 /// The land and the borders of the world, in Web Mercator's unit square: Natural Earth's outline at 1:110 million,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
 import ClusterProtocol
+import Dispatch
 import JSON
 
 /// A map in the terminal, from its first picture to the key that ends it.

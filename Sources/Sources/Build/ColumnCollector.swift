@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import Expressions
 import GeoJSON
 import JSON
-import SourceStorage
-import SystemSupport
 
 /// Decodes the properties that expressions read while features are being parsed.
 ///

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import GeoJSON
-import SourceStorage
 import SystemSupport
 
 /// Features to be loaded into a source, and which of them it accepts.

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import JSON
-import SourceStorage
-import SystemSupport
 
 /// The text that preceded each value in the last rows, by position. Most features of a source have the same
 /// members in the same order and with the same spacing. Comparing a few words then finds a member, its

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import Clustering
+import Expressions
 import GeoJSON
-import SourceStorage
 import SystemSupport
 
 /// Makes revisions out of features: decodes what expressions read, clusters, and aggregates.

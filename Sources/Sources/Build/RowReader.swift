@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import Expressions
 import JSON
-import SourceStorage
-import SystemSupport
 
 /// Fills columns from features' properties, row by row. Not safe for concurrent use.
 ///

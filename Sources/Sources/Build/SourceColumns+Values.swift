@@ -3,7 +3,6 @@ import Aggregates
 import Expressions
 import GeoJSON
 import JSON
-import SourceStorage
 import Synchronization
 import SystemSupport
 

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
-import SourceStorage
-import SystemSupport
 
 /// Examines text eight bytes at a time. Never reads outside the given buffers.
 package enum TextWords {

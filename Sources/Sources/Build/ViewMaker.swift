@@ -4,7 +4,6 @@ import Clustering
 import Expressions
 import GeoJSON
 import JSON
-import SourceStorage
 import Synchronization
 import SystemSupport
 

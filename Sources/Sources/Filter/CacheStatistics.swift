@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
-import SourceStorage
 import SystemSupport
 
 /// Statistics of a registry's cache.

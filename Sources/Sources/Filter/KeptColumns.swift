@@ -2,7 +2,6 @@
 import Aggregates
 import Expressions
 import GeoJSON
-import SourceStorage
 import SystemSupport
 
 /// The columns of a store's features that filters share.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Clustering
+import GeoJSON
 import SystemSupport
 
 /// The features of a revision that pass a filter at one or more zooms.

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import JSON
-import SourceStorage
-import SystemSupport
 
 /// The filter of a query, identified by its text. It is compiled only if no view of it is cached.
 public struct QueryFilter: Sendable {

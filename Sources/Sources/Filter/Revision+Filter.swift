@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import Clustering
 import Expressions
+import GeoJSON
 import JSON
-import SourceStorage
 import SystemSupport
 
 extension Revision {

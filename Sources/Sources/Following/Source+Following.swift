@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import SourceStorage
 import SystemSupport
 
 /// Sources whose data follow a table. The reader of its log applies the changes here, in the order of commits and

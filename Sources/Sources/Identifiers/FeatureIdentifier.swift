@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import JSON
-import SourceStorage
 import SystemSupport
 
 /// A feature's id in comparable form: a number by its value (1 is 1.0), a string by its bytes. The number 1

@@ -2,7 +2,6 @@
 import Aggregates
 import Clustering
 import GeoJSON
-import SourceStorage
 import SystemSupport
 
 /// Features' rows, each below the upper half of its id's hash: the entries of an index by id.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Aggregates
 import GeoJSON
-import SourceStorage
 import Synchronization
 import SystemSupport
 

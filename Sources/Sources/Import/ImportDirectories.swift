@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import Glibc
-import SourceStorage
 import SystemSupport
 
 /// The directories from which callers may have files read.

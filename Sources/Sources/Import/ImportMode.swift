@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
-import SourceStorage
-import SystemSupport
 
 /// What happens to a source's features when others are imported.
 public enum ImportMode: String, Sendable, CaseIterable {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import JSON
-import SourceStorage
-import SystemSupport
 
 /// The result of an import.
 public struct ImportOutcome: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Clustering
-import SourceStorage
+import Synchronization
 import SystemSupport
 
 /// Decides whether an index lies in memory or, if the sources may not hold it, in a mapped file of the state directory.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import SystemSupport
+import Synchronization
 
 /// What `IndexPlacement` asks.
 extension MemoryBudget {

@@ -2,8 +2,6 @@
 import Aggregates
 import Expressions
 import JSON
-import SourceStorage
-import SystemSupport
 
 /// Compiles the expressions in options and params. Errors name the wrong one.
 package enum ExpressionOption {

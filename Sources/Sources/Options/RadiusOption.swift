@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import Clustering
 import Expressions
 import JSON
-import SourceStorage
-import SystemSupport
 
 /// The cluster radius: one number for all zooms, or an expression that is evaluated for each zoom.
 public struct RadiusOption: Sendable, Equatable {

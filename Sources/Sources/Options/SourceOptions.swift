@@ -2,8 +2,6 @@
 import Clustering
 import GeoJSON
 import JSON
-import SourceStorage
-import SystemSupport
 
 /// How a source's points become clusters. Names and defaults are supercluster's.
 ///

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
-import SourceStorage
 import SystemSupport
 
 /// A position in a source's changes: a snapshot, and the last change in the journals that follow it.

@@ -2,6 +2,7 @@
 import Aggregates
 import Clustering
 import GeoJSON
+import JSON
 import SourceStorage
 import SystemSupport
 

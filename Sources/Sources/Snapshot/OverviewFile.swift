@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Aggregates
+import JSON
 import SourceStorage
 import SystemSupport
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Aggregates
 import Clustering
-import Compression
 import Expressions
 import GeoJSON
 import JSON

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import Clustering
-import SourceStorage
-import SystemSupport
 
 /// The names of a snapshot's sections. They are part of the format and never change their meaning.
 package enum SnapshotSection {

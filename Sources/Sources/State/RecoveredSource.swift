@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+import Clustering
+import GeoJSON
 import SourceStorage
 import SystemSupport
 

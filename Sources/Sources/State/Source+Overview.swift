@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import Dispatch
-import SourceStorage
+import Synchronization
 import SystemSupport
 
 /// The overview of a source with changes in its journals.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
+import Clustering
+import Dispatch
+import GeoJSON
 import Glibc
 import JSON
 import SourceStorage

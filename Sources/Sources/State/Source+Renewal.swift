@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import SourceStorage
 import SystemSupport
 
 /// After a snapshot that was written while changes continued, the running source takes the snapshot's clusters.

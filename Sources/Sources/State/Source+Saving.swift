@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
+import Dispatch
 import GeoJSON
-import SourceStorage
 import SystemSupport
 
 extension Source {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
+import Clustering
 import SourceStorage
 import Synchronization
 import SystemSupport

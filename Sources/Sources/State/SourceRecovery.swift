@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import SourceStorage
 import Synchronization
 import SystemSupport
 

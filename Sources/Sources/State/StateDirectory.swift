@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Aggregates
+import Clustering
 import Glibc
 import SourceStorage
 import Synchronization

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
-import SourceStorage
-import SystemSupport
 
 /// An event about the sources' files for the operator.
 public struct StateEvent: Sendable, Equatable {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import Clustering
 import GeoJSON
-import SourceStorage
 import SystemSupport
 
 /// Applies the changes that happened while a revision was being compacted to the compacted revision.

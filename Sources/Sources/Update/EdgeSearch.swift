@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import Clustering
-import SourceStorage
-import SystemSupport
 
 /// Finds the extent of an index's points without examining most of them: from each side of a box that contains
 /// them, in strips that widen inwards.

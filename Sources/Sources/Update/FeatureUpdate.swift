@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import GeoJSON
-import SourceStorage
 import SystemSupport
 
 /// Features to upsert by their ids, and ids of features to remove.

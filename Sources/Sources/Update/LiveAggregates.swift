@@ -3,7 +3,6 @@ import Aggregates
 import Clustering
 import Expressions
 import GeoJSON
-import SourceStorage
 import SystemSupport
 
 /// Folds aggregated properties for the clusters that an update made, from their children's values.

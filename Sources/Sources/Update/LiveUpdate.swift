@@ -4,7 +4,6 @@ import Clustering
 import Expressions
 import GeoJSON
 import JSON
-import SourceStorage
 import SystemSupport
 
 /// An update in place: its changed features, clusters and aggregates form a delta beside those of

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
-import SourceStorage
+import Dispatch
+import GeoJSON
 import SystemSupport
 
 extension Source {

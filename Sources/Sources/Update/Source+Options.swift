@@ -2,7 +2,6 @@
 import Aggregates
 import GeoJSON
 import JSON
-import SourceStorage
 import SystemSupport
 
 extension Source {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Aggregates
 import GeoJSON
-import SourceStorage
-import SystemSupport
 
 /// The rows of features after an update: an updated feature keeps its row, a new one is appended, a
 /// removed one leaves a gap.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
-import ClusterProtocol
 import CommandLineOptions
 import JSON
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Rendering
 import ClusterClient
-import ClusterProtocol
 import CommandLineOptions
 import Glibc
 import JSON

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Bench
 import ClusterClient
+import CommandLineOptions
 import JSON
 
 /// `clusterctl bench --watch`: many watched viewports of a source that changes.

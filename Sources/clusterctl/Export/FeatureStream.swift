@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
-import ClusterProtocol
 import JSON
 
 /// The features of a source at one revision, as the daemon streams them.

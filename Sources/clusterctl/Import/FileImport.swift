@@ -3,6 +3,7 @@ import ClusterClient
 import ClusterProtocol
 import CommandLineOptions
 import Glibc
+import JSON
 
 /// Features from a file into a source.
 enum FileImport {

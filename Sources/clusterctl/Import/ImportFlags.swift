@@ -2,6 +2,7 @@
 import ClusterClient
 import ClusterProtocol
 import CommandLineOptions
+import GeoJSON
 import JSON
 
 /// The flags that all importing commands share.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
+import CommandLineOptions
 import JSON
 
 extension Invocation {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import ClusterClient
 import JSON
 
 /// An answer without features as CSV: a row for each object of a list, such as the sources, or else one row of its members.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import ClusterClient
 import JSON
 
 /// Features and cells in the format of RFC 4180, with a line feed after each row, so that 'import' can read them back.

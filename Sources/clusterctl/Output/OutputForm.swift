@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import ClusterClient
 import CommandLineOptions
 import JSON
 

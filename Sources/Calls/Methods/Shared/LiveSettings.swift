@@ -2,7 +2,6 @@
 import Answers
 import JSON
 import Sources
-import SystemSupport
 import Synchronization
 
 /// The settings that methods read and a reload of the configuration may change. Safe from any thread.

@@ -2,7 +2,6 @@
 import ClusterProtocol
 import Answers
 import Sources
-import SystemSupport
 import JSON
 
 /// The data that a query reads. They are fixed when its params are read, so that what was determined about the

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-import ClusterProtocol
 import Answers
+import ClusterProtocol
 import Expressions
+import GeoJSON
+import JSON
 import Sources
 import SystemSupport
-import JSON
 
 extension RPCError {
     /// Converts a source's error to a status. If a deadline ended the work, the status is `DEADLINE_EXCEEDED`.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Answers
 import Sources
-import SystemSupport
 import JSON
 import Synchronization
 

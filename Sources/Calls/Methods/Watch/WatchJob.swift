@@ -2,7 +2,6 @@
 import ClusterProtocol
 import Answers
 import Sources
-import SystemSupport
 import JSON
 
 /// Computes one change of a watched viewport.

@@ -3,7 +3,6 @@ import Answers
 import ClusterProtocol
 import JSON
 import Sources
-import SystemSupport
 
 /// The params of a watching call.
 struct WatchRequest {
