@@ -47,8 +47,9 @@ struct ClusterFormer<Scalar: Coordinate> {
         let origin = entries[Int(claimant)]
         alive.fetch(origin.order)
         clusterd_prefetch(table.parents.base + Int(origin.node))
-        for member in groups.members(of: claimant).prefix(Self.mostFetched) {
-            let entry = entries[Int(member)]
+        let members = groups.members(of: claimant)
+        for index in 0..<min(members.count, Self.mostFetched) {
+            let entry = entries[Int(members[index])]
             remover.fetch(entry.order)
             clusterd_prefetch(table.parents.base + Int(entry.node))
         }

@@ -190,10 +190,11 @@ struct IndexBuilder<Scalar: Coordinate> {
             var child = firstChild + children[share]
             var index = firsts[share]
             let claimants = grown[share]
-            for (number, claimant) in claimants.enumerated() {
+            for number in claimants.indices {
                 if number + Self.fetchDistance < claimants.count {
                     former.fetch(claimant: claimants[number + Self.fetchDistance], remover)
                 }
+                let claimant = claimants[number]
                 let ordinal = first + index
                 former.form(claimant: claimant, ordinal: ordinal, firstChild: child, remover)
                 child += 1 + groups.size(of: claimant)
