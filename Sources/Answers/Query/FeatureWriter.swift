@@ -35,16 +35,6 @@ struct FeatureWriter {
             || view.index.isWeighted
     }
 
-    /// Writes the nodes of a map's view as features of a collection.
-    func writeShown(
-        _ nodes: [Node], to collection: inout CollectionWriter, into bytes: inout ByteWriter
-    ) throws(SourceError) {
-        guard output.isWhole, nodes.count <= PrintedFeatures.mostFeatures else {
-            return try write(nodes, to: &collection, into: &bytes)
-        }
-        try AnswerCache.of(view).features.write(nodes, by: self, to: &collection, into: &bytes)
-    }
-
     /// Writes all nodes as features of a collection.
     func write(
         _ nodes: [Node], to collection: inout CollectionWriter, into bytes: inout ByteWriter

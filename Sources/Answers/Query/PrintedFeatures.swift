@@ -44,6 +44,17 @@ final class PrintedFeatures: Sendable {
     /// Bytes of memory held.
     var memoryBytes: Int { state.withLock { $0.texts?.memoryBytes ?? 0 } }
 
+    /// Copies a collection's features if all are cached. Otherwise writes nothing and returns false.
+    func copy(
+        _ nodes: [Node], to collection: inout CollectionWriter, into bytes: inout ByteWriter
+    ) -> Bool {
+        guard let texts = current(replacing: nil), collection.append(nodes, of: texts, to: &bytes) else {
+            return false
+        }
+        texts.countFound(nodes.count)
+        return true
+    }
+
     /// Writes a collection's features, and caches those that had to be printed.
     func write(
         _ nodes: [Node], by writer: FeatureWriter, to collection: inout CollectionWriter,
@@ -52,7 +63,6 @@ final class PrintedFeatures: Sendable {
         guard var texts = current(replacing: nil) else {
             return try writer.write(nodes, to: &collection, into: &bytes)
         }
-        if collection.append(nodes, of: texts, to: &bytes) { return texts.countFound(nodes.count) }
         // Features that were printed together are adjacent and copied together.
         var run = 0..<0
         var printed = 0
