@@ -20,6 +20,8 @@ struct HierarchyTests {
         for id in [Int64.min, -1, 0, 1499, 1500, .max] + ids.prefix(50).map({ $0 + 1_000_000_000 }) {
             #expect(index.cluster(id: id) == nil)
         }
+        let near = ids.flatMap { [$0 - 32, $0 - 1, $0 + 1, $0 + 32] }.filter { !ids.contains($0) }
+        #expect(near.allSatisfy { index.cluster(id: $0) == nil })
     }
 
     @Test("children are the cluster's nodes at the next zoom, and contain its points", arguments: sets)

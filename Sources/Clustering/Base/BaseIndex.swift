@@ -68,6 +68,23 @@ final class BaseIndex: Sendable {
         return ClusterOrdinal(rawValue: ordinal)
     }
 
+    /// Appends the base's nodes inside a box at a level, regardless of the delta.
+    ///
+    /// - Returns: whether there are more than `limit`.
+    func collect(_ box: UnitBox, level: Int, limit: Int, into found: inout [Node]) -> Bool {
+        // Not retained, because the base keeps it: counting references would take a fiftieth of a small query.
+        switch spatial {
+        case .float(let index):
+            Unmanaged.passUnretained(index)._withUnsafeGuaranteedRef {
+                $0.collect(box, zoom: level, limit: limit, into: &found)
+            }
+        case .double(let index):
+            Unmanaged.passUnretained(index)._withUnsafeGuaranteedRef {
+                $0.collect(box, zoom: level, limit: limit, into: &found)
+            }
+        }
+    }
+
     /// Whether the base shows a node at a level, regardless of the delta.
     func shows(_ key: NodeKey, at level: Int) -> Bool {
         let parent: UInt32

@@ -103,8 +103,10 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     func collect(_ box: UnitBox, zoom: Int, limit: Int, into found: inout [Node]) -> Bool {
         let level = zoom - layout.minimumZoom
         if level < lowLevels.count {
-            return lowLevels[level].collect(
-                box, limit: limit, pointCount: layout.pointCount, into: &found)
+            // Not retained, because the index keeps its trees: counting references would take a fiftieth of a small query.
+            return Unmanaged.passUnretained(lowLevels[level])._withUnsafeGuaranteedRef {
+                $0.collect(box, limit: limit, pointCount: layout.pointCount, into: &found)
+            }
         }
         return withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 2 * Self.lookahead) { memory in
             var candidates = Candidates(memory, box, limit)

@@ -110,6 +110,8 @@ extension ClusterIndex {
     func collect(_ box: UnitBox, _ zoom: Zoom, _ limit: Int, _ found: inout [Node]) -> Bool {
         guard box.minimumX <= box.maximumX, box.minimumY <= box.maximumY else { return false }
         let level = max(options.minimumZoom, min(zoom.rawValue, options.maximumZoom + 1))
+        // Reading through the layers copies them, which takes as long as the smallest queries of a plain index.
+        if isPlain { return layers.base.collect(box, level: level, limit: limit, into: &found) }
         return layers.collect(box, level: level, limit: limit, into: &found)
     }
 }

@@ -13,8 +13,11 @@ extension ClusterIndex {
 
     /// The cluster with an id; nil if there is none. O(log(clusters of its zoom)).
     public func cluster(id: Int64) -> ClusterOrdinal? {
-        // What follows copies the layers' references, which a plain index need not do.
-        if isPlain { return layers.base.cluster(id: id) }
+        isPlain ? layers.base.cluster(id: id) : layeredCluster(id: id)
+    }
+
+    /// A function of its own, because it copies the layers, for which the lookup in a plain index would reserve room, too.
+    @inline(never) private func layeredCluster(id: Int64) -> ClusterOrdinal? {
         if let cluster = layers.deltaCluster(id: id) { return cluster }
         guard let cluster = layers.base.cluster(id: id), layers.isAlive(cluster: Int(cluster.rawValue)) else {
             return nil

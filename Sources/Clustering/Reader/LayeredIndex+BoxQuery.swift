@@ -13,7 +13,7 @@ extension LayeredIndex {
     /// Appends the nodes inside a box at a level, in the order that an index built as a whole has.
     ///
     /// - Returns: whether there are more than `limit`.
-    func collect(_ box: UnitBox, level: Int, limit: Int, into found: inout [Node]) -> Bool {
+    @inline(never) func collect(_ box: UnitBox, level: Int, limit: Int, into found: inout [Node]) -> Bool {
         switch base.spatial {
         case .float(let spatial): collect(box, level, limit, spatial, &found)
         case .double(let spatial): collect(box, level, limit, spatial, &found)
@@ -23,7 +23,6 @@ extension LayeredIndex {
     private func collect<Scalar: Coordinate>(
         _ box: UnitBox, _ level: Int, _ limit: Int, _ spatial: SpatialIndex<Scalar>, _ found: inout [Node]
     ) -> Bool {
-        guard !delta.isEmpty else { return spatial.collect(box, zoom: level, limit: limit, into: &found) }
         var added: [Ranked] = []
         delta.levels[level - options.minimumZoom].visit(box) { entry in
             added.append(rank(entry.key, Scalar(entry.x), Scalar(entry.y)))

@@ -55,12 +55,24 @@ extension LayeredIndex {
         read(ordinal, base: { $0.leaves[Int($0.leafStarts[ordinal])] }, delta: { $0.origin })
     }
 
-    @inline(__always) func childCount(ofCluster ordinal: Int) -> Int {
+    /// The places of a cluster's children among those of its layer; within them also if the index is lost.
+    @inline(__always) func childPlaces(ofCluster ordinal: Int) -> Range<Int> {
         read(
             ordinal,
-            base: { max(0, Int($0.childStarts[ordinal + 1]) - Int($0.childStarts[ordinal])) },
-            delta: { Int($0.childCount) })
+            base: { columns in
+                let end = min(Int(columns.childStarts[ordinal + 1]), columns.children.count)
+                return min(Int(columns.childStarts[ordinal]), end)..<end
+            },
+            delta: { Int($0.childStart)..<Int($0.childStart) + Int($0.childCount) })
     }
+
+    /// - Parameter place: one of `childPlaces`.
+    @inline(__always) func child(at place: Int, ofCluster ordinal: Int) -> NodeKey {
+        read(
+            ordinal, base: { key(ofBase: $0.children[place]) }, delta: { _ in delta.children[place] })
+    }
+
+    @inline(__always) func childCount(ofCluster ordinal: Int) -> Int { childPlaces(ofCluster: ordinal).count }
 
     @inline(__always) func child(_ position: Int, ofCluster ordinal: Int) -> NodeKey {
         read(

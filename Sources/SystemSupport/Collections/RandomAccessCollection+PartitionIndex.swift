@@ -11,8 +11,9 @@ extension RandomAccessCollection where Index == Int {
     ) throws(Failure) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {
-            let middle = low + (high - low) / 2
-            if try isBefore(self[middle]) { low = middle + 1 } else { high = middle }
+            // None of these overflows. The next read waits for their result.
+            let middle = low &+ Int(bitPattern: UInt(bitPattern: high &- low) / 2)
+            if try isBefore(self[middle]) { low = middle &+ 1 } else { high = middle }
         }
         return low
     }
