@@ -67,6 +67,42 @@ uint64_t parity(uint64_t bits) {
     for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
     return bits;
 }
+
+/// Where brackets and quotation marks are in 64 characters without escapes: a bit for each character.
+struct Block {
+    uint64_t quotes;
+    uint64_t opening;
+    uint64_t closing;
+};
+
+Block block_of(const char *text) {
+    return {equal_mask(text, '"'), either_mask(text, '{'), either_mask(text, '}')};
+}
+
+/// Takes in a block that begins at `at`. Returns the offset that `closed` accepted, or 0.
+template <typename Closed>
+size_t scan_block(csj_scan_state *state, const Block &block, size_t at, Closed closed) {
+    uint64_t inside = parity(block.quotes);
+    if (state->in_string) inside = ~inside;
+    const uint64_t opening = block.opening & ~inside;
+    uint64_t brackets = opening | (block.closing & ~inside);
+    while (brackets) {
+        const uint64_t bit = brackets & (~brackets + 1);
+        brackets ^= bit;
+        if (opening & bit) {
+            state->depth++;
+            continue;
+        }
+        state->depth--;
+        const size_t behind = at + static_cast<size_t>(__builtin_ctzll(bit)) + 1;
+        if (closed(behind)) {
+            state->in_string = 0;
+            return behind;
+        }
+    }
+    state->in_string = static_cast<uint32_t>(inside >> 63);
+    return 0;
+}
 #endif
 
 /// The same for a whole text, 64 characters at a time.
@@ -74,34 +110,14 @@ template <typename Closed>
 size_t scan(csj_scan_state *state, const char *text, size_t length, Closed closed) {
     size_t at = 0;
 #if defined(__SSE2__)
-    while (length - at >= 64) {
+    for (; length - at >= 64; at += 64) {
         const char *block = text + at;
         if (state->escaped || equal_mask(block, '\\')) {
             const size_t found = scan_slowly(state, text, at, at + 64, closed);
             if (found <= at + 64) return found;
-            at += 64;
-            continue;
+        } else if (const size_t found = scan_block(state, block_of(block), at, closed)) {
+            return found;
         }
-        uint64_t inside = parity(equal_mask(block, '"'));
-        if (state->in_string) inside = ~inside;
-        const uint64_t opening = either_mask(block, '{') & ~inside;
-        uint64_t brackets = opening | (either_mask(block, '}') & ~inside);
-        while (brackets) {
-            const uint64_t bit = brackets & (~brackets + 1);
-            brackets ^= bit;
-            if (opening & bit) {
-                state->depth++;
-                continue;
-            }
-            state->depth--;
-            const size_t behind = at + static_cast<size_t>(__builtin_ctzll(bit)) + 1;
-            if (closed(behind)) {
-                state->in_string = 0;
-                return behind;
-            }
-        }
-        state->in_string = static_cast<uint32_t>(inside >> 63);
-        at += 64;
     }
 #endif
     return scan_slowly(state, text, at, length, closed);
@@ -120,4 +136,35 @@ extern "C" size_t csj_scan_to_last(csj_scan_state *state, const char *text, size
         return state->depth < 0;
     });
     return found > length ? length : found;
+}
+
+extern "C" void csj_scan_from_middle(const char *text, size_t length, csj_middle_scan *outside, csj_middle_scan *inside) {
+    csj_middle_scan *const ways[] = {outside, inside};
+    *outside = {{0, 0, 0}, 0, 0};
+    *inside = {{0, 1, 0}, 0, 0};
+    const auto note = [](csj_middle_scan *way) {
+        return [=](size_t behind) {
+            if (way->end.depth <= way->least) {
+                way->least = way->end.depth;
+                way->last = behind;
+            }
+            return false;
+        };
+    };
+    size_t at = 0;
+#if defined(__SSE2__)
+    for (; length - at >= 64; at += 64) {
+        const char *block = text + at;
+        const bool escapes = equal_mask(block, '\\') != 0;
+        const Block masks = block_of(block);
+        for (auto way : ways) {
+            if (escapes || way->end.escaped) {
+                scan_slowly(&way->end, text, at, at + 64, note(way));
+            } else {
+                scan_block(&way->end, masks, at, note(way));
+            }
+        }
+    }
+#endif
+    for (auto way : ways) scan_slowly(&way->end, text, at, length, note(way));
 }

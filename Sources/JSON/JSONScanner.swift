@@ -30,4 +30,19 @@ public struct JSONScanner: Sendable {
             &state, start.assumingMemoryBound(to: CChar.self), text.count, &last)
         return (last, scanned)
     }
+
+    /// Continues behind a text that has been scanned already.
+    ///
+    /// - Returns: the same as `scanToLast` for the text, if all of it would be scanned. Nil, and this scanner is unchanged, if the depth
+    ///   becomes negative in the text, or its first character is escaped: then the text must be scanned.
+    public mutating func skip(_ scan: JSONMiddleScan) -> Int? {
+        guard state.escaped == 0 else { return nil }
+        let outcome = state.in_string == 0 ? scan.outside : scan.inside
+        guard state.depth + outcome.least >= 0 else { return nil }
+        let last = state.depth + outcome.least == 0 ? Int(outcome.last) : 0
+        state = csj_scan_state(
+            depth: state.depth + outcome.end.depth, in_string: outcome.end.in_string,
+            escaped: outcome.end.escaped)
+        return last
+    }
 }

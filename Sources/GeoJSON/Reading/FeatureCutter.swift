@@ -30,7 +30,7 @@ struct FeatureCutter {
 
     typealias Body = (Piece) throws(GeoJSONError) -> Void
 
-    private enum State {
+    enum State {
         case start, collection, lines, sequence, objects, trailer
         case table(TableHeader)
     }
@@ -38,25 +38,25 @@ struct FeatureCutter {
     /// The default limit, in bytes, of a feature and of the text before and after the features.
     static let longestPart = 16 << 20
 
-    private let longestPart: Int
+    let longestPart: Int
     private let format: FeatureFormat
-    private var state = State.start
-    private var held: [UInt8] = []
+    var state = State.start
+    var held: [UInt8] = []
     /// The number of held bytes that have been scanned.
-    private var scanned = 0
-    private var scanner = JSONScanner()
+    var scanned = 0
+    var scanner = JSONScanner()
     private var rows = RowScanner()
     /// The collection without its features, which is parsed at the end; nil for a bare array.
-    private var frame: [UInt8]?
-    private var isFirstPiece = true
+    var frame: [UInt8]?
+    var isFirstPiece = true
     /// The text is not searched again before this many bytes are held.
-    private var nextCut = 0
+    private(set) var nextCut = 0
     /// How often the text has been searched.
     private(set) var cuts = 0
     /// The number of bytes dropped before the held ones.
-    private var consumed = 0
+    var consumed = 0
     /// The number of line ends dropped since the last piece.
-    private var droppedLines = 0
+    var droppedLines = 0
     private(set) var foreignReferenceSystem: String?
 
     /// Whether there was nothing but white space. Asked once the text has ended.
@@ -72,13 +72,18 @@ struct FeatureCutter {
         held.append(contentsOf: text)
         guard held.count >= nextCut || isTooLong else { return }
         try cut(isLast: false, body)
-        nextCut = held.count < Self.littleText ? 0 : held.count + held.count / 8
+        waitForMore()
         guard !isTooLong else {
             throw .malformed(
                 message:
                     "A feature, or what surrounds the features, is longer than \(longestPart >> 20) MiB.",
                 offset: consumed)
         }
+    }
+
+    /// Sets when the held text is searched again.
+    mutating func waitForMore() {
+        nextCut = held.count < Self.littleText ? 0 : held.count + held.count / 8
     }
 
     private var isTooLong: Bool { held.count + (frame?.count ?? 0) > longestPart }
@@ -111,8 +116,8 @@ struct FeatureCutter {
         }
     }
 
-    private static let lineFeed = UInt8(ascii: "\n")
-    private static let recordSeparator: UInt8 = 0x1E
+    static let lineFeed = UInt8(ascii: "\n")
+    static let recordSeparator: UInt8 = 0x1E
 
     /// Detects the format, once enough text is available.
     private mutating func begin(_ isLast: Bool) throws(GeoJSONError) {

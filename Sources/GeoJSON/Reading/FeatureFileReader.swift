@@ -30,7 +30,14 @@ public enum FeatureFileReader {
         let size = size(of: descriptor)
         builder.expect(bytes: size)
         let pages = ReadPages(descriptor, size: size)
-        try reader.readAll(into: &builder) { (take) throws(GeoJSONError) in
+        try reader.readAll(
+            into: &builder, windows: { FileWindow.Sequence(of: descriptor, size: windowSize) },
+            check: { (window) throws(GeoJSONError) in
+                if isCancelled() { throw .cancelled }
+                pages?.add(window.text.count)
+                if window.isLast { pages?.add(0) }
+            }
+        ) { (take) throws(GeoJSONError) in
             if isCancelled() { throw .cancelled }
             let count = try read(descriptor, into: memory)
             pages?.add(count)

@@ -58,12 +58,15 @@ public struct FeatureReader: ~Copyable {
         builder.note(isBlank: cutting.cutter.isBlank)
     }
 
-    /// Adds all features of a text. Bytes are read and cut by one thread at a time while others parse.
+    /// Adds all features of a text. Bytes are cut by one thread at a time while others parse.
     ///
-    /// - Parameter read: lends the next bytes to its argument; false at the end. Called by several threads,
-    ///   one at a time.
+    /// - Parameters:
+    ///   - windows: returns the rest of the text as windows of a file, if it is one. Then each thread reads windows itself.
+    ///   - check: called with each window before it is cut; throws to stop.
+    ///   - read: lends the next bytes to its argument; false at the end. Called by several threads, one at a time.
     mutating func readAll(
-        into builder: inout FeatureStoreBuilder,
+        into builder: inout FeatureStoreBuilder, windows: () -> FileWindow.Sequence? = { nil },
+        check: (FileWindow) throws(GeoJSONError) -> Void = { _ in },
         _ read: ((UnsafeRawBufferPointer) throws(GeoJSONError) -> Void) throws(GeoJSONError) -> Bool
     ) throws(GeoJSONError) {
         var isAtEnd = false
@@ -74,10 +77,29 @@ public struct FeatureReader: ~Copyable {
             }
         }
         builder.note(foreignReferenceSystem: cutting.cutter.foreignReferenceSystem)
-        try crew.flush(into: &builder) { (buffer) throws(GeoJSONError) in
-            if isAtEnd { return false }
-            isAtEnd = try !cutNext(buffer, read)
-            return true
+        var windows = input.isPlain && !isAtEnd ? windows() : nil
+        var isLastCut = false
+        try crew.flush(into: &builder) { (hand) throws(GeoJSONError) in
+            if isAtEnd { return .end }
+            switch hand {
+            case .window(let window):
+                guard !isLastCut else { return .again }
+                try check(window)
+                isLastCut = window.isLast
+                return try cut(window)
+            case .buffer(let buffer):
+                guard windows != nil else {
+                    isAtEnd = try !cutNext(buffer, read)
+                    return .again
+                }
+                let isScanned = crew.isParallel && cutting.cutter.usesScans
+                if !isLastCut, let window = windows?.next(isScanned: isScanned, reusing: buffer) {
+                    return .read(window)
+                }
+                isAtEnd = true
+                try cutRest()
+                return .again
+            }
         }
         builder.note(foreignReferenceSystem: cutting.cutter.foreignReferenceSystem)
         builder.note(isBlank: cutting.cutter.isBlank)
@@ -107,6 +129,19 @@ public struct FeatureReader: ~Copyable {
         }
         if !isMore { try cutRest() }
         return isMore
+    }
+
+    /// Cuts the next window of a file.
+    private mutating func cut(_ window: FileWindow) throws(GeoJSONError) -> PieceWork.Step {
+        if let failure = window.failure { throw .unreadable(failure) }
+        if let cut = cutting.cutter.cut(window) { return .cut(cut) }
+        var failure: GeoJSONError?
+        var buffer: [UInt8]?
+        window.text.withUnsafeBytes { bytes in
+            do throws(GeoJSONError) { _ = try cut(bytes, &buffer) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return .again
     }
 
     private mutating func cutUnread(_ buffer: inout [UInt8]?) throws(GeoJSONError) {

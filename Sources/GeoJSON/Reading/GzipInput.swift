@@ -13,6 +13,9 @@ struct GzipInput: ~Copyable {
     private var inflater: InflateStream?
     private var window: [UInt8] = []
 
+    /// Whether the bytes are known to be passed on as they are.
+    var isPlain: Bool { if case .plain = state { true } else { false } }
+
     typealias Body = (UnsafeRawBufferPointer) throws(GeoJSONError) -> Void
 
     /// Takes in bytes up to those that fill a window: a few compressed bytes may stand for a thousand times as many.

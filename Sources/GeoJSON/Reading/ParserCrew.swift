@@ -9,6 +9,8 @@ final class ParserCrew {
     private var waitingBytes = 0
     private var lines = PieceLines()
 
+    var isParallel: Bool { threads > 1 }
+
     /// The most small pieces to gather.
     private static let mostWaiting = 64
 
@@ -29,31 +31,26 @@ final class ParserCrew {
 
     /// Adds the waiting pieces.
     func flush(into builder: inout FeatureStoreBuilder) throws(GeoJSONError) {
-        try flush(into: &builder) { (_) throws(GeoJSONError) in false }
+        try flush(into: &builder) { (_) throws(GeoJSONError) in .end }
     }
 
     /// Adds the waiting pieces and those that `more` yields.
     ///
-    /// - Parameter more: gets the next pieces, with memory for a text if available; returns false at the end.
-    ///   Called by several threads, one at a time, while others parse.
+    /// - Parameter more: called if no piece waits. Called by several threads, one at a time, while others parse.
     func flush(
         into builder: inout FeatureStoreBuilder,
-        more: (_ buffer: consuming [UInt8]) throws(GeoJSONError) -> Bool
+        more: (_ hand: consuming PieceWork.Hand) throws(GeoJSONError) -> PieceWork.Step
     ) throws(GeoJSONError) {
-        waiting.reverse()
         let work = PieceWork(
             rows: builder.rows, parsers: parsers,
             makeParser: { [maker = builder.parserMaker] in maker.makeParser() })
         try work.run(
             threads: threads,
-            next: { (buffer) throws(GeoJSONError) -> PieceText? in
-                var buffer = buffer
-                while true {
-                    if let piece = waiting.popLast() { return piece }
-                    guard try more(buffer) else { return nil }
-                    buffer = []
-                    waiting.reverse()
-                }
+            next: { (hand) throws(GeoJSONError) -> PieceWork.Step in
+                if case .buffer = hand, !waiting.isEmpty { return .piece(waiting.removeFirst()) }
+                let step = try more(hand)
+                guard case .again = step, !waiting.isEmpty else { return step }
+                return .piece(waiting.removeFirst())
             },
             admit: { (parsed, piece) throws(GeoJSONError) in
                 builder.note(foreignReferenceSystem: piece.foreignReferenceSystem)

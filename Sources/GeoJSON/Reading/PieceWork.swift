@@ -9,7 +9,28 @@ import SystemSupport
 /// Errors also follow the pieces' order: the first fault of the text is the result for any number of threads,
 /// and no later piece is admitted.
 final class PieceWork {
-    typealias Next = (_ buffer: consuming [UInt8]) throws(GeoJSONError) -> PieceText?
+    /// What a thread brings when it asks for the next piece.
+    enum Hand {
+        /// Memory for a text.
+        case buffer([UInt8])
+        /// A window that it has read, whose turn it is.
+        case window(FileWindow)
+    }
+
+    /// What a thread does next.
+    enum Step {
+        /// Parse a piece.
+        case piece(PieceText)
+        /// Parse a piece that is a part of the window.
+        case cut(FeatureCutter.WindowCut)
+        /// Read a window, wait for its turn, and bring it.
+        case read(FileWindow)
+        /// Ask again.
+        case again
+        case end
+    }
+
+    typealias Next = (_ hand: consuming Hand) throws(GeoJSONError) -> Step
     typealias Admit = (ParsedFeatures, PieceText) throws(GeoJSONError) -> GatheredRows.Reservation
 
     private let rows: GatheredRows
@@ -22,7 +43,7 @@ final class PieceWork {
     }
 
     /// - Parameters:
-    ///   - next: returns the next piece, nil at the end. Called by several threads, one at a time.
+    ///   - next: returns the next step. Called by several threads, one at a time; for windows in their order.
     ///   - admit: called for each piece in order, by several threads, one at a time.
     func run(threads: Int, next: Next, admit: Admit) throws(GeoJSONError) {
         // A thread that is ahead of the others parks what it has parsed and continues with another parser.
@@ -30,7 +51,7 @@ final class PieceWork {
         while parsers.count < count { parsers.append(makeParser()) }
         let failure = withoutActuallyEscaping(next) { next in
             withoutActuallyEscaping(admit) { admit in
-                let line = AssemblyLine(rows, parsers, next, admit)
+                let line = AssemblyLine(rows, parsers, threads: threads, next, admit)
                 BoundedConcurrency.forEach(below: threads, threads: threads) { _ in line.work() }
                 return line.failure
             }
@@ -52,6 +73,8 @@ private final class AssemblyLine: @unchecked Sendable {
     private let idle: Mutex<Idle>
     /// Counts idle parsers.
     private let idleCount: DispatchSemaphore
+    /// Signalled when it is the turn of the window with this number, modulo the number of threads: each has one window at most.
+    private let turns: [DispatchSemaphore]
 
     private struct Source {
         /// The number of pieces taken.
@@ -81,10 +104,12 @@ private final class AssemblyLine: @unchecked Sendable {
     }
 
     init(
-        _ rows: GatheredRows, _ parsers: [PieceParser], _ next: @escaping PieceWork.Next,
+        _ rows: GatheredRows, _ parsers: [PieceParser], threads: Int, _ next: @escaping PieceWork.Next,
         _ admit: @escaping PieceWork.Admit
     ) {
         (self.rows, self.next, self.admit) = (rows, next, admit)
+        turns = (0..<threads).map { _ in DispatchSemaphore(value: 0) }
+        turns[0].signal()
         idle = Mutex(Idle(parsers: parsers))
         idleCount = DispatchSemaphore(value: 0)
         for _ in parsers { idleCount.signal() }
@@ -117,25 +142,53 @@ private final class AssemblyLine: @unchecked Sendable {
 
     /// Assigns the next piece to the parser and returns its number; nil at the end.
     private func takePiece(_ parser: PieceParser) -> Int? {
-        let (number, failure) = source.withLock { source -> (Int?, GeoJSONError?) in
-            guard !source.isExhausted else { return (nil, nil) }
-            var failure: GeoJSONError?
-            do throws(GeoJSONError) { parser.piece = try next(parser.takeBuffer()) } catch { failure = error }
-            guard parser.piece != nil else {
-                source.isExhausted = true
-                return (source.taken, failure)
+        while true {
+            let (step, number) = ask(.buffer(parser.takeBuffer()))
+            switch step {
+            case .piece(let piece):
+                parser.piece = piece
+                return number
+            case .read(let window):
+                window.read()
+                if let number = takePiece(of: window, parser) { return number }
+            case .cut, .again: continue
+            case .end: return nil
             }
-            source.taken += 1
-            return (source.taken - 1, nil)
         }
-        guard let number, parser.piece != nil else {
-            if let number, let failure {
-                order.withLock { $0.parked[number] = .failed(failure) }
-                admitParked()
-            }
-            return nil
+    }
+
+    /// Waits for the window's turn, which comes since the window before it is in the hands of a running thread.
+    private func takePiece(of window: FileWindow, _ parser: PieceParser) -> Int? {
+        let turn = window.number
+        turns[turn % turns.count].wait()
+        let (step, number) = ask(.window(window))
+        turns[(turn + 1) % turns.count].signal()
+        switch step {
+        case .piece(let piece): parser.piece = piece
+        case .cut(let cut): parser.piece = PieceText(cut, of: window)
+        case .read, .again, .end: return nil
         }
         return number
+    }
+
+    /// Asks for the next step, and numbers the piece in it.
+    private func ask(_ hand: PieceWork.Hand) -> (PieceWork.Step, number: Int) {
+        let (step, number, failure) = source.withLock { source -> (PieceWork.Step, Int, GeoJSONError?) in
+            guard !source.isExhausted else { return (.end, 0, nil) }
+            var (step, failure) = (PieceWork.Step.end, GeoJSONError?.none)
+            do throws(GeoJSONError) { step = try next(hand) } catch { failure = error }
+            switch step {
+            case .piece, .cut: source.taken += 1
+            case .end: source.isExhausted = true
+            case .read, .again: break
+            }
+            return (step, failure == nil ? source.taken - 1 : source.taken, failure)
+        }
+        if let failure {
+            order.withLock { $0.parked[number] = .failed(failure) }
+            admitParked()
+        }
+        return (step, number)
     }
 
     /// Admits the pieces that are next in order, and copies their rows.

@@ -12,7 +12,7 @@ import SystemSupport
 final class ReadPages: @unchecked Sendable {
     private let descriptor: Int32
     private let queue = DispatchQueue(label: "pages that have been read", qos: .utility)
-    /// The offsets in the file before which pages have been dropped, and before which all has been read. Used by one thread.
+    /// The offsets in the file before which pages have been dropped, and before which all has been read. Used by one thread at a time.
     private var (dropped, read): (Int, Int)
 
     /// Dropping takes about a millisecond for this many bytes.
