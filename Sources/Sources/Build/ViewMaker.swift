@@ -22,11 +22,16 @@ package struct ViewMaker {
                 places: try SortKeys(option).sorted(
                     store, with: columns, threads: threads, cancellation))
         }
-        let rows = columns.rows(order?.builtPlaces, of: store, cancellation)
+        // A list of all rows takes as long as a pass of the build, so it is made only for options that read them.
+        let rows = columns.rows(readsRows ? order?.builtPlaces : [], of: store, cancellation)
         return try make(rows: rows, members: nil, order: order) {
             (weights, partitions) throws(ClusteringError) in
             try index(weights, partitions, order)
         }
+    }
+
+    private var readsRows: Bool {
+        options.weight != nil || options.partitionBy != nil || !options.clusterProperties.isEmpty
     }
 
     /// Clusters some of the features.

@@ -25,10 +25,10 @@ package enum LargePages {
     /// The process ends if there is no memory.
     ///
     /// - Parameter isBound: whether the size is an upper bound, so that much of the block may stay untouched, which costs memory on large
-    ///   pages. Then only a block of 4 MiB or more requests them.
+    ///   pages. Then only a block of about 4 MiB or more requests them.
     package static func allocate(_ size: Int, isBound: Bool = false) -> UnsafeMutableRawPointer {
         var block: UnsafeMutableRawPointer?
-        let room = isBound ? size : roomOnLargePages(size)
+        let room = roomOnLargePages(size)
         if room >= (isBound ? 2 * pageSize : pageSize), posix_memalign(&block, pageSize, room) == 0,
             let block
         {
