@@ -10,24 +10,30 @@ struct PollingPolicy {
     let window: UInt64
     /// How often input has lately followed soon. Grows by one, and halves each time that none has.
     private var confidence = 0
+    /// The confidence from which the loop polls. Doubles each time that polling is useless, since clients may need the processor on which
+    /// the loop polls. Falls by one each time that it is not.
+    private var threshold = leastThreshold
     /// Since when the loop has had nothing to do; nil while it has.
     private var idleSince: UInt64?
 
-    private static let leastConfidence = 8
-    private static let mostConfidence = 16
+    private static let leastThreshold = 8
+    private static let mostThreshold = 1024
 
     init(window: UInt64) { self.window = window }
+
+    private var isConfident: Bool { window > 0 && confidence >= threshold }
 
     /// Input has arrived, at a time in nanoseconds.
     mutating func inputArrived(at time: UInt64) {
         guard let idleSince else { return }
         self.idleSince = nil
         // Without polling, the time that the loop took to wake is part of it.
-        if time &- idleSince <= 2 * window {
-            confidence = min(confidence + 1, Self.mostConfidence)
-        } else {
+        guard time &- idleSince <= 2 * window else {
             confidence /= 2
+            return
         }
+        if isConfident { threshold = max(threshold - 1, Self.leastThreshold) }
+        confidence = min(confidence + 1, 2 * threshold)
     }
 
     /// All input has been processed.
@@ -35,9 +41,12 @@ struct PollingPolicy {
     /// - Returns: until when to poll; nil if the loop should sleep.
     mutating func becameIdle(at time: UInt64) -> UInt64? {
         idleSince = time
-        return window > 0 && confidence >= Self.leastConfidence ? time &+ window : nil
+        return isConfident ? time &+ window : nil
     }
 
     /// Nothing arrived while the loop polled, or another thread needed the processor.
-    mutating func pollingWasUseless() { confidence /= 2 }
+    mutating func pollingWasUseless() {
+        confidence = 0
+        threshold = min(2 * threshold, Self.mostThreshold)
+    }
 }

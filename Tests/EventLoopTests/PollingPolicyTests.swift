@@ -41,14 +41,34 @@ import Testing
         #expect(!input(after: 100_000))
     }
 
-    @Test("polling in vain ends polling")
-    mutating func pollingInVainEndsPolling() {
-        for _ in 0..<30 { _ = input(after: 10) }
-        // Each time nothing arrives while the loop polls, but soon after that.
+    /// The number of inputs that follow soon before the loop polls again.
+    private mutating func inputsUntilPolling() -> Int {
+        (1...2000).first { _ in input(after: 90) } ?? .max
+    }
+
+    @Test(
+        "each time that polling is useless, twice as many inputs must follow soon before the loop polls again"
+    )
+    mutating func eachTimeThatPollingIsUselessTwiceAsManyInputsMustFollowSoon() {
+        var inputs: [Int] = []
+        for _ in 0..<10 {
+            inputs.append(inputsUntilPolling())
+            policy.pollingWasUseless()
+        }
+        // The first input followed on nothing. The first input after a useless poll counts.
+        #expect(inputs == [9, 16, 32, 64, 128, 256, 512, 1024, 1024, 1024])
+    }
+
+    @Test("useful polling makes the loop poll as readily as at first again")
+    mutating func usefulPollingMakesTheLoopPollAsReadilyAsAtFirst() {
+        _ = inputsUntilPolling()
+        for _ in 0..<3 {
+            policy.pollingWasUseless()
+            _ = inputsUntilPolling()
+        }
+        for _ in 0..<200 { #expect(input(after: 10)) }
         policy.pollingWasUseless()
-        #expect(input(after: 90))
-        policy.pollingWasUseless()
-        #expect(!input(after: 90))
+        #expect(inputsUntilPolling() == 16)
     }
 
     @Test("without a window a loop never polls")
