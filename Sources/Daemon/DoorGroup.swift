@@ -55,7 +55,8 @@ public final class DoorGroup {
         self.gate = gate
         let knock = Knock()
         let names = methods.all.map(\.declaration.fullName)
-        let polling = PollingBudget(loops: AvailableProcessors.count / 2)
+        // A thread that polls takes a processor from clients. With few processors, waking up takes less time than waiting for one.
+        let polling = PollingBudget(loops: AvailableProcessors.count / 4)
         var members: [Member] = []
         for number in 0..<max(1, limits.loopThreads) {
             let connections = Count()

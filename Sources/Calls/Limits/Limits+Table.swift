@@ -90,7 +90,7 @@ extension Limits {
             "loopThreads", \.loopThreads, "Threads that read messages and answer short calls."),
         fixed(
             "pollMicroseconds", \.pollMicroseconds, from: 0,
-            "How long a loop thread that has answered polls for the next message before it sleeps, in microseconds, while messages follow on answers that soon. At most half of the processors poll at once. 0: none does."
+            "How long a loop thread that has answered polls for the next message before it sleeps, in microseconds, while messages follow on answers that soon. At most a quarter of the processors poll at once. 0: none does."
         ),
         byProcessors("buildThreads", \.buildThreads, "Threads that one build uses."),
         fixed("queryThreads", \.queryThreads, "Long queries at once."),
