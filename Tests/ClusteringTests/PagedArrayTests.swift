@@ -41,8 +41,8 @@ struct PagedArrayTests {
         arguments: 1...4 as ClosedRange<UInt64>)
     func manyPages(seed: UInt64) {
         var random = SeededGenerator(state: seed)
-        // Two groups of 32 pages of 256 values, and a part of a third.
-        let count = 2 * 32 * 256 + 1000
+        // Four groups of 16 pages of 256 values, and a part of a fifth.
+        let count = 4 * 16 * 256 + 1000
         let values = (0..<count).map { _ in random.next() }
         var first = PagedArray<UInt64>()
         for value in values { first.append(value) }

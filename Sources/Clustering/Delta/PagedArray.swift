@@ -24,7 +24,7 @@ struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
         }
     }
     @inline(__always) private static var pageCount: Int { 1 << shift }
-    @inline(__always) private static var groupShift: Int { 5 }
+    @inline(__always) private static var groupShift: Int { 4 }
     @inline(__always) private static var groupCount: Int { 1 << groupShift }
 
     init() {}

@@ -9,7 +9,7 @@ struct PlaceTable: Sendable {
     private(set) var count = 0
 
     /// Rows that follow one another are in different parts.
-    private static let partCount = 256
+    private static let partCount = 64
 
     @inline(__always) private static func part(of row: UInt32) -> Int { Int(row) & (partCount - 1) }
 
