@@ -119,7 +119,7 @@ struct DocumentCommandTests {
                 let isEndless = command.hasPrefix("clusterctl serve")
                 // The page's address is the last line that is shown.
                 let line = isEndless ? "until_printed ^\(output.last?.prefix(4) ?? "") \(command)" : command
-                script += line + " 2>&1\necho '=='\n"
+                script += line + (isEndless ? "" : " 2>&1") + "\necho '=='\n"
             }
             let result = try FreshFolder().run(script)
             #expect(result.status == 0, "\(result.output)\n\(result.errors)")

@@ -46,10 +46,13 @@ final class FreshFolder {
             # Runs a command that does not end by itself until it prints something, then sends it a signal. In the
             # background a program ignores SIGINT unless it asks for it.
             until_printed() {
-                local pattern=$1 signal=INT pid; shift
+                local pattern=$1 signal=INT found=1 pid line; shift
                 if [ "$1" = curl ]; then signal=KILL; fi
                 exec 3< <(exec "$@" 2>&1); pid=$!
-                grep -m 1 -- "$pattern" <&3; local found=$?
+                while IFS= read -r line <&3; do
+                    if [[ $line =~ $pattern ]]; then found=0; echo "$line"; break; fi
+                    echo "$line" >&2
+                done
                 kill -$signal $pid; cat <&3 >/dev/null; return $found
             }
             # Waits as a reader does between two commands, until the daemon that was just started listens.
