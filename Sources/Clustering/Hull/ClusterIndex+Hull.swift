@@ -33,9 +33,12 @@ extension ClusterIndex {
         else { return Array(leaves) }
         var sieve = HullSieve(spatial, options.projection)
         let (basePointCount, placed) = (layers.base.pointCount, layers.delta.placed)
+        let hasPlaced = !layers.delta.placements.isEmpty
         leaves.visit { point in
             // The base's position is out of date for a point that an update placed.
-            if Int(point.rawValue) < basePointCount, placed[point.rawValue] == nil { sieve.admit(point) }
+            let isInBase =
+                Int(point.rawValue) < basePointCount && !(hasPlaced && placed[point.rawValue] != nil)
+            if isInBase { sieve.admit(point) }
         }
         guard sieve.run(isCancelled, position) else { return nil }
         var candidates: [PointIndex] = []
