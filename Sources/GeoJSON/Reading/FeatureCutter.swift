@@ -169,7 +169,8 @@ struct FeatureCutter {
         consumed += count
     }
 
-    /// Yields held bytes, and drops them and all before them. Their lines are counted by who reads them, since one thread at a time cuts.
+    /// Yields held bytes, and drops them and all before them. Does not count their lines, because only one thread at a time cuts: the
+    /// thread that parses the bytes counts them.
     private mutating func hand(
         _ form: Piece.Form, from start: Int = 0, upTo end: Int, _ body: Body
     ) throws(GeoJSONError) {

@@ -22,7 +22,7 @@ final class ReadPages: @unchecked Sendable {
     ///   - file: an open file, at the offset from which it is read.
     ///   - size: its size in bytes.
     ///   - room: the memory in bytes that the machine can spare; nil if unknown.
-    /// - Returns: nil if the file may stay in the cache, or is no file.
+    /// - Returns: nil if the file may stay in the cache, or is not a regular file.
     init?(_ file: Int32, size: Int, room: Int? = SystemMemory.process.available) {
         let offset = Int(lseek(file, 0, SEEK_CUR))
         guard let room, size > room / 2, offset >= 0 else { return nil }
