@@ -26,13 +26,14 @@ NINE_IN_TEN = ["<", ["get", "value"], 900]
 
 
 class Daemon:
-    """A daemon with a state directory, and the most memory that it has held."""
+    """A daemon, as a rule with a state directory, and the most memory that it has held."""
 
-    def __init__(self, binaries, folder, most_memory):
+    def __init__(self, binaries, folder, most_memory, has_state=True):
         self.socket, self.most_memory = os.path.join(folder, "s"), most_memory
         self.begun = time.monotonic()
         self.process = subprocess.Popen([f"{binaries}/clusterd", "--socket", self.socket, "--import-dir", CACHE,
-                                         "--log-level", "error", "--state-dir", os.path.join(folder, "state")])
+                                         "--log-level", "error",
+                                         *(["--state-dir", os.path.join(folder, "state")] if has_state else [])])
         self.caller = Caller(self.socket)
         self.peak = 0
         self.ended = threading.Event()
@@ -154,10 +155,11 @@ def drop_cache():
     return True
 
 
-def bandwidth():
-    """Bytes a second that all processors copy together."""
-    copy = "import time; a = bytes(1 << 28); begun = time.time()\nfor _ in range(4): bytearray(a)\nprint(4 * 2 * len(a) / (time.time() - begun))"
-    running = [subprocess.Popen(["python3", "-c", copy], stdout=subprocess.PIPE) for _ in range(os.cpu_count())]
+def bandwidth(processors=os.cpu_count()):
+    """Bytes a second that so many processors read and write together while they copy memory that was touched before."""
+    copy = ("import time; a, b = bytes(1 << 28), memoryview(bytearray(1 << 28)); b[:] = a; begun = time.time()\n"
+            "for _ in range(4): b[:] = a\nprint(4 * 2 * len(a) / (time.time() - begun))")
+    running = [subprocess.Popen(["python3", "-c", copy], stdout=subprocess.PIPE) for _ in range(processors)]
     return sum(float(process.communicate()[0]) for process in running)
 
 
