@@ -134,6 +134,8 @@ public struct FeatureReader: ~Copyable {
     /// Cuts the next window of a file.
     private mutating func cut(_ window: FileWindow) throws(GeoJSONError) -> PieceWork.Step {
         if let failure = window.failure { throw .unreadable(failure) }
+        // A local copy for the same reason as in `cutRest`.
+        let cutting = cutting
         if let cut = cutting.cutter.cut(window) { return .cut(cut) }
         var failure: GeoJSONError?
         var buffer: [UInt8]?
