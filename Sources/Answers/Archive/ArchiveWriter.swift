@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Compression
+import SystemSupport
 
 /// Writes a PMTiles archive tile by tile, in ascending order of their numbers.
 ///
@@ -137,9 +138,11 @@ final class ArchiveWriter {
 
     /// Writes the directories, the metadata and the header. The file is then complete but still unnamed.
     ///
-    /// - Parameter complete: sets the zooms, the bounds and the compression of the header.
+    /// - Parameters:
+    ///   - cancellation: checked before each directory. If it is cancelled, the file must be discarded.
+    ///   - complete: sets the zooms, the bounds and the compression of the header.
     func finish(
-        metadata: [UInt8], _ complete: (inout ArchiveHeader) -> Void
+        metadata: [UInt8], _ cancellation: Cancellation, _ complete: (inout ArchiveHeader) -> Void
     ) throws(ArchiveError) {
         try endRun()
         try writeTiles()
@@ -147,11 +150,11 @@ final class ArchiveWriter {
         complete(&header)
         header.tiles = ArchiveHeader.Section(offset: Self.tileStart, length: tileBytes)
         header.leaves.offset = Self.tileStart + tileBytes
-        var compressor = try Self.compressor()
+        var compressor = try DirectoryCompressor(cancellation)
         let root = try writeDirectories(&compressor)
         header.root = ArchiveHeader.Section(
             offset: UInt64(ArchiveHeader.size), length: UInt64(root.count))
-        let compressedMetadata = try Self.compress(metadata, &compressor)
+        let compressedMetadata = try compressor.compress(metadata)
         header.metadata = ArchiveHeader.Section(
             offset: header.leaves.offset + header.leaves.length, length: UInt64(compressedMetadata.count))
         try file.write(compressedMetadata, at: header.metadata.offset)
@@ -171,12 +174,12 @@ final class ArchiveWriter {
     // MARK: Directories
 
     /// Returns the root directory. Writes leaf directories if there are too many entries for the root alone.
-    private func writeDirectories(_ compressor: inout DeflateStream) throws(ArchiveError) -> [UInt8] {
+    private func writeDirectories(_ compressor: inout DirectoryCompressor) throws(ArchiveError) -> [UInt8] {
         let room = ArchiveHeader.firstRequest - ArchiveHeader.size
         let count = Int(header.tileEntries)
         // More entries never fit, since each takes at least four bytes and compresses to about half.
         if count <= room {
-            let root = try Self.compress(ArchiveDirectory.serialize(try entries(0..<count)), &compressor)
+            let root = try compressor.compress(ArchiveDirectory.serialize(try entries(0..<count)))
             if root.count <= room { return root }
         }
         var perLeaf = Self.entriesPerLeaf
@@ -189,14 +192,14 @@ final class ArchiveWriter {
     }
 
     private func writeLeaves(
-        _ perLeaf: Int, _ compressor: inout DeflateStream
+        _ perLeaf: Int, _ compressor: inout DirectoryCompressor
     ) throws(ArchiveError) -> [UInt8] {
         var rootEntries: [ArchiveEntry] = []
         var offset: UInt64 = 0
         let count = Int(header.tileEntries)
         for start in stride(from: 0, to: count, by: perLeaf) {
             let entries = try entries(start..<min(count, start + perLeaf))
-            let leaf = try Self.compress(ArchiveDirectory.serialize(entries), &compressor)
+            let leaf = try compressor.compress(ArchiveDirectory.serialize(entries))
             try file.write(leaf, at: header.leaves.offset + offset)
             rootEntries.append(
                 ArchiveEntry(
@@ -204,7 +207,7 @@ final class ArchiveWriter {
             offset += UInt64(leaf.count)
         }
         header.leaves.length = offset
-        return try Self.compress(ArchiveDirectory.serialize(rootEntries), &compressor)
+        return try compressor.compress(ArchiveDirectory.serialize(rootEntries))
     }
 
     private func entries(_ range: Range<Int>) throws(ArchiveError) -> [ArchiveEntry] {
@@ -216,23 +219,5 @@ final class ArchiveWriter {
                     fromByteOffset: (index - range.lowerBound) * stride, as: ArchiveEntry.self)
             }
         }
-    }
-
-    private static func compressor() throws(ArchiveError) -> DeflateStream {
-        do { return try DeflateStream(format: .gzip, level: 9) } catch {
-            throw .outOfMemory
-        }
-    }
-
-    private static func compress(
-        _ bytes: [UInt8], _ compressor: inout DeflateStream
-    ) throws(ArchiveError) -> [UInt8] {
-        var output: [UInt8] = []
-        do {
-            _ = try bytes.withUnsafeBytes { (bytes) throws(CompressionError) in
-                try compressor.compress(bytes, appendingTo: &output)
-            }
-        } catch { throw .outOfMemory }
-        return output
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Clustering
+import SystemSupport
 
 /// A part of a zoom's tiles that is small enough to be written at once.
 struct TileBatch: Sendable {
@@ -24,17 +25,24 @@ struct TileBatch: Sendable {
     private static let mostNodes = 2048
 
     /// All batches of some zooms, in the order of their tiles in an archive.
-    static func all(_ index: ClusterIndex, zooms: ClosedRange<Int>) -> [TileBatch] {
+    ///
+    /// - Parameter cancellation: checked for each block that is looked at.
+    static func all(
+        _ index: ClusterIndex, zooms: ClosedRange<Int>, _ cancellation: Cancellation
+    ) throws(ArchiveError) -> [TileBatch] {
         var batches: [TileBatch] = []
         for zoom in zooms {
-            append(TileBlock(zoom: 0, cell: TileCell(x: 0, y: 0)), zoom, of: index, to: &batches)
+            try append(
+                TileBlock(zoom: 0, cell: TileCell(x: 0, y: 0)), zoom, of: index, to: &batches, cancellation)
         }
         return batches
     }
 
     private static func append(
-        _ block: TileBlock, _ zoom: Int, of index: ClusterIndex, to batches: inout [TileBatch]
-    ) {
+        _ block: TileBlock, _ zoom: Int, of index: ClusterIndex, to batches: inout [TileBatch],
+        _ cancellation: Cancellation
+    ) throws(ArchiveError) {
+        if cancellation.isCancelled { throw .cancelled }
         guard block.zoom < zoom, index.hasNodes(moreThan: mostNodes, in: block, at: zoom) else {
             return batches.append(TileBatch(block: block, zoom: zoom))
         }
@@ -44,7 +52,7 @@ struct TileBatch: Sendable {
             return (id: id, block: quarter)
         }
         for quarter in quarters.sorted(by: { $0.id < $1.id }) {
-            append(quarter.block, zoom, of: index, to: &batches)
+            try append(quarter.block, zoom, of: index, to: &batches, cancellation)
         }
     }
 }

@@ -44,7 +44,7 @@ public struct TilePublication: Sendable {
         let fields = try fields(of: features, clustersOf: try views.viewOfFields(at: request.zooms))
         let metadata = metadata(features, fields, bounds)
         let size = try writer.withLock { (writer) throws(ArchiveError) in
-            try writer.finish(metadata: metadata) { complete(&$0, bounds) }
+            try writer.finish(metadata: metadata, cancellation) { complete(&$0, bounds) }
             return writer.fileSize
         }
         try check()
@@ -95,7 +95,7 @@ public struct TilePublication: Sendable {
         var parts: [Part] = []
         for zooms in views.runs(of: request.zooms).reversed() {
             let index = try views.view(at: zooms.lowerBound).index
-            let batches = TileBatch.all(index, zooms: zooms)
+            let batches = try TileBatch.all(index, zooms: zooms, cancellation)
             parts.append(Part(zooms: zooms, batches: batches, tileCount: try countTiles(batches, index)))
         }
         return parts.reversed()

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import SourceTestSupport
 import Testing
 
 @testable import Answers
+@testable import SystemSupport
 
 @Suite("Writing archives")
 struct ArchiveWriterTests {
     /// Writes tiles into a file and reads it back.
-    private static func archive(_ tiles: [(id: UInt64, content: [UInt8])]) throws -> ArchiveReader {
+    private static func archive(
+        _ tiles: [(id: UInt64, content: [UInt8])], _ cancellation: Cancellation = .never
+    ) throws -> ArchiveReader {
         let folder = NSTemporaryDirectory() + "clusterd-writer-" + UUID().uuidString.prefix(12)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -18,7 +22,7 @@ struct ArchiveWriterTests {
                 try writer.append($0, id: tile.id, hash: ArchiveWriter.hash($0))
             }
         }
-        try writer.finish(metadata: Array("{}".utf8)) { _ in }
+        try writer.finish(metadata: Array("{}".utf8), cancellation) { _ in }
         try writer.publish(as: "t", overwrite: false)
         return ArchiveReader(bytes: Array(try Data(contentsOf: URL(fileURLWithPath: folder + "/t"))))
     }
@@ -59,5 +63,25 @@ struct ArchiveWriterTests {
         let found = try archive.tiles()
         #expect(found.map(\.id) == tiles.map(\.id))
         #expect(zip(found, tiles).allSatisfy { Array($0.content) == $1.content })
+    }
+
+    @Test("finishing one asks before each directory whether it is cancelled, and then stops")
+    func cancellation() throws {
+        let tiles = (0..<30_000).map { index in
+            (id: UInt64(index * 3), content: withUnsafeBytes(of: index * 2_654_435_761) { Array($0) })
+        }
+        func finish(after looks: Int) throws -> Int {
+            let asked = OutcomeCounts()
+            let cancellation = Cancellation {
+                asked.count(true)
+                return asked.counts.yes > looks
+            }
+            do { _ = try Self.archive(tiles, cancellation) } catch ArchiveError.cancelled {}
+            return asked.counts.yes
+        }
+        // Leaf directories of 4096 entries, the root directory and the metadata.
+        let all = try finish(after: .max)
+        #expect(all >= 30_000 / 4096 + 2)
+        for looks in 0..<all { #expect(try finish(after: looks) == looks + 1) }
     }
 }

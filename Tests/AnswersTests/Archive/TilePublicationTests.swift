@@ -278,6 +278,29 @@ struct TilePublicationTests {
         #expect(folder.names.isEmpty)
     }
 
+    @Test("dividing a source into batches asks at each whether it is cancelled, and then stops")
+    func cancelledDivision() throws {
+        let index = try Self.source(points: 20_000).source.revision.view.index
+        func divide(after looks: Int) throws -> (batches: Int, asked: Int) {
+            let asked = OutcomeCounts()
+            let cancellation = Cancellation {
+                asked.count(true)
+                return asked.counts.yes > looks
+            }
+            var batches: [TileBatch] = []
+            do { batches = try TileBatch.all(index, zooms: 8...12, cancellation) } catch ArchiveError
+                .cancelled
+            {}
+            return (batches.count, asked.counts.yes)
+        }
+        let whole = try divide(after: .max)
+        #expect(whole.batches > 50 && whole.asked >= whole.batches)
+        for looks in [0, 1, 7, whole.asked - 1] {
+            let cancelled = try divide(after: looks)
+            #expect(cancelled.batches == 0 && cancelled.asked == looks + 1)
+        }
+    }
+
     @Test("report all their tiles at the end, and never more than there are")
     func progress() throws {
         let (test, folder) = (try Self.source(points: 5000), try Folder())
