@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How long the daemon's processors go on working for a call that its client has cancelled. Alone: python3
 Benchmarks/cancel.py FILE [BIN], with a GeoJSON file of a million points and the folder of release binaries."""
-import json, os, socket, struct, subprocess, sys, tempfile, time
+import json, os, select, socket, struct, subprocess, sys, tempfile, time
 
 WORLD = {"bbox": [-180, -90, 180, 90]}
 
@@ -37,31 +37,66 @@ def work(process):
     return time.clock_gettime((~process.pid << 3) | 2)
 
 
+def settle(process):
+    """Waits until the process no longer works, such as on what follows a load in the background."""
+    before = None
+    while before is None or work(process) - before > 0.001:
+        before = work(process)
+        time.sleep(0.1)
+
+
 def after_cancel(process, caller, method, params, delay):
-    """Seconds of work after the cancel; None where the call was done before."""
+    """Seconds of work after a cancel that comes when the call has taken `delay` seconds of it; None if the call ends before."""
+    settle(process)
+    begun = work(process)
     caller.begin(method, params)
-    time.sleep(delay)
+    while work(process) - begun < delay:
+        if select.select([caller.socket], [], [], 0.0005)[0] and "item" not in caller.read():
+            return None
     begun = work(process)
     caller.send({"cancel": True})
     while "item" in (message := caller.read()):
         pass
     is_cancelled = message.get("error", {}).get("status") == "CANCELLED"
-    time.sleep(0.3)
+    settle(process)
     return work(process) - begun if is_cancelled else None
 
 
-def calls(caller, text, folder):
+def whole(process, caller, method, params):
+    """Seconds of work of a call that nobody cancels."""
+    settle(process)
+    begun = work(process)
+    caller.begin(method, params)
+    while "item" in caller.read():
+        pass
+    return work(process) - begun
+
+
+def steps(tries, step):
+    return [step * (number + 0.5) for number in range(tries)]
+
+
+def calls(process, caller, text, folder):
+    """Each call: its name, method and params, and after how many seconds of work it is cancelled."""
     largest = max(caller.call("ClusterService/GetClusters", {"source": "points", "zoom": 0, **WORLD})["features"],
                   key=lambda feature: feature["properties"].get("point_count", 0))["id"]
-    yield "LoadFile", "SourceService/LoadFile", {"source": "empty", "path": text}, 12, 0.08
+    publishing = "SourceService/PublishTiles", {
+        "source": "points", "path": f"{folder}/cancelled.pmtiles", "maxZoom": 14, "overwrite": True}
+    yield "LoadFile", "SourceService/LoadFile", {"source": "empty", "path": text}, steps(12, 0.08)
     yield "a filter's first answer", "ClusterService/GetClusters", {
-        "source": "points", "zoom": 3, "filter": [">", ["get", "value"], 100], **WORLD}, 30, 0.025
+        "source": "points", "zoom": 3, "filter": [">", ["get", "value"], 100], **WORLD}, steps(30, 0.025)
     yield "UpdateOptions", "SourceService/UpdateOptions", {"source": "points", "options": {
-        "radius": 60, "clusterProperties": {"sum": ["+", ["get", "value"]]}}}, 30, 0.025
-    yield "PublishTiles", "SourceService/PublishTiles", {
-        "source": "points", "path": f"{folder}/cancelled.pmtiles", "maxZoom": 14}, 12, 0.4
-    yield "a listing of the world", "ClusterService/GetClusters", {"source": "points", "zoom": 12, **WORLD}, 8, 0.02
-    yield "the largest cluster's hull", "ClusterService/GetConvexHull", {"source": "points", "clusterId": largest}, 8, 0.003
+        "radius": 60, "clusterProperties": {"sum": ["+", ["get", "value"]]}}}, steps(30, 0.025)
+    yield "UpdateOptions with a median, quantiles and distinct values", "SourceService/UpdateOptions", {
+        "source": "points", "options": {"clusterProperties": {
+            "middle": ["median", ["get", "value"]], "tenths": [["quantiles", [0.1, 0.9]], ["get", "score"]],
+            "names": ["distinct", ["get", "name"]]}}}, steps(40, 0.05)
+    # Its end is looked at more closely: directories, synchronizing and removing the file come last.
+    total = whole(process, caller, *publishing)
+    yield "PublishTiles", *publishing, steps(12, total / 12) + [total * (0.94 + 0.06 * part) for part in steps(16, 1 / 16)]
+    yield "GetFeatures", "SourceService/GetFeatures", {"source": "points"}, steps(8, 0.03)
+    yield "a listing of the world", "ClusterService/GetClusters", {"source": "points", "zoom": 12, **WORLD}, steps(8, 0.02)
+    yield "the largest cluster's hull", "ClusterService/GetConvexHull", {"source": "points", "clusterId": largest}, steps(8, 0.003)
 
 
 def rows(binaries, text):
@@ -75,10 +110,12 @@ def rows(binaries, text):
         for source in ("points", "empty"):
             caller.call("SourceService/CreateSource", {"source": source})
         caller.call("SourceService/LoadFile", {"source": "points", "path": text})
-        for name, method, params, tries, step in calls(caller, text, exports):
+        for name, method, params, delays in calls(process, caller, text, exports):
             taken = []
-            for number in range(tries):
-                seconds = after_cancel(process, caller, method, params, step * (number + 0.5))
+            for finished in os.listdir(exports):
+                os.remove(os.path.join(exports, finished))
+            for delay in delays:
+                seconds = after_cancel(process, caller, method, params, delay)
                 if seconds is not None:
                     taken.append(seconds)
                     assert not os.listdir(exports), "a cancelled call has left something behind"
