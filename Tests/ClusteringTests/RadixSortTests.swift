@@ -71,4 +71,49 @@ struct RadixSortTests {
             #expect(Set(found.map(\.place)).count == keys.count, "cancelled at look \(patience)")
         }
     }
+
+    /// Counts how often elements are looked at.
+    private struct CountedKey: RadixKey {
+        let looks: Counted
+
+        func key(_ element: Element) -> UInt64 {
+            looks.total.add(1, ordering: .relaxed)
+            return element.key
+        }
+    }
+
+    private final class Counted: Sendable {
+        let total = Atomic(0)
+        let atCancel = Atomic(0)
+        private let asked = Atomic(0)
+
+        /// Says no so many times, then yes for ever.
+        func isCancelled(after patience: Int) -> Bool {
+            let asked = asked.add(1, ordering: .relaxed).newValue
+            if asked == patience + 1 {
+                atCancel.store(total.load(ordering: .relaxed), ordering: .relaxed)
+            }
+            return asked > patience
+        }
+    }
+
+    @Test(
+        "a pass that distributes many elements stops within a few thousand after a cancel", arguments: [1, 3])
+    func cancelledPass(_ threads: Int) {
+        let count = 300_000
+        let keys = Shape.uniform.keys(count, bits: 8)
+        let (elements, spare) = (Scratch<Element>(capacity: count), Scratch<Element>(capacity: count))
+        for patience in 0..<12 {
+            for (place, key) in keys.enumerated() {
+                elements.base[place] = Element(key: key, place: UInt32(place))
+            }
+            let counted = Counted()
+            RadixSort.sort(
+                elements.base, spare: spare.base, count: count, bits: 8, by: CountedKey(looks: counted),
+                parallel: Parallel(threads: threads, isCancelled: { counted.isCancelled(after: patience) }))
+            let after =
+                counted.total.load(ordering: .relaxed) - counted.atCancel.load(ordering: .relaxed)
+            #expect(after <= threads * Parallel.itemsBetweenLooks, "cancelled at look \(patience)")
+        }
+    }
 }

@@ -42,12 +42,14 @@ struct IndexBuilder<Scalar: Coordinate> {
             capacity: pointCount, rowHeight: deepest.rowHeight,
             partitions: table.partitions.map { UnsafePointer($0.base) }, parallel: parallel
         ) { entries in
-            parallel.run(parallel.shares(of: pointCount)) { share in
-                let bounds = Parallel.bounds(share, of: parallel.shares(of: pointCount), count: pointCount)
-                for index in bounds.start..<bounds.end {
-                    entries[index] = LevelEntry(
-                        x: points.x.base[index], y: points.y.base[index],
-                        order: UInt32(truncatingIfNeeded: index), node: UInt32(truncatingIfNeeded: index))
+            let shares = parallel.shares(of: pointCount)
+            parallel.run(shares) { share in
+                parallel.forEachPart(of: share, of: shares, count: pointCount) { indexes in
+                    for index in indexes {
+                        entries[index] = LevelEntry(
+                            x: points.x.base[index], y: points.y.base[index],
+                            order: UInt32(truncatingIfNeeded: index), node: UInt32(truncatingIfNeeded: index))
+                    }
                 }
             }
         }

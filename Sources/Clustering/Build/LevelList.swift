@@ -35,6 +35,8 @@ final class LevelList<Scalar: Coordinate> {
     let partitions: UnsafePointer<UInt32>?
     private let parallel: Parallel
 
+    /// If the build is cancelled, the list is unusable.
+    ///
     /// - Parameter partitions: each node's partition, if points of different partitions must not cluster. The
     ///   memory must stay valid, and contain every cluster's partition before the cluster arrives.
     init(
@@ -56,9 +58,10 @@ final class LevelList<Scalar: Coordinate> {
         self.partitions = partitions
         self.parallel = parallel
         fill(entries)
+        if parallel.isCancelled() { return }
         doublings = firstDoublings()
         sort(entries, spare: spare, count: count)
-        findRows()
+        if !parallel.isCancelled() { findRows() }
     }
 
     /// A row's key: the partition in the upper half, the row's number in the lower.
@@ -137,10 +140,11 @@ final class LevelList<Scalar: Coordinate> {
         if arrived == 0 && doubles == 0 { return }
         doublings += min(doubles, 1)
         sort(arrivals, spare: arrivingSpare.base, count: arrived)
+        if parallel.isCancelled() { return }
         merge(
             states: arrived > 0 ? states : nil, doubling: doubles > 0, arrivals: arrivals,
             arrivalCount: arrived)
-        for _ in 0..<max(0, doubles - 1) {
+        for _ in 0..<max(0, doubles - 1) where !parallel.isCancelled() {
             doublings += 1
             merge(states: nil, doubling: true, arrivals: arrivals, arrivalCount: 0)
         }

@@ -39,7 +39,21 @@ struct Parallel {
     }
 
     /// At most a few milliseconds of work between two calls.
-    private static let itemsBetweenLooks = 1 << 15
+    static let itemsBetweenLooks = 1 << 15
+
+    /// Calls `body` with the ranges of a share's items, one after the other, until the build is cancelled.
+    ///
+    /// For passes that write memory for the first time: the system clears it then, which takes longer than the pass itself.
+    @inline(__always) func forEachPart(
+        of share: Int, of shares: Int, count: Int, _ body: (Range<Int>) -> Void
+    ) {
+        var (start, end) = Self.bounds(share, of: shares, count: count)
+        while start < end, !isCancelled() {
+            let next = min(end, start + Self.itemsBetweenLooks)
+            body(start..<next)
+            start = next
+        }
+    }
 
     func stopIfCancelled() throws(ClusteringError) {
         if isCancelled() { throw .cancelled }

@@ -51,6 +51,7 @@ struct RadixPart<Key: RadixKey> {
         _ ends: UnsafeMutablePointer<UInt32>
     ) -> Bool {
         let digits = 1 << width
+        ends.update(repeating: 0, count: digits)
         self.count(elements, count, digits: digits, shift: shift, into: ends)
         var place: UInt32 = 0
         for digit in 0..<digits {
@@ -61,12 +62,11 @@ struct RadixPart<Key: RadixKey> {
         return true
     }
 
-    /// Counts how often each digit occurs. `digits` is a power of two.
+    /// Adds how often each digit occurs. `digits` is a power of two.
     @inline(__always) func count(
         _ elements: Elements, _ count: Int, digits: Int, shift: UInt64,
         into counts: UnsafeMutablePointer<UInt32>
     ) {
-        counts.update(repeating: 0, count: digits)
         for index in 0..<count { counts[digit(elements[index], digits, shift)] &+= 1 }
     }
 

@@ -81,7 +81,7 @@ enum RadixSort {
     /// Distributes elements by one digit of their keys.
     ///
     /// - Parameter starts: receives the start of each digit's part, and the count after the last.
-    /// - Returns: false if all elements have the same digit; nothing is moved then.
+    /// - Returns: false if all elements have the same digit, or the work was cancelled; the elements are then still in `source`.
     private static func distribute<Key: RadixKey>(
         _ source: UnsafeMutablePointer<Key.Element>, _ target: UnsafeMutablePointer<Key.Element>,
         _ count: Int, width: Int, shift: UInt64, by key: Key, _ parallel: Parallel,
@@ -91,11 +91,15 @@ enum RadixSort {
         let digits = 1 << width
         let places = Scratch<UInt32>(capacity: shares * digits)
         let part = RadixPart(key: key)
+        // Counts of a cancelled pass are too small.
         parallel.run(shares) { share in
-            let (start, end) = Parallel.bounds(share, of: shares, count: count)
-            part.count(
-                source + start, end - start, digits: digits, shift: shift, into: places.base + share * digits)
+            let counts = places.base + share * digits
+            counts.update(repeating: 0, count: digits)
+            parallel.forEachPart(of: share, of: shares, count: count) {
+                part.count(source + $0.lowerBound, $0.count, digits: digits, shift: shift, into: counts)
+            }
         }
+        if parallel.isCancelled() { return false }
         var place: UInt32 = 0
         for digit in 0..<digits {
             starts[digit] = place
@@ -108,11 +112,12 @@ enum RadixSort {
         }
         starts[digits] = place
         parallel.run(shares) { share in
-            let (start, end) = Parallel.bounds(share, of: shares, count: count)
-            part.scatter(
-                source + start, end - start, digits: digits, shift: shift, to: target,
-                at: places.base + share * digits)
+            parallel.forEachPart(of: share, of: shares, count: count) {
+                part.scatter(
+                    source + $0.lowerBound, $0.count, digits: digits, shift: shift, to: target,
+                    at: places.base + share * digits)
+            }
         }
-        return true
+        return !parallel.isCancelled()
     }
 }

@@ -29,7 +29,7 @@ struct SpatialOrder<Scalar: Coordinate> {
         orderByOrigin(sorted.base, count: count)
         number(sorted.base, count: count)
         try parallel.stopIfCancelled()
-        return index(of: sorted.base, count: count)
+        return try index(of: sorted.base, count: count)
     }
 
     /// All nodes along the curve. The memory that only the sort needs is freed before the return.
@@ -37,15 +37,15 @@ struct SpatialOrder<Scalar: Coordinate> {
         let items = Scratch<Item>(capacity: count)
         let shares = parallel.shares(of: count)
         parallel.run(shares) { share in
-            let (start, end) = Parallel.bounds(share, of: shares, count: count)
-            for node in start..<end {
-                fetchParent(of: min(node &+ Self.distance, end &- 1))
-                let (x, y) = place(node)
-                let (firstZoom, lastZoom) = life(node)
-                items.base[node] = Item(
-                    code: ZOrderCurve.code(x, y), node: UInt32(truncatingIfNeeded: node),
-                    firstZoom: firstZoom,
-                    lastZoom: lastZoom)
+            parallel.forEachPart(of: share, of: shares, count: count) { nodes in
+                for node in nodes {
+                    fetchParent(of: min(node &+ Self.distance, count &- 1))
+                    let (x, y) = place(node)
+                    let (firstZoom, lastZoom) = life(node)
+                    items.base[node] = Item(
+                        code: ZOrderCurve.code(x, y), node: UInt32(truncatingIfNeeded: node),
+                        firstZoom: firstZoom, lastZoom: lastZoom)
+                }
             }
         }
         let spare = Scratch<Item>(capacity: count)
@@ -121,7 +121,9 @@ struct SpatialOrder<Scalar: Coordinate> {
         return (Scalar(table.x.base[ordinal]), Scalar(table.y.base[ordinal]))
     }
 
-    private func index(of items: UnsafeMutablePointer<Item>, count: Int) -> SpatialIndex<Scalar> {
+    private func index(
+        of items: UnsafeMutablePointer<Item>, count: Int
+    ) throws(ClusteringError) -> SpatialIndex<Scalar> {
         let layout = SpatialLayout(
             pointCount: table.pointCount, nodeCount: count, minimumZoom: options.minimumZoom,
             levels: options.maximumZoom + 2 - options.minimumZoom)
@@ -130,6 +132,7 @@ struct SpatialOrder<Scalar: Coordinate> {
         let boxes = Scratch<SpatialBox>(capacity: layout.wordCount)
         let shares = parallel.portions(of: count)
         parallel.run(shares) { share in
+            if parallel.isCancelled() { return }
             let (start, end) = Parallel.bounds(share, of: shares, count: layout.wordCount)
             for word in start..<end {
                 let nodes = word * 64..<min(count, word * 64 + 64)
@@ -140,6 +143,7 @@ struct SpatialOrder<Scalar: Coordinate> {
                 mark(nodes, of: items, layout, alive.base + word)
             }
         }
+        try parallel.stopIfCancelled()
         return SpatialIndex(
             layout: layout, slots: slots.finish(count: count),
             alive: alive.finish(count: layout.levels * layout.wordCount),
