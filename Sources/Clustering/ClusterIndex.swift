@@ -36,12 +36,12 @@ public final class ClusterIndex: Sendable {
     /// The bytes of columns that lie in a mapped file.
     public var mappedBytes: Int { layers.base.region?.byteCount ?? 0 }
 
-    /// Whether columns lie in a mapped file, so that a query may wait for the disk.
-    public var isMapped: Bool { layers.base.region != nil }
+    /// Whether columns lie in a file, so that a query may wait for the disk.
+    public var isMapped: Bool { layers.base.region != nil || layers.base.demand != nil }
 
-    /// Whether a part of the mapped file could not be read: then answers are wrong. Never becomes false again. To be checked after
+    /// Whether a part of the file could not be read: then answers are wrong. Never becomes false again. To be checked after
     /// an answer was made, since the file is read meanwhile.
-    public var isLost: Bool { layers.base.region?.hasFailed ?? false }
+    public var isLost: Bool { layers.base.region?.hasFailed ?? layers.base.demand?.hasFailed ?? false }
 
     /// Whether the index has no delta: it was built as a whole and not updated since.
     public var isPlain: Bool { layers.delta.isEmpty }

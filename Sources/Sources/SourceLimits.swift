@@ -14,6 +14,8 @@ public struct SourceLimits: Sendable {
     /// Snapshots of sources of at least this many points have an overview, from which a start answers low zooms while it
     /// reads the rest. 0: none.
     public var overviewPoints: Int
+    /// The most nodes of a snapshot's overview.
+    package var overviewNodes = OverviewSize.nodesOfSnapshot
     /// Text shorter than this many bytes stays in memory even if a snapshot contains it.
     package var textInMemory = 1 << 20
     /// Data whose changes take longer than this to replay, in milliseconds, are kept by a new snapshot. Writing one of a large

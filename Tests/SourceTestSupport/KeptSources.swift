@@ -20,6 +20,8 @@ package final class KeptSources {
     private let textInMemory: Int
     /// Snapshots of sources of at least so many points have an overview. 0: none.
     private let overviewPoints: Int
+    /// The most nodes of snapshots' overviews.
+    private let overviewNodes: Int
     /// Which indexes lie in files, from the next restart on.
     package var mapping: Mapping
     /// Whether the next restart leaves the rest of sources with overviews unread until `readRest`.
@@ -51,16 +53,18 @@ package final class KeptSources {
     ///   - isQuick: for tests of thousands of restarts, which need no disk.
     ///   - textInMemory: features' text of so many bytes stays in the files: by default all.
     ///   - overviewPoints: sources of at least so many points have an overview.
+    ///   - overviewNodes: the most nodes of these overviews.
     ///   - longestReplay: data whose changes take longer to replay are kept by a snapshot, in milliseconds: by default none.
     ///   - mapping: which indexes lie in files.
     package init(
         isQuick: Bool = false, textInMemory: Int = 1, overviewPoints: Int = 0,
-        longestReplay: Double = .infinity, mapping: Mapping = .large
+        overviewNodes: Int = 1 << 18, longestReplay: Double = .infinity, mapping: Mapping = .large
     ) throws {
         self.longestReplay = longestReplay
         self.mapping = mapping
         self.textInMemory = textInMemory
         self.overviewPoints = overviewPoints
+        self.overviewNodes = overviewNodes
         let isThere = FileManager.default.isWritableFile(atPath: "/dev/shm")
         let folder = isQuick && isThere ? "/dev/shm/" : NSTemporaryDirectory()
         path = folder + "clusterd-state-" + UUID().uuidString
@@ -89,6 +93,7 @@ package final class KeptSources {
             overviewPoints: overviewPoints, memory: memory)
         limits.textInMemory = textInMemory
         limits.textGathered = textInMemory
+        limits.overviewNodes = overviewNodes
         // On a busy machine a few changes would take long enough for a snapshot, which clusters everything again.
         (limits.longestReplay, limits.longReplay) = (longestReplay, longestReplay)
         if mapping != .large { (limits.indexInMemory, limits.columnInMemory) = (1, 1) }

@@ -18,8 +18,7 @@ struct DescribeTiles: UnaryMethod {
         let url = try params.string("tiles")
         let target = try catalog.target(params)
         let threads = catalog.settings.values.limits.buildThreads
-        return target.answer(isQuick: false) { (call, bytes) throws(SourceError) in
-            let revision = target.revision
+        return target.answer(isQuick: false) { (revision, call, bytes) throws(SourceError) in
             let zooms = revision.options.minZoom...revision.options.maxZoom + 1
             let fields = try revision.fields(
                 of: target.filter, zooms: zooms, threads: threads, call.cancellation)

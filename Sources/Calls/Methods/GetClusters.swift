@@ -11,7 +11,10 @@ struct GetClusters: UnaryMethod {
 
     func canAnswer(_ params: Params, from overview: Overview?) -> Bool {
         guard let overview, let query = try? catalog.clustersQuery(params) else { return false }
-        return catalog.isAnswered(params, at: query.zoom, by: overview)
+        return catalog.isAnswered(params, at: query.zoom, by: overview) {
+            let expected = overview.revision.view.expectedNodes(in: query.box, zoom: query.zoom)
+            return min(expected, query.limit ?? .max)
+        }
     }
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
@@ -21,11 +24,11 @@ struct GetClusters: UnaryMethod {
         return target.answer(
             isQuick: isQuick(query, ready, in: target.revision),
             isAtHand: { ready.map { target.revision.isAtHand(query, of: $0) } ?? false }
-        ) { (call, bytes) throws(SourceError) in
+        ) { (revision, call, bytes) throws(SourceError) in
             let cancellation = call.cancellation
             // A filtered view is looked up again, which marks it as recently used.
-            let view = try target.revision.view(target.filter, zoom: query.zoom, cancellation)
-            try target.revision.writeClusters(query, of: view, into: &bytes, cancellation)
+            let view = try revision.view(target.filter, zoom: query.zoom, cancellation)
+            try revision.writeClusters(query, of: view, into: &bytes, cancellation)
         }
     }
 

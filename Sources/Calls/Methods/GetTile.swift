@@ -11,7 +11,9 @@ struct GetTile: UnaryMethod {
 
     func canAnswer(_ params: Params, from overview: Overview?) -> Bool {
         guard let overview, let tile = try? Self.tile(params) else { return false }
-        return catalog.isAnswered(params, at: Double(tile.z), by: overview)
+        return catalog.isAnswered(params, at: Double(tile.z), by: overview) {
+            overview.revision.view.expectedNodes(inTileOf: tile.z)
+        }
     }
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
@@ -27,8 +29,7 @@ struct GetTile: UnaryMethod {
         return target.answer(
             isQuick: isQuick, mediaType: isRaw ? encoding.mediaType : AnswerFacts.json,
             isAtHand: { view.map { target.revision.isAtHand(tile, of: $0) } ?? false }
-        ) { (call, bytes) throws(SourceError) in
-            let revision = target.revision
+        ) { (revision, call, bytes) throws(SourceError) in
             let view = try revision.view(target.filter, zoom: Double(tile.z), call.cancellation)
             switch encoding {
             case .json:

@@ -20,7 +20,7 @@ struct LocateFeature: UnaryMethod {
         let revision = target.revision
         let isQuick =
             revision.isQuickToLocate(identifier) && revision.readyView(target.filter, zoom: zoom) != nil
-        return target.answer(isQuick: isQuick) { (call, bytes) throws(SourceError) in
+        return target.answer(isQuick: isQuick) { (revision, call, bytes) throws(SourceError) in
             let view = try revision.view(target.filter, zoom: zoom, call.cancellation)
             try revision.writeLocation(of: identifier, at: zoom, in: view, into: &bytes, call.cancellation)
         }

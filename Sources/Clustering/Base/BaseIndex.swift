@@ -13,6 +13,8 @@ final class BaseIndex: Sendable {
     let spatial: Spatial
     /// The mapped file that has the large columns; nil if all are in memory.
     let region: MappedRegion?
+    /// Loads columns as queries need them; nil if all are there.
+    let demand: IndexDemand?
 
     /// Positions in the number type that the options select.
     enum Spatial: Sendable {
@@ -23,7 +25,7 @@ final class BaseIndex: Sendable {
     /// - Parameter idOffset: nil if the index has all points.
     init(
         options: ClusteringOptions, pointCount: Int, idOffset: Int64? = nil, columns: ClusterColumns,
-        spatial: Spatial, region: MappedRegion? = nil
+        spatial: Spatial, region: MappedRegion? = nil, demand: IndexDemand? = nil
     ) {
         self.options = options
         self.pointCount = pointCount
@@ -31,6 +33,7 @@ final class BaseIndex: Sendable {
         self.columns = columns
         self.spatial = spatial
         self.region = region
+        self.demand = demand
     }
 
     var clusterCount: Int { columns.counts.count }
@@ -72,8 +75,9 @@ final class BaseIndex: Sendable {
     ///
     /// - Returns: whether there are more than `limit`.
     func collect(_ box: UnitBox, level: Int, limit: Int, into found: inout [Node]) -> Bool {
+        if let demand { return collect(box, level: level, limit: limit, on: demand, into: &found) }
         // Not retained, because the base keeps it: counting references would take a fiftieth of a small query.
-        switch spatial {
+        return switch spatial {
         case .float(let index):
             Unmanaged.passUnretained(index)._withUnsafeGuaranteedRef {
                 $0.collect(box, zoom: level, limit: limit, into: &found)

@@ -21,19 +21,7 @@ extension ClusterIndex {
             clusters <= pointCount
         else { throw IndexSectionError(section: .clusterZooms, message: "more clusters than points") }
         let nodes = pointCount + clusters
-        let columns = ClusterColumns(
-            x: try source.column(.clusterX, clusters), y: try source.column(.clusterY, clusters),
-            counts: try source.column(.clusterCounts, clusters),
-            zooms: try source.column(.clusterZooms, clusters),
-            originIndexes: try source.column(.originIndexes, clusters),
-            ordinalsByOrigin: try source.column(.ordinalsByOrigin, clusters),
-            childStarts: try source.column(.childStarts, clusters + 1),
-            children: try source.column(.children, atMost: 2 * pointCount),
-            leafStarts: try source.column(.leafStarts, clusters),
-            leaves: try source.column(.leaves, atMost: pointCount),
-            parents: try source.column(.parents, nodes), weights: try source.optional(.weights, nodes),
-            partitions: try source.optional(.partitions, nodes),
-            ranges: try source.ranges(options, clusters: clusters))
+        let columns = try source.columns(options, points: pointCount, clusters: clusters)
         let spatial: BaseIndex.Spatial =
             switch options.precision {
             case .float: .float(try source.spatial(options, pointCount, nodes, parallel))

@@ -21,4 +21,15 @@ public enum IndexSection: UInt32, CaseIterable, Sendable {
     case zoomRanges = 18
     case spatialSlots = 19
     case ordinalsByOrigin = 20
+
+    /// Whether queries of a box read it. The others are the tree's, and the lookup's by id.
+    public var isOfBoxes: Bool {
+        switch self {
+        case .clusterX, .clusterY, .clusterCounts, .clusterZooms, .originIndexes, .weights, .partitions,
+            .alive,
+            .wordBoxes, .zoomRanges, .spatialSlots:
+            true
+        case .childStarts, .children, .leafStarts, .leaves, .parents, .ordinalsByOrigin: false
+        }
+    }
 }

@@ -45,6 +45,24 @@ struct SectionSource {
         bytes(name).isEmpty ? nil : try column(name, count)
     }
 
+    /// All columns of clusters.
+    func columns(
+        _ options: ClusteringOptions, points: Int, clusters: Int
+    ) throws(IndexSectionError) -> ClusterColumns {
+        ClusterColumns(
+            x: try column(.clusterX, clusters), y: try column(.clusterY, clusters),
+            counts: try column(.clusterCounts, clusters), zooms: try column(.clusterZooms, clusters),
+            originIndexes: try column(.originIndexes, clusters),
+            ordinalsByOrigin: try column(.ordinalsByOrigin, clusters),
+            childStarts: try column(.childStarts, clusters + 1),
+            children: try column(.children, atMost: 2 * points),
+            leafStarts: try column(.leafStarts, clusters), leaves: try column(.leaves, atMost: points),
+            parents: try column(.parents, points + clusters),
+            weights: try optional(.weights, points + clusters),
+            partitions: try optional(.partitions, points + clusters),
+            ranges: try ranges(options, clusters: clusters))
+    }
+
     func ranges(_ options: ClusteringOptions, clusters: Int) throws(IndexSectionError) -> [Range<UInt32>] {
         let bounds: Column<UInt32> = try column(.zoomRanges, 2 * (options.maximumZoom + 1))
         var ranges: [Range<UInt32>] = Array(repeating: 0..<0, count: options.maximumZoom + 1)

@@ -50,6 +50,30 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         aliveWords = words.finish(count: layout.levels * layout.groupCount)
     }
 
+    /// An index whose slots and bits are loaded as queries need them; see `SpatialIndex+Demand`.
+    ///
+    /// - Parameter wordBoxes: loaded.
+    /// - Complexity: O(words).
+    init(
+        onDemand layout: SpatialLayout, slots: Column<SpatialSlot<Scalar>>, alive: Column<UInt64>,
+        wordBoxes: Column<SpatialBox>
+    ) {
+        (self.layout, self.slots, self.alive, self.wordBoxes) = (layout, slots, alive, wordBoxes)
+        eighthBoxes = Self.extents(ofEight: wordBoxes)
+        groupBoxes = Self.extents(ofEight: eighthBoxes)
+        districtBoxes = Self.extents(ofEight: groupBoxes)
+        regionBoxes = Self.extents(ofEight: districtBoxes)
+        // Any word may have nodes alive.
+        let words = Scratch(repeating: UInt64.max, count: max(1, layout.levels * layout.groupCount))
+        if layout.wordCount % 64 != 0 {
+            for level in 1...max(1, layout.levels) {
+                words.base[level * layout.groupCount - 1] = (1 << UInt64(layout.wordCount % 64)) - 1
+            }
+        }
+        aliveWords = words.finish(count: layout.levels * layout.groupCount)
+        lowLevels = []
+    }
+
     /// The same index with columns of equal content that lie elsewhere.
     init(
         _ other: SpatialIndex, slots: Column<SpatialSlot<Scalar>>, alive: Column<UInt64>,
@@ -238,6 +262,15 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     ) -> Bool {
         let level = zoom - layout.minimumZoom
         let words = alive.base + level * layout.wordCount
+        return visitWords(meeting: box, level: level) { word in body(word, words[word]) }
+    }
+
+    /// Calls `body` with each word that may have nodes alive at a level and whose extent meets a box, in the curve's order, until it
+    /// returns false.
+    ///
+    /// - Returns: false if `body` returned false.
+    @inline(__always) func visitWords(meeting box: UnitBox, level: Int, _ body: (_ word: Int) -> Bool) -> Bool
+    {
         let bounds = SpatialBounds(box)
         return visitGroups(bounds, level) { group, summary in
             var summary = summary
@@ -249,7 +282,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
                 }
                 let word = group * 64 + summary.trailingZeroBitCount
                 summary &= summary &- 1
-                if wordBoxes[word].meets(bounds), !body(word, words[word]) { return false }
+                if wordBoxes[word].meets(bounds), !body(word) { return false }
             }
             return true
         }

@@ -30,8 +30,45 @@ extension FeatureStore {
         return FeatureStore(blob: FeatureBlob(), text: text, records: records, moments: moments, fresh: nil)
     }
 
+    /// A store of which neither the text nor the arrays have been read. A feature may be read once `isSound` has found its record in the
+    /// loaded parts of the arrays; nothing else may be.
+    public static func onDemand(
+        _ text: any FeatureText, blockStarts: UnsafeRawBufferPointer, offsets: UnsafeRawBufferPointer,
+        owner: AnyObject
+    ) throws(FeatureSectionError) -> FeatureStore {
+        let records = try uncheckedRecords(blockStarts: blockStarts, offsets: offsets, owner: owner)
+        return FeatureStore(
+            blob: FeatureBlob(), text: text, records: records, moments: FeatureMoments(), fresh: nil)
+    }
+
+    /// The bytes of the arrays that say where a feature's record begins and ends.
+    public func placeBytes(of feature: Int) -> (blockStarts: Range<Int>, offsets: Range<Int>) {
+        let (size, blockSize) = (MemoryLayout<UInt32>.stride, MemoryLayout<Int64>.stride)
+        let last = min(feature + 1, records.count - 1)
+        return (
+            feature / Self.blockSize * blockSize..<(last / Self.blockSize + 1) * blockSize,
+            feature * size..<(last + 1) * size
+        )
+    }
+
+    /// Whether a feature is there and its record lies within the text.
+    public func isSound(_ feature: Int) -> Bool {
+        guard feature >= 0, feature < records.count else { return false }
+        let (start, end) = (start(feature), start(feature + 1))
+        return start >= 0 && start <= end && end <= textCount
+    }
+
     private static func records(
         blockStarts: UnsafeRawBufferPointer, offsets: UnsafeRawBufferPointer, textCount: Int, owner: AnyObject
+    ) throws(FeatureSectionError) -> RecordOffsets {
+        let records = try uncheckedRecords(blockStarts: blockStarts, offsets: offsets, owner: owner)
+        try check(records, textCount: textCount)
+        return records
+    }
+
+    /// Only the sizes are checked.
+    private static func uncheckedRecords(
+        blockStarts: UnsafeRawBufferPointer, offsets: UnsafeRawBufferPointer, owner: AnyObject
     ) throws(FeatureSectionError) -> RecordOffsets {
         let count = offsets.count / MemoryLayout<UInt32>.stride
         let blocks = (count + blockSize - 1) / blockSize
@@ -40,11 +77,9 @@ extension FeatureStore {
             Int(bitPattern: blockStarts.baseAddress) % MemoryLayout<Int64>.alignment == 0,
             Int(bitPattern: offsets.baseAddress) % MemoryLayout<UInt32>.alignment == 0
         else { throw FeatureSectionError(message: "its sections' sizes do not fit \(count) features") }
-        let records = RecordOffsets(
+        return RecordOffsets(
             blockStarts: GrowingColumn(borrowing: blockStarts, owner: owner),
             offsets: GrowingColumn(borrowing: offsets, owner: owner))
-        try check(records, textCount: textCount)
-        return records
     }
 
     /// A store on a file's text, which is read on demand and verified by checksum.

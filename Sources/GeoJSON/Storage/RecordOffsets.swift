@@ -25,7 +25,7 @@ struct RecordOffsets: Sendable {
     }
 
     @inline(__always) func start(_ index: Int) -> Int {
-        blockStarts[index / FeatureStore.blockSize] + Int(offsets[index])
+        blockStarts[index / FeatureStore.blockSize] &+ Int(offsets[index])
     }
 
     /// Appends a record that starts at `start`.

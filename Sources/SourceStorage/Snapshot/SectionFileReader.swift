@@ -85,6 +85,11 @@ package struct SectionFileReader: Sendable {
     /// Where a section begins in the file.
     package func offset(of name: UInt32) -> Int { sections[name]?.range.lowerBound ?? 0 }
 
+    /// Where a section lies in the file, and its checksum in the table; nil if there is no such section.
+    func entry(_ name: UInt32) -> (range: Range<Int>, checksum: UInt64)? {
+        sections[name].map { ($0.range, $0.checksum) }
+    }
+
     /// The names of all sections.
     package var names: [UInt32] { Array(sections.keys) }
 

@@ -10,6 +10,7 @@ package final class SectionFileWriter {
     private var offset = SectionFile.headerSize
     private var table: [UInt8] = []
     private var count: UInt32 = 0
+    private var pieces = PieceChecksums()
 
     /// - Parameter path: an existing file of this name is replaced.
     package init(_ path: String) throws(FileError) {
@@ -36,6 +37,17 @@ package final class SectionFileWriter {
         let start = reserve(name, count: bytes.count, checksum: checksum ?? BlockChecksum.of(bytes))
         try FileIO.write(bytes, to: file, at: start, path: path)
     }
+
+    /// Adds a section of which a reader may read only some pieces.
+    ///
+    /// - Parameter threads: how many may compute the pieces' checksums.
+    package func add(_ name: UInt32, inPieces bytes: UnsafeRawBufferPointer, threads: Int) throws(FileError) {
+        pieces.add(name, bytes, threads: threads)
+        try add(name, bytes)
+    }
+
+    /// Adds the section with the checksums of the pieces of all sections that were added before.
+    package func addPieceChecksums(_ name: UInt32) throws(FileError) { try add(name, pieces.values) }
 
     /// Reserves space for a section, which the caller writes into the file before `finish`.
     ///

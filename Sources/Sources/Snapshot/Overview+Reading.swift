@@ -84,6 +84,8 @@ extension Overview {
             numbers: try Self.numbers(reader, description, points: store.count, clusters: clusters))
         self.deepest = deepest
         self.position = position
+        // With changes to replay, the reader is of another file.
+        snapshot = position == nil ? UnreadSnapshot(reader, description, shared) : nil
         oldest = try Self.oldest(reader, description)
         revision = Revision(
             number: description.revision, options: description.options, store: store,

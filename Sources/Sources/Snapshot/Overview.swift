@@ -15,6 +15,8 @@ public struct Overview: Sendable {
     let oldest: Int64?
     /// The changes that have to be replayed before the source has these data; nil if there are none.
     let position: ChangePosition?
+    /// The snapshot, which answers the zooms that the overview lacks; nil if it is not suited.
+    public let snapshot: UnreadSnapshot?
 
     /// Whether the overview has what a query of all features shows at a zoom.
     public func has(_ zoom: Double) -> Bool { revision.view.index.level(for: zoom) <= deepest }

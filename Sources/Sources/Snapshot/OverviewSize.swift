@@ -13,7 +13,10 @@ struct OverviewSize: Sendable {
     static let aggregates = 1 << 10
 
     /// In a snapshot. It takes about 20 MB at most, and is read in tens of milliseconds, also from a disk.
-    static let ofSnapshot = OverviewSize(nodes: 1 << 18, points: 1 << 15, text: 1 << 24)
+    static func ofSnapshot(_ limits: SourceLimits) -> OverviewSize {
+        OverviewSize(nodes: limits.overviewNodes, points: 1 << 15, text: 1 << 24)
+    }
+    static let nodesOfSnapshot = 1 << 18
     /// Beside a journal. It is written again and again while the source changes, in a few milliseconds.
     static let ofJournal = OverviewSize(nodes: 1 << 14, points: 1 << 12, text: 1 << 21)
 }

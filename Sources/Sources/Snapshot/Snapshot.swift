@@ -61,21 +61,24 @@ package struct Snapshot {
         if !view.partitions.isEmpty {
             try ValueSections.write(view.partitions, to: writer, SnapshotSection.partitions)
         }
+        let threads = revision.shared.limits.buildThreads
         try view.index.forEachSection { (section, bytes) throws(FileError) in
-            try writer.add(SnapshotSection.index(section), bytes)
+            guard section.isOfBoxes else { return try writer.add(SnapshotSection.index(section), bytes) }
+            try writer.add(SnapshotSection.index(section), inPieces: bytes, threads: threads)
         }
         try revision.store.withRecordStarts { (blockStarts, offsets) throws(FileError) in
-            try writer.add(SnapshotSection.blockStarts, blockStarts)
-            try writer.add(SnapshotSection.offsets, offsets)
+            try writer.add(SnapshotSection.blockStarts, inPieces: blockStarts, threads: threads)
+            try writer.add(SnapshotSection.offsets, inPieces: offsets, threads: threads)
         }
         let written: WrittenText
         if let taken {
             written = taken
         } else {
             written = try WrittenText.write(
-                revision.store, to: writer, threads: revision.shared.limits.buildThreads)
+                revision.store, to: writer, threads: threads)
         }
-        try written.writeChecksums(to: writer)
+        try written.writeChecksums(to: writer, threads: threads)
+        try writer.addPieceChecksums(SnapshotSection.pieceChecksums)
         try writer.add(SnapshotSection.momentStarts, revision.store.plainMoments.starts)
         try writer.add(SnapshotSection.moments, revision.store.plainMoments.milliseconds)
         try identifiers.entries.withValues { (entries) throws(FileError) in
@@ -85,7 +88,7 @@ package struct Snapshot {
         if let order = revision.view.order {
             try writer.add(SnapshotSection.sortedPlaces, order.builtPlaces)
         }
-        try Overview.write(revision, .ofSnapshot, to: writer)
+        try Overview.write(revision, .ofSnapshot(revision.shared.limits), to: writer)
         var text = ByteWriter()
         let description = SnapshotDescription(
             revision, of: draft.source, updatedAt: draft.updatedAt, loss: draft.loss, aggregates: aggregates)
@@ -109,7 +112,9 @@ package struct Snapshot {
         let isKept = reader.bytes(SnapshotSection.text).count < shared.limits.textInMemory
         let features = isKept ? reader : try reader.onOwnImage()
         try reader.verify(
-            except: Set(reader.names.filter(SnapshotSection.isOfOverview) + [SnapshotSection.text]),
+            except: Set(
+                reader.names.filter(SnapshotSection.isOfOverview)
+                    + [SnapshotSection.text, SnapshotSection.pieceChecksums]),
             others: (SnapshotSection.ofFeatures, features))
         generation = reader.generation
         description = try SnapshotDescription(reader.bytes(SnapshotSection.description), path: path)

@@ -13,6 +13,8 @@ package enum SnapshotSection {
     /// Checksums of smaller blocks of the text, for salvaging the features around a damaged byte. A start does not
     /// read it.
     package static let fineTextChecksums: UInt32 = 12
+    /// The checksums of pieces of those sections that queries of a box read. A start that reads everything does not read it.
+    package static let pieceChecksums: UInt32 = 13
     /// The index by id: `IdentifierIndex.entries`, and the key for hashing ids. (Section 6 contained one with
     /// an unkeyed hash. It is ignored, and the index is built when needed.)
     package static let identifiers: UInt32 = 10

@@ -31,9 +31,15 @@ package struct WrittenText: Sendable {
         return (writer, WrittenText(file: draft.file, range: range, coarse: coarse, fine: fine))
     }
 
-    func writeChecksums(to writer: SectionFileWriter) throws(FileError) {
+    func writeChecksums(to writer: SectionFileWriter, threads: Int) throws(FileError) {
         try writer.add(SnapshotSection.textChecksums, coarse)
-        try writer.add(SnapshotSection.fineTextChecksums, fine)
+        var failure: FileError?
+        fine.withUnsafeBytes { fine in
+            do throws(FileError) {
+                try writer.add(SnapshotSection.fineTextChecksums, inPieces: fine, threads: threads)
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
     }
 
     /// Writes the text of a plain store on several threads. If the text cannot be read, the store

@@ -26,15 +26,22 @@ package final class FileImage: @unchecked Sendable {
         static let loaded: UInt8 = 2
     }
 
-    private static let blockSize = 1 << 16
+    /// In bytes.
+    private let blockSize: Int
+
+    /// The blocks of an image that is read completely, and of one of which little is read.
+    private static let (largeBlock, smallBlock) = (1 << 16, 1 << 14)
 
     /// Opens a file without reading it.
-    package convenience init(_ path: String) throws(FileError) {
+    ///
+    /// - Parameter isSparse: whether only few and small parts will be read. Then memory is on small pages: a large one would be cleared
+    ///   for each part.
+    package convenience init(_ path: String, isSparse: Bool = false) throws(FileError) {
         let file = try FileIO.open(path, O_RDONLY | O_NONBLOCK)
         var status = stat()
         guard fstat(file.number, &status) == 0 else { throw FileIO.failure(errno, "look at", path) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw FileIO.failure(EISDIR, "read", path) }
-        try self.init(file, path: path, size: Int(status.st_size))
+        try self.init(file, path: path, size: Int(status.st_size), isSparse: isSparse)
     }
 
     /// Another image of the same file, without loaded bytes. Its memory is freed separately.
@@ -42,19 +49,21 @@ package final class FileImage: @unchecked Sendable {
     /// - Returns: nil if the file has been loaded completely.
     package func another() throws(FileError) -> FileImage? {
         guard let file = descriptor else { return nil }
-        return try FileImage(file, path: path, size: bytes.count)
+        return try FileImage(
+            file, path: path, size: bytes.count, isSparse: blockSize == Self.smallBlock)
     }
 
-    private init(_ file: FileDescriptor, path: String, size: Int) throws(FileError) {
+    private init(_ file: FileDescriptor, path: String, size: Int, isSparse: Bool) throws(FileError) {
         self.path = path
-        let count = (size + Self.blockSize - 1) / Self.blockSize
+        blockSize = isSparse ? Self.smallBlock : Self.largeBlock
+        let count = (size + blockSize - 1) / blockSize
         var memory: UnsafeMutableRawPointer?
         if size > 0 {
             let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
             memory = mmap(nil, size, PROT_READ | PROT_WRITE, flags, -1, 0)
             guard let memory, memory != MAP_FAILED else { throw FileIO.failure(errno, "make room for", path) }
-            LargePages.advise(
-                UnsafeMutableRawBufferPointer(start: memory, count: size).bindMemory(to: UInt8.self))
+            let room = UnsafeMutableRawBufferPointer(start: memory, count: size)
+            if isSparse { madvise(memory, size, Int32(MADV_NOHUGEPAGE)) } else { LargePages.advise(room) }
         }
         bytes = UnsafeRawBufferPointer(start: memory, count: size)
         states = .allocate(capacity: count)
@@ -86,7 +95,7 @@ package final class FileImage: @unchecked Sendable {
     /// Loads the bytes of a range that are not loaded yet. Safe from any thread.
     package func load(_ range: Range<Int>) throws(FileError) {
         guard !range.isEmpty else { return }
-        for block in range.lowerBound / Self.blockSize...(range.upperBound - 1) / Self.blockSize {
+        for block in range.lowerBound / blockSize...(range.upperBound - 1) / blockSize {
             var looks = 0
             while try !isLoaded(block) {
                 looks += 1
@@ -133,8 +142,8 @@ package final class FileImage: @unchecked Sendable {
     private func read(_ block: Int) throws(FileError) {
         guard let file = file.withLock({ $0 }), let base = bytes.baseAddress else { return }
         let memory = UnsafeMutableRawPointer(mutating: base)
-        var start = block * Self.blockSize
-        let end = min(start + Self.blockSize, bytes.count)
+        var start = block * blockSize
+        let end = min(start + blockSize, bytes.count)
         while start < end {
             let count = pread(file.number, memory + start, end - start, off_t(start))
             if count < 0, errno == EINTR { continue }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
+import Clustering
+import Foundation
+import Glibc
 import JSON
 import SourceTestSupport
 import SystemSupport
@@ -7,6 +10,7 @@ import Testing
 
 @testable import Answers
 @testable import Calls
+@testable import SourceStorage
 @testable import Sources
 
 /// Calls on a source that a start is still reading.
@@ -120,7 +124,7 @@ import Testing
             LiveSettings.Values(limits: Limits(), importDirectories: ImportDirectories([])))
         let catalog = SourceCatalog(registry: kept.registry, settings: settings)
         let params = Params(["source": "test", "bbox": [0, 0, 9, 9], "zoom": 1])
-        #expect(overview.hasExpired && !catalog.isAnswered(params, at: 1, by: overview))
+        #expect(overview.hasExpired && !catalog.isAnswered(params, at: 1, by: overview) { 0 })
         #expect(try catalog.target(params) { 1 }.revision === overview.revision)
         kept.readRest()
     }
@@ -165,5 +169,105 @@ import Testing
         readRest()
         #expect(answers.items.count == 1)
         caller.receiveCancel(for: 1)
+    }
+
+    /// A source whose overview has only low zooms, of which no more is read.
+    private static func partlyRead() throws -> (kept: KeptSources, whole: Revision) {
+        let kept = try KeptSources(overviewPoints: 1, overviewNodes: 40)
+        try kept.create().load(towns(3000))
+        let whole = try kept.source().revision
+        kept.holdsReading = true
+        try kept.restart()
+        return (kept, whole)
+    }
+
+    @Test("deep zooms are answered from the snapshot before it has been read, and the same afterwards")
+    func deepZooms() throws {
+        let (kept, _) = try Self.partlyRead()
+        let caller = try Caller(on: kept.registry, loop: loop, answers: answers)
+        func ask() -> [String] {
+            answers.answers = []
+            for zoom in [9, 14, 17] {
+                caller.open("ClusterService/GetClusters", Self.world(zoom), id: 1, answers: answers)
+                caller.open("ClusterService/GetClusters", Self.world(zoom, limit: 3), id: 2, answers: answers)
+            }
+            caller.open("ClusterService/GetTile", ["z": 9, "x": 300, "y": 200], id: 1, answers: answers)
+            caller.open(
+                "ClusterService/GetTile", ["z": 8, "x": 140, "y": 110, "encoding": "mvt"], id: 2,
+                answers: answers)
+            loop.step()
+            return answers.answers
+        }
+        let early = ask()
+        #expect(early.count == 8 && answers.errors.isEmpty && kept.registry.isLoading)
+        // A leaf needs what is not read in pieces.
+        caller.open("ClusterService/GetLeaves", ["clusterId": 1], id: 3, answers: answers)
+        loop.step()
+        #expect(answers.errors.isEmpty && caller.openCalls == 1)
+        kept.readRest()
+        loop.step()
+        #expect(answers.errors.map(\.code) == [.notFound])
+        #expect(!kept.registry.isLoading && ask() == early)
+    }
+
+    @Test("a deep zoom waits for the complete source if the snapshot is useless")
+    func uselessSnapshot() throws {
+        let (kept, _) = try Self.partlyRead()
+        let caller = try Caller(on: kept.registry, loop: loop, answers: answers)
+        let path = kept.file(try #require(try kept.files().filter { $0.hasSuffix(".snapshot") }.max()))
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+        #expect(try #require(try kept.source().overview?.snapshot).revision() == nil)
+        try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
+        caller.open("ClusterService/GetClusters", Self.world(14), id: 1, answers: answers)
+        loop.step()
+        #expect(answers.answers.isEmpty && caller.openCalls == 1)
+        kept.readRest()
+        loop.step()
+        #expect(answers.answers.count == 1 && answers.errors.isEmpty)
+    }
+
+    @Test("an answer from a snapshot that turns out to be damaged is made of the complete source instead")
+    func damagedMeanwhile() throws {
+        let (kept, whole) = try Self.partlyRead()
+        let source = try kept.source()
+        let target = UnreadTarget(
+            snapshot: try #require(source.overview?.snapshot), name: source.name, registry: kept.registry)
+        let path = kept.file(try #require(try kept.files().filter { $0.hasSuffix(".snapshot") }.max()))
+        let slots = SnapshotSection.index(.spatialSlots)
+        let reader = try SectionFileReader(FileImage(path), path: path)
+        let start = reader.offset(of: slots)
+        let pieces = stride(from: start, to: start + reader.bytes(slots).count, by: 1 << 14)
+        func damage() {
+            let file = Glibc.open(path, O_RDWR)
+            defer { close(file) }
+            for place in pieces {
+                var byte: UInt8 = 0
+                #expect(pread(file, &byte, 1, off_t(place)) == 1)
+                byte ^= 1
+                #expect(pwrite(file, &byte, 1, off_t(place)) == 1)
+            }
+        }
+        var bytes = ByteWriter()
+        bytes.append(raw: "before ")
+        var read: [Revision] = []
+        damage()
+        try target.write(whole.number, CallContext(), into: &bytes) {
+            (revision, _, bytes) throws(SourceError) in
+            read.append(revision)
+            let query = ClustersQuery(box: .world, zoom: 14)
+            try revision.writeClusters(query, of: revision.view, into: &bytes, .never)
+            guard read.count == 1 else { return }
+            #expect(revision.isDamaged)
+            // The complete source finds an intact file.
+            damage()
+            kept.registry.shared.reading.resume()
+        }
+        kept.registry.shared.reading.hold()
+        var expected = ByteWriter()
+        expected.append(raw: "before ")
+        try whole.writeClusters(
+            ClustersQuery(box: .world, zoom: 14), of: whole.view, into: &expected, .never)
+        #expect(bytes.string == expected.string && read.count == 2)
+        #expect(try kept.source().revision === read.last)
     }
 }

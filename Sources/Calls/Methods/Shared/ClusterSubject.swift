@@ -33,8 +33,8 @@ struct ClusterSubject: Sendable {
     ) -> PreparedAnswer {
         let ready = revision.readyView(target.filter, zoom: zoom)
         return target.answer(isQuick: ready.map { cost($0) <= ShortListing.features } ?? false) {
-            [target, zoom] (call, bytes) throws(SourceError) in
-            let view = try target.revision.view(target.filter, zoom: zoom, call.cancellation)
+            [target, zoom] (revision, call, bytes) throws(SourceError) in
+            let view = try revision.view(target.filter, zoom: zoom, call.cancellation)
             try write(view, &bytes, call.cancellation)
         }
     }

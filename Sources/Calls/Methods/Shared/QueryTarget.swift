@@ -10,6 +10,8 @@ struct QueryTarget: Sendable {
     let source: Source
     let revision: Revision
     let filter: QueryFilter?
+    /// What the answer is made of instead, under the revision's number; nil if the revision has all that it needs.
+    var unread: UnreadTarget?
 
     /// An answer made from this revision. It is written on the pool if features may have to be read from disk,
     /// and discarded if the features' text turns out to be damaged while it is written.
@@ -17,17 +19,19 @@ struct QueryTarget: Sendable {
     /// - Parameters:
     ///   - isQuick: whether it is short.
     ///   - isAtHand: whether the features of the answer can be read without waiting, if that is not true of all features.
+    ///   - write: writes the answer from a revision.
     func answer(
         isQuick: Bool, mediaType: String = AnswerFacts.json, isAtHand: () -> Bool = { false },
-        _ write: @escaping @Sendable (CallContext, inout ByteWriter) throws(SourceError) -> Void
+        _ write: @escaping @Sendable (Revision, CallContext, inout ByteWriter) throws(SourceError) -> Void
     ) -> PreparedAnswer {
         PreparedAnswer(
-            isQuick: isQuick && (revision.isAtHand || isAtHand()),
+            isQuick: isQuick && unread == nil && (revision.isAtHand || isAtHand()),
             facts: AnswerFacts(mediaType: mediaType, revision: revision.number),
             version: DataVersion(current: source.current, revision: revision.number)
         ) { (call, bytes) throws(RPCError) in
             try answering(call) { () throws(SourceError) in
-                try write(call, &bytes)
+                if let unread { return try unread.write(revision.number, call, into: &bytes, write) }
+                try write(revision, call, &bytes)
                 try source.checkIntact(revision)
             }
         }

@@ -109,23 +109,34 @@ package struct SourceCatalog: Sendable {
         // First, since a source that is found when nothing is being read any more has all its data.
         guard registry.isLoading else { return try target(params) }
         let source = try source(params)
-        guard let overview = source.overview, hasAll(params, at: try zoom(), overview) else {
-            return try target(params)
+        guard let overview = source.overview, isOfOverview(params) else { return try target(params) }
+        if overview.has(try zoom()) {
+            try check(params, overview.revision)
+            return QueryTarget(source: source, revision: overview.revision, filter: nil)
         }
+        guard source.isLoading, let snapshot = overview.snapshot else { return try target(params) }
         try check(params, overview.revision)
-        return QueryTarget(source: source, revision: overview.revision, filter: nil)
+        return QueryTarget(
+            source: source, revision: overview.revision, filter: nil,
+            unread: UnreadTarget(snapshot: snapshot, name: source.name, registry: registry))
     }
 
-    /// Whether an overview answers a query of one zoom.
-    func isAnswered(_ params: Params, at zoom: Double, by overview: Overview) -> Bool {
-        !overview.hasExpired && hasAll(params, at: zoom, overview)
+    /// Whether a query of one zoom is answered by an overview, or by the unread snapshot that it belongs to.
+    ///
+    /// - Parameter nodes: about how many nodes the answer has, rather too many than too few.
+    func isAnswered(
+        _ params: Params, at zoom: Double, by overview: Overview, nodes: () -> Int
+    ) -> Bool {
+        guard !overview.hasExpired, isOfOverview(params) else { return false }
+        if overview.has(zoom) { return true }
+        return overview.snapshot?.isUseful == true && nodes() <= UnreadTarget.mostNodes
     }
 
-    /// Whether an overview has all that a query of one zoom asks for.
-    private func hasAll(_ params: Params, at zoom: Double, _ overview: Overview) -> Bool {
-        guard params["filter"] == nil, params["atLeast"] == nil, overview.has(zoom),
-            let output = try? output(params)
-        else { return false }
+    /// Whether a query of one zoom asks for nothing but what an overview has, if it has the zoom.
+    private func isOfOverview(_ params: Params) -> Bool {
+        guard params["filter"] == nil, params["atLeast"] == nil, let output = try? output(params) else {
+            return false
+        }
         return output.include.isSubset(of: .expansionZoom)
     }
 
