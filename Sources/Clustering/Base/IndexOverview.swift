@@ -74,7 +74,7 @@ extension ClusterIndex {
     ///   - mostNodes: the most nodes of these levels. A node of several levels counts once.
     ///   - mostPoints: the most points among them.
     /// - Returns: nil if the index has no points, or if its lowest level has more nodes.
-    /// - Complexity: O(nodes / 64 for each of these levels + nodes of the overview).
+    /// - Complexity: O(nodes / 4096 + nodes of the overview, for each of these levels).
     public func overview(mostNodes: Int, mostPoints: Int) -> IndexOverview? {
         switch layers.base.spatial {
         case .float(let spatial):

@@ -19,47 +19,80 @@ struct OverviewNodes<Scalar: Coordinate> {
     ///   - mostNodes: the most nodes. Nodes of the base that a delta hides count too.
     ///   - mostPoints: the most points among them.
     init(_ layers: LayeredIndex, _ spatial: SpatialIndex<Scalar>, mostNodes: Int, mostPoints: Int) {
-        let bits = choose(layers, spatial, mostNodes: mostNodes, mostPoints: mostPoints)
-        for (word, bits) in bits.enumerated() {
-            Self.forEach(bits, of: word) { slot in
-                let entry = entry(spatial.slots[slot], slot, layers, spatial)
-                if entry.mask != 0 { nodes.append(entry) }
-            }
+        let shown = choose(layers, spatial, mostNodes: mostNodes, mostPoints: mostPoints)
+        for slot in shown {
+            let entry = entry(spatial.slots[slot], slot, layers, spatial)
+            if entry.mask != 0 { nodes.append(entry) }
         }
         if !layers.delta.isEmpty { add(layers.delta, of: layers) }
     }
 
-    /// Chooses the levels. Returns, by word of slots, which of the base's nodes they show without a delta.
+    /// Chooses the levels. Returns the slots, ascending, of the base's nodes that they show without a delta.
     private mutating func choose(
         _ layers: LayeredIndex, _ spatial: SpatialIndex<Scalar>, mostNodes: Int, mostPoints: Int
-    ) -> [UInt64] {
-        let layout = spatial.layout
-        var bits = [UInt64](repeating: 0, count: layout.wordCount)
+    ) -> [Int] {
+        var shown: [Int] = []
         var (nodes, points) = (0, 0)
-        while levels < layout.levels {
-            let first = levels * layout.wordCount
-            nodes += bits.indices.reduce(0) {
-                $0 + (spatial.alive[first + $1] & ~bits[$1]).nonzeroBitCount
-            }
+        while levels < spatial.layout.levels {
             if !layers.delta.isEmpty {
                 let entries = layers.delta.levels[levels].entries
                 nodes += entries.count
                 points += entries.indices.count { !entries[$0].key.isCluster }
             }
-            guard nodes <= mostNodes else { break }
-            var more = bits
-            for word in more.indices {
-                let added = spatial.alive[first + word] & ~bits[word]
-                Self.forEach(added, of: word) {
-                    points += Int(spatial.slots[$0].node) < layout.pointCount ? 1 : 0
-                }
-                more[word] |= added
-            }
-            guard points <= mostPoints else { break }
-            bits = more
+            guard nodes <= mostNodes, points <= mostPoints,
+                let added = added(
+                    spatial, to: shown, most: mostNodes - nodes, mostPoints: mostPoints - points)
+            else { break }
+            nodes += added.slots.count
+            points += added.points
+            shown = Self.merged(shown, added.slots)
             levels += 1
         }
-        return bits
+        return shown
+    }
+
+    /// The slots of the base's nodes that the next level shows and the ones before do not, ascending; nil if there are more than so
+    /// many, or more points among them. Reads only words that have some.
+    private func added(
+        _ spatial: SpatialIndex<Scalar>, to shown: [Int], most: Int, mostPoints: Int
+    ) -> (slots: [Int], points: Int)? {
+        let layout = spatial.layout
+        var slots: [Int] = []
+        var (points, next) = (0, 0)
+        for group in 0..<layout.groupCount {
+            var words = spatial.aliveWords[levels * layout.groupCount + group]
+            while words != 0 {
+                let word = group * 64 + words.trailingZeroBitCount
+                words &= words - 1
+                var bits = spatial.alive[levels * layout.wordCount + word]
+                while bits != 0 {
+                    let slot = word * 64 + bits.trailingZeroBitCount
+                    bits &= bits - 1
+                    while next < shown.count, shown[next] < slot { next += 1 }
+                    if next < shown.count, shown[next] == slot { continue }
+                    slots.append(slot)
+                    points += Int(spatial.slots[slot].node) < layout.pointCount ? 1 : 0
+                    guard slots.count <= most, points <= mostPoints else { return nil }
+                }
+            }
+        }
+        return (slots, points)
+    }
+
+    /// Two ascending lists as one.
+    private static func merged(_ one: [Int], _ other: [Int]) -> [Int] {
+        guard !one.isEmpty else { return other }
+        var all: [Int] = []
+        all.reserveCapacity(one.count + other.count)
+        var next = 0
+        for value in one {
+            while next < other.count, other[next] < value {
+                all.append(other[next])
+                next += 1
+            }
+            all.append(value)
+        }
+        return all + other[next...]
     }
 
     private func entry(
@@ -96,14 +129,6 @@ struct OverviewNodes<Scalar: Coordinate> {
         }
         let ranked = nodes.map { (rank: layers.rank($0.key, $0.x, $0.y), node: $0) }
         nodes = ranked.sorted { $0.rank < $1.rank }.map(\.node)
-    }
-
-    private static func forEach(_ bits: UInt64, of word: Int, _ body: (Int) -> Void) {
-        var bits = bits
-        while bits != 0 {
-            body(word * 64 + bits.trailingZeroBitCount)
-            bits &= bits - 1
-        }
     }
 
     /// By level, then word: which of the nodes are shown.
