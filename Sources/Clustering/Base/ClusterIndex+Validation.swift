@@ -17,7 +17,7 @@ extension Parallel {
     fileprivate func check(
         _ items: Range<Int>, _ fault: (Range<Int>) -> IndexSectionError?
     ) throws(IndexSectionError) {
-        let shares = portions(of: items.count)
+        let shares = shares(of: items.count)
         let found = Mutex<(share: Int, fault: IndexSectionError)?>(nil)
         run(shares) { share in
             let (start, end) = Self.bounds(share, of: shares, count: items.count)

@@ -39,7 +39,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         var counts = [Int](repeating: 0, count: layout.levels)
         counts.withUnsafeMutableBufferPointer { counts in
             let counts = Unchecked(counts)
-            let shares = min(parallel.portions(of: layout.nodeCount), layout.levels)
+            let shares = min(parallel.shares(of: layout.nodeCount), layout.levels)
             parallel.run(shares) { share in
                 for level in stride(from: share, to: layout.levels, by: shares) {
                     counts.value[level] = Self.mark(level, layout, alive, words.base)

@@ -29,8 +29,11 @@ final class ClaimGroups {
     /// - Parameter candidates: positions, each once; those of nodes that are not claimed are ignored.
     func gather(_ candidates: [Candidates], claimantOf: Scratch<UInt32>, states: Scratch<UInt8>) {
         clear()
-        claimants = candidates.map { _ in [] }
+        claimants.removeLast(max(0, claimants.count - candidates.count))
+        while claimants.count < candidates.count { claimants.append([]) }
         inLists { list, claimants in
+            // The memory of the level before, which had more.
+            claimants.removeAll(keepingCapacity: true)
             for position in candidates[list] where states.base[Int(position)] == ClaimState.claimed {
                 let claimant = claimantOf.base[Int(position)]
                 let before = self.sizes.atomic(Int(claimant)).pointee.add(1, ordering: .relaxed).oldValue

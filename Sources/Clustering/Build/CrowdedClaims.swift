@@ -22,7 +22,7 @@ struct CrowdedClaims<Scalar: Coordinate> {
     ///
     /// - Parameter orders: one more than the highest order of a node.
     func run(orders: Int) throws(ClusteringError) -> (positions: Scratch<UInt32>, count: Int) {
-        let strips = ClaimStrip.cut(list, into: parallel.portions(of: list.count))
+        let strips = ClaimStrip.cut(list, into: parallel.shares(of: list.count, perThread: 4))
         let positions = positionsByOrder(orders)
         try parallel.stopIfCancelled()
         let queue = Scratch<UInt32>(capacity: list.count)

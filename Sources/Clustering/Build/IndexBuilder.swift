@@ -138,7 +138,7 @@ struct IndexBuilder<Scalar: Coordinate> {
             list: list, centers: centers, radius: radius, states: states, claimants: claimants,
             parallel: parallel
         ).run(orders: alive.limit)
-        let shares = parallel.portions(of: count)
+        let shares = parallel.shares(of: count)
         let candidates = (0..<shares).map { share in
             let (start, end) = Parallel.bounds(share, of: shares, count: count)
             return ClaimGroups.Candidates(start: claimed.base + start, count: end - start)
@@ -182,18 +182,19 @@ struct IndexBuilder<Scalar: Coordinate> {
         let former = ClusterFormer<Scalar>(
             table: table, options: options, entries: list.entries, groups: groups, alive: alive,
             zoom: UInt8(zoom))
-        var firsts = grown.map(\.count)
+        let pieces = evenPieces(of: grown)
+        var firsts = pieces.map(\.count)
         let count = Parallel.accumulate(&firsts)
-        var children = childCounts(of: grown)
+        var children = childCounts(of: pieces)
         let childCount = Parallel.accumulate(&children)
         let (first, firstChild) = (table.count, table.childCount)
-        parallel.run(grown.count) { share, worker in
+        parallel.run(pieces.count) { share, worker in
             let remover = alive.remover(worker)
             var child = firstChild + children[share]
             var index = firsts[share]
-            let claimants = grown[share]
+            let claimants = pieces[share]
             for number in claimants.indices {
-                if number + Self.fetchDistance < claimants.count {
+                if number + Self.fetchDistance < claimants.endIndex {
                     former.fetch(claimant: claimants[number + Self.fetchDistance], remover)
                 }
                 let claimant = claimants[number]
@@ -215,14 +216,31 @@ struct IndexBuilder<Scalar: Coordinate> {
     /// How many clusters ahead memory is fetched.
     private static var fetchDistance: Int { 4 }
 
-    /// The number of children of each list's groups.
-    private func childCounts(of grown: [[UInt32]]) -> [Int] {
-        [Int](unsafeUninitializedCapacity: grown.count) { counts, written in
-            let target = Unchecked(counts.baseAddress)
-            parallel.run(grown.count) { share in
-                target.value?[share] = grown[share].reduce(grown[share].count) { $0 + groups.size(of: $1) }
+    /// The lists cut into pieces of about the same length, in the same order: where nodes lie close together, a list is many times as
+    /// long as others.
+    private func evenPieces(of lists: [[UInt32]]) -> [ArraySlice<UInt32>] {
+        let longest = max(
+            Self.shortestPiece, lists.reduce(0) { $0 + $1.count } / parallel.shares(of: pointCount))
+        return lists.flatMap { list in
+            let count = (list.count + longest - 1) / longest
+            return (0..<count).map { piece in
+                let (start, end) = Parallel.bounds(piece, of: count, count: list.count)
+                return list[start..<end]
             }
-            written = grown.count
+        }
+    }
+
+    /// A cluster costs as much as several nodes in other passes.
+    private static var shortestPiece: Int { 512 }
+
+    /// The number of children of each piece's groups.
+    private func childCounts(of pieces: [ArraySlice<UInt32>]) -> [Int] {
+        [Int](unsafeUninitializedCapacity: pieces.count) { counts, written in
+            let target = Unchecked(counts.baseAddress)
+            parallel.run(pieces.count) { share in
+                target.value?[share] = pieces[share].reduce(pieces[share].count) { $0 + groups.size(of: $1) }
+            }
+            written = pieces.count
         }
     }
 

@@ -191,7 +191,7 @@ final class LevelList<Scalar: Coordinate> {
     private func plan(
         doubling: Bool, arrivals: UnsafeMutablePointer<Entry>, arrivalCount: Int
     ) -> [Share] {
-        let wanted = parallel.portions(of: count)
+        let wanted = parallel.shares(of: count)
         var shares: [Share] = []
         var row = 0
         var arrival = 0

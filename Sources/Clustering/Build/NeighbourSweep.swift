@@ -47,7 +47,7 @@ final class NeighbourSweep<Scalar: Coordinate> {
         _ list: LevelList<Scalar>, centers: Centers<Scalar>, radius: LevelRadius<Scalar>,
         states: UnsafeMutablePointer<UInt8>, parallel: Parallel
     ) -> Bool {
-        let shares = parallel.portions(of: list.count)
+        let shares = parallel.shares(of: list.count)
         shareCount = shares
         while found.count < shares { found.append(Found()) }
         for index in found.indices {

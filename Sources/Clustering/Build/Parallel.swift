@@ -59,16 +59,14 @@ struct Parallel {
         if isCancelled() { throw .cancelled }
     }
 
-    static let smallestShare = 8192
+    static let smallestShare = 4096
 
-    func shares(of count: Int) -> Int {
-        max(1, min(threads, count / smallestShare))
-    }
-
-    /// The number of shares for a pass whose items differ in cost: several per thread, so that no thread waits
-    /// long for the slowest.
-    func portions(of count: Int) -> Int {
-        threads == 1 ? 1 : max(1, min(4 * threads, count / smallestShare))
+    /// The number of shares for a pass. There are several per thread, because items differ in cost and threads in speed, so that no
+    /// thread waits long for the slowest.
+    ///
+    /// - Parameter perThread: fewer if each share costs something itself.
+    func shares(of count: Int, perThread: Int = 8) -> Int {
+        threads == 1 ? 1 : max(1, min(perThread * threads, count / smallestShare))
     }
 
     /// Calls `body` once for each share's index, concurrently, on at most `threads` threads.
@@ -104,7 +102,7 @@ struct Parallel {
 
     /// Sets all values of `memory` to one value.
     func fill<Value: BitwiseCopyable>(_ memory: UnsafeMutablePointer<Value>, count: Int, with value: Value) {
-        let shares = portions(of: count)
+        let shares = shares(of: count)
         run(shares) { share in
             let (start, end) = Self.bounds(share, of: shares, count: count)
             (memory + start).initialize(repeating: value, count: end - start)

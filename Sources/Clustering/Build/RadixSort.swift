@@ -87,7 +87,8 @@ enum RadixSort {
         _ count: Int, width: Int, shift: UInt64, by key: Key, _ parallel: Parallel,
         starts: UnsafeMutablePointer<UInt32>
     ) -> Bool {
-        let shares = parallel.shares(of: count)
+        // Each share has a table of digits.
+        let shares = parallel.shares(of: count, perThread: 2)
         let digits = 1 << width
         let places = Scratch<UInt32>(capacity: shares * digits)
         let part = RadixPart(key: key)

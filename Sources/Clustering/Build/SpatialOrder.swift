@@ -130,7 +130,7 @@ struct SpatialOrder<Scalar: Coordinate> {
         let slots = Scratch<SpatialSlot<Scalar>>(capacity: count)
         let alive = Scratch<UInt64>(capacity: layout.levels * layout.wordCount)
         let boxes = Scratch<SpatialBox>(capacity: layout.wordCount)
-        let shares = parallel.portions(of: count)
+        let shares = parallel.shares(of: count)
         parallel.run(shares) { share in
             if parallel.isCancelled() { return }
             let (start, end) = Parallel.bounds(share, of: shares, count: layout.wordCount)

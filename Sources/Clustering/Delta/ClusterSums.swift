@@ -18,7 +18,7 @@ struct ClusterSums {
         _ parallel: Parallel
     ) {
         let plans = outcome.plans
-        let count = parallel.portions(of: plans.count)
+        let count = parallel.shares(of: plans.count, perThread: 4)
         let parts = parallel.map(count) { number, thread in
             let (start, end) = Parallel.bounds(number, of: count, count: plans.count)
             return plans[start..<end].map { plan in

@@ -72,7 +72,7 @@ extension GreedyPassUpdate {
         var origins = touched(&dying).filter { isUnclaimed(NodeKey(rawValue: $0)) }
         // Ordinals follow the nodes' order, so that the same changes always give the same ordinals.
         sort(&origins)
-        let count = parallel.portions(of: origins.count)
+        let count = parallel.shares(of: origins.count, perThread: 4)
         let parts = parallel.map(count) { number, _ in
             let (start, end) = Parallel.bounds(number, of: count, count: origins.count)
             return part(of: origins[start..<end], joined)

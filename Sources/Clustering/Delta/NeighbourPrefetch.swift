@@ -50,7 +50,7 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
         _ keys: [NodeKey], _ search: Search, _ positions: [PointPositionCache<Scalar>], _ parallel: Parallel
     ) {
         guard keys.count >= parallel.smallestShare else { return }
-        let count = parallel.portions(of: keys.count)
+        let count = parallel.shares(of: keys.count, perThread: 4)
         let sorted = Self.alongCurve(keys, search)
         shares = parallel.map(count) { number, thread in
             let (start, end) = Parallel.bounds(number, of: count, count: sorted.count)
