@@ -128,10 +128,7 @@ struct IndexBuilder<Scalar: Coordinate> {
             ClaimResolver(list: list, heads: sweep.heads, states: states, claimants: claimants)
                 .run(sweep, parallel: parallel)
             try parallel.stopIfCancelled()
-            let pending = sweep.found.prefix(sweep.shareCount).map {
-                ClaimGroups.Candidates(start: $0.pending.base, count: $0.pendingCount)
-            }
-            return groups.gather(pending, claimantOf: claimants, states: states)
+            return groups.gather(sweep.pending(in: list), claimantOf: claimants, states: states)
         }
         try parallel.stopIfCancelled()
         let (claimed, count) = try CrowdedClaims(

@@ -125,6 +125,11 @@ final class LevelList<Scalar: Coordinate> {
     /// Room for the clusters that arrive at the next level, as many as the list has nodes.
     var arrivals: UnsafeMutablePointer<Entry> { arriving.base }
 
+    /// Memory for a number by position, valid until `advance` needs it.
+    var numbers: UnsafeMutablePointer<UInt32> {
+        UnsafeMutableRawPointer(spare).bindMemory(to: UInt32.self, capacity: first.capacity)
+    }
+
     /// Removes the nodes whose state has `goneBit`, inserts the arrivals by position, and makes rows at least
     /// `height` high.
     ///
@@ -138,6 +143,7 @@ final class LevelList<Scalar: Coordinate> {
             doubles += 1
         }
         if arrived == 0 && doubles == 0 { return }
+        spare = UnsafeMutableRawPointer(spare).bindMemory(to: Entry.self, capacity: first.capacity)
         doublings += min(doubles, 1)
         sort(arrivals, spare: arrivingSpare.base, count: arrived)
         if parallel.isCancelled() { return }

@@ -5,38 +5,60 @@
 /// Each row is traversed from west to east together with a moving window over the row below, so memory is read
 /// sequentially and every pair of near nodes is found once.
 final class NeighbourSweep<Scalar: Coordinate> {
-    /// A node that comes before another in order and reaches it, and the index of the other's next link.
-    struct Link: BitwiseCopyable {
-        var earlier: UInt32
-        var next: UInt32
-    }
-
     /// The result for one share of the level's nodes.
     struct Found {
         /// The positions of the share.
         var range = 0..<0
-        /// Positions of nodes with an earlier neighbour.
-        let pending = Scratch<UInt32>(growingFrom: 1024)
+        /// The number of nodes with an earlier neighbour. Their positions are in the list's `numbers`, from the range's start on.
         var pendingCount = 0
-        /// Chains of those neighbours, which start at `heads`.
-        let links = Scratch<Link>(growingFrom: 1024)
-        var linkCount = 0
+        /// Numbers of links that nobody uses yet.
+        var freeLinks: Range<UInt32> = 0..<0
         /// Pairs of neighbours across the border of the share: the position of the later node, then that of the
         /// earlier.
         let across = Scratch<UInt64>(growingFrom: 64)
         var acrossCount = 0
+        /// The greatest position in `across` plus one; 0 if it is empty.
+        var acrossEnd = 0
         var overflowed = false
     }
 
     private(set) var found: [Found] = []
     /// The number of elements of `found` that are in use.
     private(set) var shareCount = 0
-    /// For a pending node's position: its first link in its share's `links`.
+    /// For a pending node's position: the first of the chain of its earlier neighbours.
     let heads: Scratch<UInt32>
+    let pool: LinkPool
 
-    static var noLink: UInt32 { .max }
+    init(capacity: Int) {
+        heads = Scratch(capacity: capacity)
+        // Every share takes whole chunks.
+        pool = LinkPool(nodes: capacity, most: 2 * Self.crowded * (capacity + LinkPool.chunk))
+    }
 
-    init(capacity: Int) { heads = Scratch(capacity: capacity) }
+    /// By share: the positions of the nodes with an earlier neighbour. Valid until the list advances.
+    func pending(in list: LevelList<Scalar>) -> [UnsafeBufferPointer<UInt32>] {
+        found.prefix(shareCount).map {
+            UnsafeBufferPointer(start: list.numbers + $0.range.lowerBound, count: $0.pendingCount)
+        }
+    }
+
+    /// What a share writes to.
+    fileprivate struct Target {
+        let states: UnsafeMutablePointer<UInt8>
+        let heads: UnsafeMutablePointer<UInt32>
+        /// The share's part.
+        let pending: UnsafeMutablePointer<UInt32>
+        let links: LinkPool.Links
+        let pool: LinkPool
+    }
+
+    private func target(
+        _ range: Range<Int>, in list: LevelList<Scalar>, _ states: UnsafeMutablePointer<UInt8>
+    ) -> Target {
+        Target(
+            states: states, heads: heads.base, pending: list.numbers + range.lowerBound, links: pool.links,
+            pool: pool)
+    }
 
     /// If the mean number of comparisons per node exceeds this, the level is too crowded for lists of neighbours.
     static var crowded: Int { 64 }
@@ -54,10 +76,12 @@ final class NeighbourSweep<Scalar: Coordinate> {
             let (start, end) = Parallel.bounds(min(index, shares), of: shares, count: list.count)
             found[index].range = index < shares ? start..<end : 0..<0
             found[index].pendingCount = 0
-            found[index].linkCount = 0
+            found[index].freeLinks = 0..<0
             found[index].acrossCount = 0
+            found[index].acrossEnd = 0
             found[index].overflowed = false
         }
+        pool.removeAll()
         found.withUnsafeMutableBufferPointer { buffer in
             let outcomes = Unchecked(buffer.baseAddress)
             parallel.run(shares) { share in
@@ -65,31 +89,34 @@ final class NeighbourSweep<Scalar: Coordinate> {
                 let range = outcome[share].range
                 (states + range.lowerBound).update(repeating: ClaimState.unclaimed, count: range.count)
                 var walk = SweepWalk(
-                    list: list, centers: centers, radius: radius, states: states, heads: self.heads.base,
+                    list: list, centers: centers, radius: radius,
+                    target: self.target(range, in: list, states),
                     parallel: parallel, found: outcome[share])
                 walk.run()
                 outcome[share] = walk.found
             }
         }
         if found.contains(where: \.overflowed) { return false }
-        linkAcross(states, parallel)
-        return true
+        linkAcross(list, states, parallel)
+        return !found.contains(where: \.overflowed)
     }
 
     /// Frees memory that levels of at most `count` nodes do not need. What the last level used is kept for the next one.
     func releaseUnneeded(count: Int) {
         heads.release(after: count)
-        for found in found {
-            found.pending.release(after: found.pendingCount)
-            found.links.release(after: found.linkCount)
-            found.across.release(after: found.acrossCount)
-        }
+        pool.releaseUnneeded()
+        for found in found { found.across.release(after: found.acrossCount) }
     }
 
     /// Adds the pairs that cross the borders of shares. Runs after all shares have been traversed.
-    private func linkAcross(_ states: UnsafeMutablePointer<UInt8>, _ parallel: Parallel) {
+    private func linkAcross(
+        _ list: LevelList<Scalar>, _ states: UnsafeMutablePointer<UInt8>, _ parallel: Parallel
+    ) {
         let across = found.filter { $0.acrossCount > 0 }.map {
-            UnsafeBufferPointer(start: $0.across.base, count: $0.acrossCount)
+            (
+                UnsafeBufferPointer(start: $0.across.base, count: $0.acrossCount),
+                $0.range.upperBound..<$0.acrossEnd
+            )
         }
         guard !across.isEmpty else { return }
         found.withUnsafeMutableBufferPointer { buffer in
@@ -97,11 +124,11 @@ final class NeighbourSweep<Scalar: Coordinate> {
             parallel.run(shareCount) { share in
                 guard let outcome = outcomes.value else { return }
                 let range = outcome[share].range
-                for pairs in across {
+                let target = self.target(range, in: list, states)
+                // The later node of a pair is always behind the share that found it.
+                for (pairs, positions) in across where positions.overlaps(range) {
                     for pair in pairs where range.contains(Int(pair >> 32)) {
-                        outcome[share].link(
-                            Int(pair >> 32), to: UInt32(truncatingIfNeeded: pair), states: states,
-                            heads: self.heads.base)
+                        outcome[share].link(Int(pair >> 32), to: UInt32(truncatingIfNeeded: pair), target)
                     }
                 }
             }
@@ -111,21 +138,30 @@ final class NeighbourSweep<Scalar: Coordinate> {
 
 extension NeighbourSweep.Found {
     /// Records that `earlier` reaches the node at `later`, which belongs to this share.
-    @inline(__always) mutating func link(
-        _ later: Int, to earlier: UInt32, states: UnsafeMutablePointer<UInt8>,
-        heads: UnsafeMutablePointer<UInt32>
+    @inline(__always) fileprivate mutating func link(
+        _ later: Int, to earlier: UInt32, _ target: NeighbourSweep<Scalar>.Target
     ) {
-        if states[later] == ClaimState.unclaimed {
-            states[later] = ClaimState.pending
-            heads[later] = NeighbourSweep<Scalar>.noLink
-            pending.grow(to: pendingCount + 1)
-            pending.base[pendingCount] = UInt32(truncatingIfNeeded: later)
-            pendingCount += 1
+        if freeLinks.isEmpty, !takeLinks(target.pool) { return }
+        if target.states[later] == ClaimState.unclaimed {
+            target.states[later] = ClaimState.pending
+            target.heads[later] = NeighbourLink.none
+            target.pending[pendingCount] = UInt32(truncatingIfNeeded: later)
+            pendingCount &+= 1
         }
-        links.grow(to: linkCount + 1)
-        links.base[linkCount] = .init(earlier: earlier, next: heads[later])
-        heads[later] = UInt32(truncatingIfNeeded: linkCount)
-        linkCount += 1
+        let number = freeLinks.lowerBound
+        target.links[number] = NeighbourLink(earlier: earlier, next: target.heads[later])
+        target.heads[later] = number
+        freeLinks = number &+ 1..<freeLinks.upperBound
+    }
+
+    /// Takes more links; false if there are none, which makes the level too crowded.
+    @inline(never) private mutating func takeLinks(_ pool: LinkPool) -> Bool {
+        guard let more = pool.takeChunk() else {
+            overflowed = true
+            return false
+        }
+        freeLinks = more
+        return true
     }
 }
 
@@ -134,8 +170,7 @@ private struct SweepWalk<Scalar: Coordinate> {
     let list: LevelList<Scalar>
     let centers: Centers<Scalar>
     let radius: LevelRadius<Scalar>
-    let states: UnsafeMutablePointer<UInt8>
-    let heads: UnsafeMutablePointer<UInt32>
+    let target: NeighbourSweep<Scalar>.Target
     let parallel: Parallel
     var found: NeighbourSweep<Scalar>.Found
 
@@ -206,12 +241,13 @@ private struct SweepWalk<Scalar: Coordinate> {
 
     @inline(__always) private mutating func note(_ later: Int, after earlier: Int) {
         if found.range.contains(later) {
-            found.link(later, to: UInt32(truncatingIfNeeded: earlier), states: states, heads: heads)
+            found.link(later, to: UInt32(truncatingIfNeeded: earlier), target)
         } else {
             found.across.grow(to: found.acrossCount + 1)
             found.across.base[found.acrossCount] =
                 UInt64(later) << 32 | UInt64(UInt32(truncatingIfNeeded: earlier))
             found.acrossCount += 1
+            found.acrossEnd = max(found.acrossEnd, later + 1)
         }
     }
 }
