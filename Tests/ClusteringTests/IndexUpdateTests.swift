@@ -248,7 +248,7 @@ import Testing
     func nodesAtOnePlaceAreNotAllComparedWithEachOther() throws {
         let index = try ClusterIndex.build(PointSet.onePlace.places(2000), ClusteringOptions())
         guard case .float(let spatial) = index.layers.base.spatial else { return }
-        let positions = PointPositionCache<Float>(index.options) { _ in
+        let positions = PointPositionCache<Float>(index.layers.base, spatial) { _ in
             PointSet.onePlace.places(1).map { ($0.longitude, $0.latitude) }[0]
         }
         var layers = index.layers

@@ -22,8 +22,9 @@ struct IndexUpdater<Scalar: Coordinate> {
         self.layers = layers
         self.spatial = spatial
         parallel = Parallel(onSharedThreads: threads, smallestShare: Self.smallestShare)
-        let options = layers.options
-        positionsOfThreads = (0..<parallel.threads).map { _ in PointPositionCache(options, coordinates) }
+        let base = layers.base
+        positionsOfThreads = (0..<parallel.threads).map { _ in PointPositionCache(base, spatial, coordinates)
+        }
         budget = 100_000 + layers.delta.pointCount
     }
 
