@@ -32,8 +32,8 @@ public final class Source: Sendable {
     package let summarizing = DispatchQueue(label: "overviews", qos: .utility)
     /// Removes expired features without waiting for a snapshot.
     let expiring = DispatchQueue(label: "expiry", qos: .utility)
-    /// How often a change has begun, for work in the background that gives way to changes.
-    let changesBegun = Atomic<Int>(0)
+    /// The changes of the source, for work in the background that gives way to them.
+    let demand = ChangeDemand()
 
     private struct State {
         var revision: Revision
@@ -192,7 +192,8 @@ public final class Source: Sendable {
     package func change(
         _ cancellation: Cancellation, _ make: (Revision) throws(SourceError) -> Change
     ) throws(SourceError) -> Revision {
-        changesBegun.add(1, ordering: .relaxed)
+        demand.begin()
+        defer { demand.end() }
         var isCompacted = true
         let revision = try lock.withLock(cancellation) { () throws(SourceError) -> Revision in
             let base = try begin()

@@ -163,7 +163,8 @@ extension FeatureStore {
     /// Verifies all text that has not been read yet. False if some is damaged.
     ///
     /// - Parameters:
-    ///   - demand: rises with each further use of the disk by others, beside their reads of this text.
+    ///   - demand: rises with each further use of the disk by others, beside their reads of this text, and with each call while
+    ///     one lasts.
     ///   - pause: waits for a few milliseconds; called while others use the disk. Nil: without pauses.
     /// - Complexity: O(text), at several gigabytes per second.
     public func verifyText(

@@ -35,7 +35,8 @@ public protocol FeatureText: AnyObject, Sendable {
     /// Verifies all bytes. False if some cannot be read.
     ///
     /// - Parameters:
-    ///   - demand: rises with each further use of the disk by others, beside their reads of this text.
+    ///   - demand: rises with each further use of the disk by others, beside their reads of this text, and with each call
+    ///     while one lasts.
     ///   - pause: waits for a few milliseconds; called while others use the disk. Nil: without pauses.
     func verify(isCancelled: () -> Bool, demand: () -> Int, pause: (() -> Void)?) -> Bool
 }

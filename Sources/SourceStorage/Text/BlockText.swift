@@ -184,7 +184,8 @@ package final class BlockText: Sendable {
     /// Compares all checksums, and caches blocks while there is room. False if some bytes cannot be read.
     ///
     /// - Parameters:
-    ///   - demand: rises with each further use of the disk by callers, such as a change that is stored.
+    ///   - demand: rises with each further use of the disk by callers, such as a change that is stored, and with each call while one
+    ///     lasts.
     ///   - pause: waits for a few milliseconds. Called between reads while callers use the disk too: otherwise each of their
     ///     reads and writes would wait behind megabytes that the disk reads for this one. Nil: reads without pauses.
     /// - Complexity: O(bytes), at several gigabytes per second from the page cache.

@@ -168,7 +168,7 @@ extension Source {
         shared.checks.async { [weak self] in
             guard let self, !self.isRetired else { return }
             let isGood = store.verifyText(
-                isCancelled: { self.isRetired }, demand: { self.changesBegun.load(ordering: .relaxed) },
+                isCancelled: { self.isRetired }, demand: { self.demand.look() },
                 pause: { usleep(5000) })
             if !isGood, self.revision.store === store { _ = self.reportDamage() }
         }
