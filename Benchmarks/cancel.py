@@ -89,11 +89,11 @@ def calls(process, caller, text, folder):
         "radius": 60, "clusterProperties": {"sum": ["+", ["get", "value"]]}}}, steps(30, 0.025)
     yield "UpdateOptions with a median, quantiles and distinct values", "SourceService/UpdateOptions", {
         "source": "points", "options": {"clusterProperties": {
-            "middle": ["median", ["get", "value"]], "tenths": [["quantiles", [0.1, 0.9]], ["get", "score"]],
-            "names": ["distinct", ["get", "name"]]}}}, steps(40, 0.05)
+            "middle": ["median", ["get", "value"]], "tenths": ["quantiles", [0.1, 0.9], ["get", "score"]],
+            "names": ["distinct", ["get", "name"]]}}}, steps(24, 0.05)
     # Its end is looked at more closely: directories, synchronizing and removing the file come last.
     total = whole(process, caller, *publishing)
-    yield "PublishTiles", *publishing, steps(12, total / 12) + [total * (0.94 + 0.06 * part) for part in steps(16, 1 / 16)]
+    yield "PublishTiles", *publishing, steps(5, total / 5) + [total * (0.94 + 0.06 * part) for part in steps(8, 1 / 8)]
     yield "GetFeatures", "SourceService/GetFeatures", {"source": "points"}, steps(8, 0.03)
     yield "a listing of the world", "ClusterService/GetClusters", {"source": "points", "zoom": 12, **WORLD}, steps(8, 0.02)
     yield "the largest cluster's hull", "ClusterService/GetConvexHull", {"source": "points", "clusterId": largest}, steps(8, 0.003)

@@ -7,14 +7,19 @@ package struct ValueCodes {
     package private(set) var codes: [UInt32] = []
     package private(set) var values: [JSONValue] = []
 
-    /// - Parameter simplify: maps values that count as the same to one value.
-    package init(_ rows: RowValues, simplify: (JSONValue) -> JSONValue = { $0 }) {
+    /// - Parameters:
+    ///   - isCancelled: called after every few thousand rows.
+    ///   - simplify: maps values that count as the same to one value.
+    package init(
+        _ rows: RowValues, isCancelled: () -> Bool, simplify: (JSONValue) -> JSONValue = { $0 }
+    ) throws(EvaluationStop) {
         var known: [JSONValue: UInt32] = [:]
         var numbers: [Double: UInt32] = [:]
         var others = [UInt32?](repeating: nil, count: rows.others.count)
         var null: UInt32?
         codes.reserveCapacity(rows.count)
         for index in 0..<rows.count {
+            if index & 0xfff == 0, isCancelled() { throw .cancelled }
             let number = rows.numbers[index]
             let code: UInt32
             switch rows.kinds[index] {

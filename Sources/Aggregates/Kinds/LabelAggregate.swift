@@ -29,7 +29,7 @@ extension LabelAggregate {
     package func fold(
         _ values: RowValues, over tree: HierarchyFold
     ) throws(EvaluationStop) -> FoldedAggregate {
-        (LabelColumn(Self.name, values, Self.write), values.errors)
+        (try LabelColumn(Self.name, values, tree.cancellation, Self.write), values.errors)
     }
 
     package static func load(

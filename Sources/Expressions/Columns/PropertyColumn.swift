@@ -21,12 +21,17 @@ public final class PropertyColumn: Sendable {
 
     /// Makes a column from cells, which must not be written from then on.
     ///
-    /// - Parameter parts: the writers of the same cells, in the order of their rows.
-    public init(_ parts: [PropertyColumnWriter]) {
+    /// - Parameters:
+    ///   - parts: the writers of the same cells, in the order of their rows.
+    ///   - isCancelled: called after every few thousand different strings of a part.
+    /// - Returns: nil if cancelled.
+    public init?(_ parts: [PropertyColumnWriter], isCancelled: () -> Bool = { false }) {
         let cells = parts.first?.cells ?? PropertyCells(count: 0)
         var strings = parts.first?.strings ?? StringPool()
         var others = parts.first?.others ?? []
-        for var part in parts.dropFirst() { part.renumber(into: &strings, &others) }
+        for var part in parts.dropFirst() {
+            guard part.renumber(into: &strings, &others, isCancelled) else { return nil }
+        }
         kinds = cells.kindValues
         numbers = cells.numberValues
         self.strings = strings

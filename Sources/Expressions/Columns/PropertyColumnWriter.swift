@@ -58,10 +58,17 @@ public struct PropertyColumnWriter: @unchecked Sendable {
     }
 
     /// Replaces the numbers of strings and other values by those that they have in the whole column.
-    mutating func renumber(into strings: inout StringPool, _ others: inout [JSONValue]) {
-        guard self.strings.count > 0 || !self.others.isEmpty else { return }
-        let codes = (0..<self.strings.count).map { code in
-            self.strings.withText(code) { Double(strings.code(adding: $0)) }
+    ///
+    /// - Returns: false if cancelled; then no number has been replaced.
+    mutating func renumber(
+        into strings: inout StringPool, _ others: inout [JSONValue], _ isCancelled: () -> Bool
+    ) -> Bool {
+        guard self.strings.count > 0 || !self.others.isEmpty else { return true }
+        var codes: [Double] = []
+        codes.reserveCapacity(self.strings.count)
+        for code in 0..<self.strings.count {
+            if code & 0xfff == 0, isCancelled() { return false }
+            codes.append(self.strings.withText(code) { Double(strings.code(adding: $0)) })
         }
         let base = Double(others.count)
         others.append(contentsOf: self.others)
@@ -72,5 +79,6 @@ public struct PropertyColumnWriter: @unchecked Sendable {
             default: break
             }
         }
+        return true
     }
 }

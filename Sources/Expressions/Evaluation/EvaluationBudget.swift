@@ -14,7 +14,7 @@ public final class EvaluationBudget: Sendable {
     public let steps: Int
     private let left: Atomic<Int>
     private let wasCancelled = Atomic(false)
-    private let isCancelled: @Sendable () -> Bool
+    public let isCancelled: @Sendable () -> Bool
 
     /// - Parameters:
     ///   - steps: the steps of all rows together. Unlimited by default; the limit of each row still applies.

@@ -84,8 +84,10 @@ extension SourceColumns {
         _ expression: Expression, _ rows: RowSource
     ) throws(SourceError) -> (codes: [UInt32], values: [JSONValue]) {
         let values = try Self.values(expression, rows)
-        let labels = ValueCodes(values) { part($0) }
-        return (labels.codes, labels.values)
+        do throws(EvaluationStop) {
+            let labels = try ValueCodes(values, isCancelled: rows.budget.isCancelled) { part($0) }
+            return (labels.codes, labels.values)
+        } catch { throw SourceError(error) }
     }
 
     private static func part(_ value: JSONValue) -> JSONValue {

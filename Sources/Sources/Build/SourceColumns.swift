@@ -47,7 +47,9 @@ package struct SourceColumns: Sendable {
         let reader = RowReader(names, cells, rows: places.indices)
         for index in places { store.withProperties(Int(index)) { reader.read($0) } }
         try cancellation.stopIfCancelled()
-        for (name, part) in zip(names, reader.finish()) { columns.add(name, PropertyColumn([part])) }
+        for (name, part) in zip(names, reader.finish()) {
+            if let column = PropertyColumn([part]) { columns.add(name, column) }
+        }
     }
 
     package var memoryBytes: Int { columns.memoryBytes }
@@ -81,9 +83,10 @@ package struct SourceColumns: Sendable {
         let pieces = read.withLock { read in parts.indices.map { read[$0] ?? [] } }
         let joined = Mutex<[Int: PropertyColumn]>([:])
         BoundedConcurrency.forEach(below: missing.count, threads: threads) { index in
-            let column = PropertyColumn(pieces.map { $0[index] })
+            let column = PropertyColumn(pieces.map { $0[index] }) { cancellation.isCancelled }
             joined.withLock { $0[index] = column }
         }
+        try cancellation.stopIfCancelled()
         joined.withLock { joined in
             for (index, name) in missing.enumerated() {
                 if let column = joined[index] { columns.add(name, column) }
