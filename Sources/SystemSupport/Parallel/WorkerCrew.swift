@@ -3,7 +3,7 @@ import Dispatch
 import Synchronization
 
 /// Threads for work that consists of many short passes. Between two passes they stay awake for
-/// tens of microseconds, since waking a thread takes about as long as such a pass.
+/// about a hundred microseconds, since waking a thread takes about as long as a short pass.
 ///
 /// The threads start with the first pass of several shares and end with the crew. They have the priority of the
 /// thread that runs the first pass.
@@ -53,13 +53,14 @@ package final class WorkerCrew: Sendable {
 /// Invariant: `body` is written only after all shares of the last pass have ended and before any of the next can be taken. A thread
 /// reads it after it has taken a share and before it has reported that share's end. So this may be shared.
 private final class Board: @unchecked Sendable {
-    /// How often a thread polls for work, or for its end, before it sleeps: tens of microseconds. It does not
-    /// yield, since the scheduler would then prefer other processes for several milliseconds.
+    /// How often a thread polls for work, or for its end, before it sleeps: about a hundred microseconds. The end of a pass is awaited
+    /// for as long as its last share takes, and a thread that slept is late for the next. It does not yield, since the scheduler would
+    /// then prefer other processes for several milliseconds.
     #if DEBUG
         // Polling takes a hundred times as long without optimization.
         private static let looks = 1 << 9
     #else
-        private static let looks = 1 << 15
+        private static let looks = 1 << 17
     #endif
 
     private var body: ((Int, Int) -> Void)?
