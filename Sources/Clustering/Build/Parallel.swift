@@ -120,9 +120,4 @@ struct Parallel {
     static func bounds(_ index: Int, of shares: Int, count: Int) -> (start: Int, end: Int) {
         (count * index / shares, count * (index + 1) / shares)
     }
-
-    /// The share that contains an item.
-    @inline(__always) static func share(of item: Int, of shares: Int, count: Int) -> Int {
-        ((item &+ 1) &* shares &- 1) / count
-    }
 }
