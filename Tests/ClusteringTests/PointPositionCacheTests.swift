@@ -29,9 +29,9 @@ struct PointPositionCacheTests {
             return (longitude: place.longitude, latitude: place.latitude)
         }
         let base = index.layers.base
-        let cache = PointPositionCache(base, spatial, coordinates)
+        let cache = PointPositionCache(base, spatial, areOnDisk: true, coordinates)
         for point in places.indices {
-            let fresh = PointPositionCache(base, spatial, coordinates)
+            let fresh = PointPositionCache(base, spatial, areOnDisk: true, coordinates)
             let expected = cache.compared(places[point].longitude, places[point].latitude)
             #expect(cache[UInt32(point)] == expected)
             if point % 10 == 0 { #expect(fresh[UInt32(point)] == expected) }
@@ -54,7 +54,7 @@ struct PointPositionCacheTests {
                     point: PointIndex(rawValue: point), longitude: place.longitude + 0.001,
                     latitude: place.latitude)
             ]
-            let update = index.updated(changes) { point in
+            let update = index.updated(changes, areOnDisk: true) { point in
                 read.withLock { _ = $0.insert(point) }
                 return (places[Int(point.rawValue)].longitude, places[Int(point.rawValue)].latitude)
             }

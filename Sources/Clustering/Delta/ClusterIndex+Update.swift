@@ -18,21 +18,23 @@ extension ClusterIndex {
     ///
     /// - Parameters:
     ///   - threads: how many threads may work at once; the result does not depend on it.
+    ///   - areOnDisk: whether `coordinates` may have to read from a disk. The result does not depend on it.
     ///   - coordinates: returns the coordinates of a point that is neither among the changes nor was placed by
     ///     earlier ones. Called on any of the threads.
     /// - Returns: nil if applying the changes would cost more than a rebuild, or is not possible.
     /// - Complexity: the neighbourhoods of the changes and of the clusters that contain them, plus one reference
     ///   for about every hundred nodes that earlier changes made.
     public func updated(
-        _ changes: PointChanges, threads: Int = 1,
+        _ changes: PointChanges, threads: Int = 1, areOnDisk: Bool = false,
         coordinates: @Sendable (PointIndex) -> (longitude: Double, latitude: Double)
     ) -> IndexUpdate? {
-        updated(changes, threads: threads, limit: Self.nodeLimit, coordinates: coordinates)
+        updated(
+            changes, threads: threads, limit: Self.nodeLimit, areOnDisk: areOnDisk, coordinates: coordinates)
     }
 
     /// - Parameter limit: the maximum number of nodes.
     func updated(
-        _ changes: PointChanges, threads: Int, limit: Int,
+        _ changes: PointChanges, threads: Int, limit: Int, areOnDisk: Bool = false,
         coordinates: @Sendable (PointIndex) -> (longitude: Double, latitude: Double)
     ) -> IndexUpdate? {
         guard takesUpdates, changes.count <= max(64, pointCount / 16),
@@ -41,9 +43,9 @@ extension ClusterIndex {
         let changed: LayeredIndex? =
             switch layers.base.spatial {
             case .float(let spatial):
-                withoutActuallyEscaping(coordinates) { run(changes, spatial, threads, $0) }
+                withoutActuallyEscaping(coordinates) { run(changes, spatial, threads, areOnDisk, $0) }
             case .double(let spatial):
-                withoutActuallyEscaping(coordinates) { run(changes, spatial, threads, $0) }
+                withoutActuallyEscaping(coordinates) { run(changes, spatial, threads, areOnDisk, $0) }
             }
         // A built index has fewer clusters than points, but updates leave the numbers of former clusters unused.
         guard let changed, 2 * changed.clusterLimit <= limit else { return nil }
@@ -54,10 +56,12 @@ extension ClusterIndex {
 
     private func run<Scalar: Coordinate>(
         _ changes: PointChanges, _ spatial: SpatialIndex<Scalar>, _ threads: Int,
+        _ areOnDisk: Bool,
         _ coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
     ) -> LayeredIndex? {
         var updater = IndexUpdater(
-            layers: layers, spatial: spatial, threads: threads, coordinates: coordinates)
+            layers: layers, spatial: spatial, threads: threads, areOnDisk: areOnDisk,
+            coordinates: coordinates)
         return updater.run(changes) ? updater.layers : nil
     }
 }

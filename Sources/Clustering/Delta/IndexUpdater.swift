@@ -14,7 +14,7 @@ struct IndexUpdater<Scalar: Coordinate> {
     private var budget: Int
 
     init(
-        layers: LayeredIndex, spatial: SpatialIndex<Scalar>, threads: Int,
+        layers: LayeredIndex, spatial: SpatialIndex<Scalar>, threads: Int, areOnDisk: Bool,
         coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
     ) {
         var layers = layers
@@ -23,7 +23,8 @@ struct IndexUpdater<Scalar: Coordinate> {
         self.spatial = spatial
         parallel = Parallel(onSharedThreads: threads, smallestShare: Self.smallestShare)
         let base = layers.base
-        positionsOfThreads = (0..<parallel.threads).map { _ in PointPositionCache(base, spatial, coordinates)
+        positionsOfThreads = (0..<parallel.threads).map { _ in
+            PointPositionCache(base, spatial, areOnDisk: areOnDisk, coordinates)
         }
         budget = 100_000 + layers.delta.pointCount
     }

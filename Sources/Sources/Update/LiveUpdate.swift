@@ -32,7 +32,8 @@ package struct LiveUpdate {
         let oldStore = base.store
         guard let changes = try pointChanges(&partitions, &order), changes.count < base.pointCount,
             let updated = view.index.updated(
-                changes, threads: threads, coordinates: { oldStore.coordinates(view.feature(of: $0)) })
+                changes, threads: threads, areOnDisk: oldStore.fileBytes > 0,
+                coordinates: { oldStore.coordinates(view.feature(of: $0)) })
         else { return nil }
         try cancellation.stopIfCancelled()
         guard
