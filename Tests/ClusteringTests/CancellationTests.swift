@@ -73,4 +73,41 @@ struct CancellationTests {
         // Each share stops when it first asks.
         #expect(none.count < many.count)
     }
+
+    @Test(
+        "moving clusters to their places on the curve checks for cancellation before each column, and stops")
+    func renumbering() throws {
+        let places = PointSet.uniform.places(3000)
+        let points = PointColumns<Double>(
+            x: Scratch(capacity: places.count), y: Scratch(capacity: places.count), count: places.count)
+        for (index, place) in places.enumerated() {
+            points.x.base[index] = (place.longitude + 180) / 360
+            points.y.base[index] = (place.latitude + 90) / 180
+        }
+        let builder = IndexBuilder<Double>(
+            points: points, weights: nil, partitions: nil, options: ClusteringOptions(),
+            parallel: Parallel(threads: 1))
+        try builder.run()
+        let table = builder.table
+        #expect(table.count > 500)
+        func apply(_ patience: Patience) throws {
+            let numbering = ClusterNumbering(
+                table, parallel: Parallel(threads: 1, isCancelled: { patience.isSpent() }))
+            // Each cluster keeps its ordinal, so that the table can be used again.
+            numbering.number(count: table.count) { clusters, body in
+                for cluster in clusters { _ = body(cluster, Int(table.zooms.base[cluster])) }
+            }
+            try numbering.apply()
+        }
+        let patient = Patience(.max)
+        try apply(patient)
+        let steps = table.ranges.count + 5
+        #expect(patient.count >= steps)
+        for most in 0..<patient.count {
+            let patience = Patience(most)
+            #expect(throws: ClusteringError.cancelled) { try apply(patience) }
+            // A sort asks once more before it returns.
+            #expect(patience.count <= most + 3)
+        }
+    }
 }

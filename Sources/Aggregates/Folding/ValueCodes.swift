@@ -14,6 +14,8 @@ package struct ValueCodes {
         _ rows: RowValues, isCancelled: () -> Bool, simplify: (JSONValue) -> JSONValue = { $0 }
     ) throws(EvaluationStop) {
         var known: [JSONValue: UInt32] = [:]
+        // A dictionary of many values takes long to grow, and cannot be cancelled meanwhile.
+        known.reserveCapacity(min(rows.others.count, rows.count))
         var numbers: [Double: UInt32] = [:]
         var others = [UInt32?](repeating: nil, count: rows.others.count)
         var null: UInt32?

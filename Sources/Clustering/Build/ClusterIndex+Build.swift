@@ -82,7 +82,7 @@ extension ClusterIndex {
             table: table, points: points, options: options, parallel: parallel
         ).make()
         try parallel.stopIfCancelled()
-        let (leaves, starts, leafCount) = LeafOrder.make(table, parallel: parallel)
+        let (leaves, starts, leafCount) = try LeafOrder.make(table, parallel: parallel)
         let base = BaseIndex(
             options: options, pointCount: points.count,
             columns: table.finish(

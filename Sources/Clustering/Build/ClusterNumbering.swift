@@ -60,16 +60,21 @@ struct ClusterNumbering {
         }
     }
 
-    /// Reorders the table's columns accordingly.
-    func apply() {
+    /// Reorders the table's columns accordingly. If it throws, the table must be discarded.
+    func apply() throws(ClusteringError) {
         guard table.count > 0 else { return }
+        try parallel.stopIfCancelled()
         moveChildren()
+        try parallel.stopIfCancelled()
         table.x = moved(table.x)
         table.y = moved(table.y)
+        try parallel.stopIfCancelled()
         table.counts = moved(table.counts)
         table.originIndexes = moved(table.originIndexes)
-        table.ordinalsByOrigin = sortedByOrigin()
+        table.ordinalsByOrigin = try sortedByOrigin()
+        try parallel.stopIfCancelled()
         moveParents()
+        try parallel.stopIfCancelled()
         table.weights = table.weights.map(movedBehindPoints)
         table.partitions = table.partitions.map(movedBehindPoints)
     }
@@ -85,11 +90,12 @@ struct ClusterNumbering {
     }
 
     /// Each zoom's ordinals in the order of the clusters' origins.
-    private func sortedByOrigin() -> Scratch<UInt32> {
+    private func sortedByOrigin() throws(ClusteringError) -> Scratch<UInt32> {
         let target = Scratch<UInt32>(capacity: table.count)
         let most = table.ranges.map(\.count).max() ?? 0
         let (keys, spare) = (Scratch<UInt64>(capacity: most), Scratch<UInt64>(capacity: most))
         for range in table.ranges {
+            try parallel.stopIfCancelled()
             let first = Int(range.lowerBound)
             inShares(of: range.count) { start, end in
                 for place in start..<end {

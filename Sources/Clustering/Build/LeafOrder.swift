@@ -5,12 +5,13 @@ enum LeafOrder {
     /// Returns the points in that order, and for each cluster the start of its run. O(nodes).
     static func make(
         _ table: ClusterTable, parallel: Parallel
-    ) -> (leaves: Scratch<UInt32>, starts: Scratch<UInt32>, count: Int) {
+    ) throws(ClusteringError) -> (leaves: Scratch<UInt32>, starts: Scratch<UInt32>, count: Int) {
         let leaves = Scratch<UInt32>(capacity: table.pointCount)
         let starts = Scratch<UInt32>(capacity: table.count)
         let end = placeRoots(table, starts.base, parallel)
         // Parents have a lower zoom than their children, so a run's start is known before it is filled.
         for range in table.ranges {
+            try parallel.stopIfCancelled()
             let shares = parallel.shares(of: range.count)
             parallel.run(shares) { share in
                 let (first, last) = Parallel.bounds(share, of: shares, count: range.count)

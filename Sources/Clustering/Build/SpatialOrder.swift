@@ -27,7 +27,8 @@ struct SpatialOrder<Scalar: Coordinate> {
         defer { withExtendedLifetime(sorted) {} }
         try parallel.stopIfCancelled()
         orderByOrigin(sorted.base, count: count)
-        number(sorted.base, count: count)
+        try parallel.stopIfCancelled()
+        try number(sorted.base, count: count)
         try parallel.stopIfCancelled()
         return try index(of: sorted.base, count: count)
     }
@@ -100,7 +101,7 @@ struct SpatialOrder<Scalar: Coordinate> {
     }
 
     /// Assigns clusters their final ordinals.
-    private func number(_ items: UnsafeMutablePointer<Item>, count: Int) {
+    private func number(_ items: UnsafeMutablePointer<Item>, count: Int) throws(ClusteringError) {
         let numbering = ClusterNumbering(table, parallel: parallel)
         let points = UInt32(truncatingIfNeeded: table.pointCount)
         numbering.number(count: count) { slots, body in
@@ -112,7 +113,7 @@ struct SpatialOrder<Scalar: Coordinate> {
                 }
             }
         }
-        numbering.apply()
+        try numbering.apply()
     }
 
     @inline(__always) private func place(_ node: Int) -> (Scalar, Scalar) {
