@@ -16,10 +16,7 @@ extension ClusterIndex {
         sections: [IndexSection: UnsafeRawBufferPointer], loader: any IndexLoader
     ) throws(IndexSectionError) -> ClusterIndex {
         let source = SectionSource(owner: owner, sections: sections)
-        let clusters = source.bytes(.clusterZooms).count
-        guard (try? options.validate()) != nil, pointCount >= 0, pointCount < Int(UInt32.max / 2),
-            clusters <= pointCount
-        else { throw IndexSectionError(section: .clusterZooms, message: "more clusters than points") }
+        let clusters = try source.clusterCount(options, points: pointCount)
         let spatial: BaseIndex.Spatial =
             switch options.precision {
             case .float: .float(try source.spatialOnDemand(options, pointCount, pointCount + clusters))
@@ -38,12 +35,7 @@ extension SectionSource {
     fileprivate func spatialOnDemand<Scalar: Coordinate>(
         _ options: ClusteringOptions, _ points: Int, _ nodes: Int
     ) throws(IndexSectionError) -> SpatialIndex<Scalar> {
-        let layout = SpatialLayout(
-            pointCount: points, nodeCount: nodes, minimumZoom: options.minimumZoom,
-            levels: options.maximumZoom + 2 - options.minimumZoom)
-        return SpatialIndex(
-            onDemand: layout, slots: try column(.spatialSlots, nodes),
-            alive: try column(.alive, layout.levels * layout.wordCount),
-            wordBoxes: try column(.wordBoxes, layout.wordCount))
+        let (layout, slots, alive, boxes): SpatialColumns<Scalar> = try spatialColumns(options, points, nodes)
+        return SpatialIndex(onDemand: layout, slots: slots, alive: alive, wordBoxes: boxes)
     }
 }

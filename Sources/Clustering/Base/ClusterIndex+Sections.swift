@@ -16,10 +16,7 @@ extension ClusterIndex {
     ) throws(IndexSectionError) -> ClusterIndex {
         let source = SectionSource(owner: owner, sections: sections)
         let parallel = Parallel(threads: threads)
-        let clusters = source.bytes(.clusterZooms).count
-        guard (try? options.validate()) != nil, pointCount >= 0, pointCount < Int(UInt32.max / 2),
-            clusters <= pointCount
-        else { throw IndexSectionError(section: .clusterZooms, message: "more clusters than points") }
+        let clusters = try source.clusterCount(options, points: pointCount)
         let nodes = pointCount + clusters
         let columns = try source.columns(options, points: pointCount, clusters: clusters)
         let spatial: BaseIndex.Spatial =

@@ -42,8 +42,8 @@ final class IndexDemand: Sendable {
     }
 
     private func value<Element: BitwiseCopyable>(
-        _ section: IndexSection, _ place: Int, of type: Element.Type
+        _ section: IndexSection, _ index: Int, of type: Element.Type
     ) -> Bool {
-        load(section, place..<place + 1, of: type)
+        load(section, index..<index + 1, of: type)
     }
 }

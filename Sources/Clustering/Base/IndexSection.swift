@@ -26,8 +26,7 @@ public enum IndexSection: UInt32, CaseIterable, Sendable {
     public var isOfBoxes: Bool {
         switch self {
         case .clusterX, .clusterY, .clusterCounts, .clusterZooms, .originIndexes, .weights, .partitions,
-            .alive,
-            .wordBoxes, .zoomRanges, .spatialSlots:
+            .alive, .wordBoxes, .zoomRanges, .spatialSlots:
             true
         case .childStarts, .children, .leafStarts, .leaves, .parents, .ordinalsByOrigin: false
         }

@@ -45,6 +45,14 @@ struct SectionSource {
         bytes(name).isEmpty ? nil : try column(name, count)
     }
 
+    /// The number of clusters, after a check of the options and of both counts.
+    func clusterCount(_ options: ClusteringOptions, points: Int) throws(IndexSectionError) -> Int {
+        let clusters = bytes(.clusterZooms).count
+        guard (try? options.validate()) != nil, points >= 0, points < Int(UInt32.max / 2), clusters <= points
+        else { throw IndexSectionError(section: .clusterZooms, message: "more clusters than points") }
+        return clusters
+    }
+
     /// All columns of clusters.
     func columns(
         _ options: ClusteringOptions, points: Int, clusters: Int
@@ -85,12 +93,24 @@ struct SectionSource {
     func spatial<Scalar: Coordinate>(
         _ options: ClusteringOptions, _ points: Int, _ nodes: Int, _ parallel: Parallel
     ) throws(IndexSectionError) -> SpatialIndex<Scalar> {
+        let (layout, slots, alive, boxes): SpatialColumns<Scalar> = try spatialColumns(options, points, nodes)
+        return SpatialIndex(layout: layout, slots: slots, alive: alive, wordBoxes: boxes, parallel: parallel)
+    }
+
+    typealias SpatialColumns<Scalar: Coordinate> = (
+        layout: SpatialLayout, slots: Column<SpatialSlot<Scalar>>, alive: Column<UInt64>,
+        wordBoxes: Column<SpatialBox>
+    )
+
+    func spatialColumns<Scalar: Coordinate>(
+        _ options: ClusteringOptions, _ points: Int, _ nodes: Int
+    ) throws(IndexSectionError) -> SpatialColumns<Scalar> {
         let layout = SpatialLayout(
             pointCount: points, nodeCount: nodes, minimumZoom: options.minimumZoom,
             levels: options.maximumZoom + 2 - options.minimumZoom)
-        return SpatialIndex(
-            layout: layout, slots: try column(.spatialSlots, nodes),
-            alive: try column(.alive, layout.levels * layout.wordCount),
-            wordBoxes: try column(.wordBoxes, layout.wordCount), parallel: parallel)
+        return (
+            layout, try column(.spatialSlots, nodes), try column(.alive, layout.levels * layout.wordCount),
+            try column(.wordBoxes, layout.wordCount)
+        )
     }
 }

@@ -30,12 +30,12 @@ extension SpatialIndex {
         guard (0..<layout.levels).contains(level) else { return nil }
         var (isGood, isMore) = (true, false)
         _ = visitWords(meeting: box, level: level) { word in
-            let place = level * layout.wordCount + word
-            isGood = demand.load(.alive, place..<place + 1, of: UInt64.self)
-            guard isGood, alive[place] != 0 else { return isGood }
+            let index = level * layout.wordCount + word
+            isGood = demand.load(.alive, index..<index + 1, of: UInt64.self)
+            guard isGood, alive[index] != 0 else { return isGood }
             let slots = word * 64..<min(word * 64 + 64, layout.nodeCount)
             isGood = demand.load(.spatialSlots, slots, of: SpatialSlot<Scalar>.self)
-            var bits = alive[place]
+            var bits = alive[index]
             while isGood, bits != 0 {
                 let slot = slots.lowerBound + bits.trailingZeroBitCount
                 bits &= bits &- 1

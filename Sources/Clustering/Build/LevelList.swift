@@ -197,15 +197,15 @@ final class LevelList<Scalar: Coordinate> {
     private func plan(
         doubling: Bool, arrivals: UnsafeMutablePointer<Entry>, arrivalCount: Int
     ) -> [Share] {
-        let wanted = parallel.shares(of: count)
+        let shareCount = parallel.shares(of: count)
         var shares: [Share] = []
         var row = 0
         var arrival = 0
-        for index in 0..<wanted {
+        for index in 0..<shareCount {
             var endRow = rowCount
             var endArrival = arrivalCount
-            if index < wanted - 1 {
-                endRow = max(row, rowIndex(containing: count * (index + 1) / wanted))
+            if index < shareCount - 1 {
+                endRow = max(row, rowIndex(containing: count * (index + 1) / shareCount))
                 if doubling, endRow > row, endRow < rowCount,
                     Self.doubled(rowKeys.base[endRow - 1]) == Self.doubled(rowKeys.base[endRow])
                 {

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// A node that comes before another in order and reaches it, and the number of the other's next link.
-struct NeighbourLink: BitwiseCopyable {
-    var earlier: UInt32
-    var next: UInt32
-
-    /// The number after the last link of a chain.
-    static let none = UInt32.max
-}
-
 /// Memory for a level's links, which threads take in small chunks: how many links a share of the nodes has is known only afterwards, and
 /// lists that grow would be copied and would touch fresh memory again and again.
 ///
@@ -17,7 +8,7 @@ struct NeighbourLink: BitwiseCopyable {
 final class LinkPool: @unchecked Sendable {
     /// Blocks of links, by the upper bits of a link's number. Those that have not been allocated point to the first.
     let segments: Scratch<UnsafeMutablePointer<NeighbourLink>>
-    /// The number of bits of a link's place in its segment.
+    /// The number of bits of a link's index in its segment.
     let segmentBits: UInt32
     private let blocks: Mutex<[Scratch<NeighbourLink>]>
     private let allocated: Atomic<Int>

@@ -37,11 +37,7 @@ struct OverviewTests {
         try revision.writeClusters(
             ClustersQuery(box: .world, zoom: Double(zoom)), of: revision.view, into: &bytes, .never)
         let tile = try #require(TilePlace(z: zoom, x: 0, y: 0))
-        try revision.writeTile(tile, of: revision.view, into: &bytes, .never)
-        var vector = ByteWriter()
-        try revision.appendVectorTile(
-            tile, of: revision.view, layer: "test", output: FeatureOutput(), into: &vector, .never)
-        return bytes.string + vector.withUnsafeBytes { "\(Array($0))" }
+        return bytes.string + (try revision.text(of: tile))
     }
 
     @Test(

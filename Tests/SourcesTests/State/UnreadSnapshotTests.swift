@@ -27,11 +27,7 @@ struct UnreadSnapshotTests {
         try revision.writeClusters(
             ClustersQuery(box: box, zoom: Double(zoom), limit: 5), of: revision.view, into: &bytes, .never)
         let tile = try #require(TilePlace(z: zoom, x: (1 << zoom) / 2, y: (1 << zoom) / 4))
-        try revision.writeTile(tile, of: revision.view, into: &bytes, .never)
-        var vector = ByteWriter()
-        try revision.appendVectorTile(
-            tile, of: revision.view, layer: "test", output: FeatureOutput(), into: &vector, .never)
-        return bytes.string + vector.withUnsafeBytes { "\(Array($0))" }
+        return bytes.string + (try revision.text(of: tile))
     }
 
     @Test(

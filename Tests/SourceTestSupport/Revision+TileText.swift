@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+import Answers
+import JSON
+import Sources
+
+extension Revision {
+    /// A tile as JSON and as the bytes of a vector tile, for comparisons.
+    package func text(of tile: TilePlace) throws -> String {
+        var bytes = ByteWriter()
+        try writeTile(tile, of: view, into: &bytes, .never)
+        var vector = ByteWriter()
+        try appendVectorTile(
+            tile, of: view, layer: "test", output: FeatureOutput(), into: &vector, .never)
+        return bytes.string + vector.withUnsafeBytes { "\(Array($0))" }
+    }
+}
