@@ -49,7 +49,7 @@ public final class UnreadSnapshot: Sendable {
     /// The data for queries of a box, on which nothing else may be called. An answer is right if the revision is not damaged
     /// afterwards. Nil if the snapshot cannot be read in pieces. Blocks: only for threads of the pool.
     ///
-    /// - Complexity: O(nodes / 64) when it is first called, about 50 ms for a hundred million points.
+    /// - Complexity: O(nodes / 64) when it is first called, O(1) later.
     public func revision() -> Revision? {
         opening.withLock { _ in
             switch state.withLock({ $0 }) {

@@ -9,7 +9,7 @@ struct UnreadTarget: Sendable {
     let name: SourceName
     let registry: SourceRegistry
 
-    /// Answers of more nodes wait until all has been read. That takes hardly longer than to read so many in pieces.
+    /// Answers of more nodes wait until all has been read: each node may need several pieces, and they are read one after the other.
     static let mostNodes = 4096
 
     /// Writes an answer from the snapshot. If that cannot be read in pieces, waits until all of it has been read. Blocks: only for
