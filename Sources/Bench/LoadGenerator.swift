@@ -150,3 +150,41 @@ private final class RequestsOnTheirWay {
 
     deinit { bytes.deallocate() }
 }
+
+/// The wire protocol of a server under load: writes requests, and counts answers without keeping them.
+public protocol LoadProtocol {
+    /// Appends the next request. `slot` is below the connection's depth and comes back with the answer.
+    mutating func appendRequest(slot: Int, to bytes: inout [UInt8])
+
+    /// Processes received bytes, which may be cut anywhere, and appends each answer that ends in them.
+    mutating func receive(_ bytes: UnsafeRawBufferPointer, into answers: inout [LoadAnswer])
+}
+
+/// Reads the beginnings of a server's answers.
+protocol LoadHead {
+    /// Reads the head of an answer: the answer, and the length of the head; nil if the head is not
+    /// complete.
+    mutating func read(_ bytes: UnsafeRawBufferPointer) -> (answer: LoadAnswer, length: Int)?
+}
+
+/// An answer that has been received completely.
+public struct LoadAnswer: Equatable {
+    /// The slot of the request that it answers.
+    public let slot: Int
+    /// As received, framing included.
+    public let bytes: Int
+    public let isError: Bool
+}
+
+/// What a load generator has measured.
+public struct LoadResult {
+    public internal(set) var answers = 0
+    public internal(set) var errors = 0
+    public internal(set) var bytes = 0
+    public internal(set) var seconds = 0.0
+    public internal(set) var latency = LatencyHistogram()
+    /// Connections that the server has closed.
+    public internal(set) var lostConnections = 0
+
+    public var rate: Double { seconds > 0 ? Double(answers) / seconds : 0 }
+}

@@ -177,3 +177,137 @@ extension ValueKind {
 private func plain(_ number: Double) -> String {
     Int64(exactly: number).map(String.init) ?? String(number)
 }
+
+/// A command line that conforms to its table.
+///
+/// Values were checked against their option's kind when they were parsed, so the typed readers return nil only if the
+/// option was not given and has no default.
+public struct ParsedArguments: Sendable, Equatable {
+    /// The program's name, then the subcommand's if there is one.
+    public let commandPath: [String]
+    /// Operands in order, as given.
+    public let operands: [String]
+    private let values: [String: [String]]
+    private let defaults: [String: String]
+    private let operandDefaults: [String?]
+
+    /// - Parameter command: the command to which the operands belong.
+    init(
+        commandPath: [String], operands: [String], values: [String: [String]], options: [Option],
+        command: Command
+    ) {
+        self.commandPath = commandPath
+        self.operands = operands
+        self.values = values
+        defaults = options.reduce(into: [:]) { $0[$1.name] = $1.standard }
+        operandDefaults = command.operands.map(\.standard)
+    }
+
+    /// The subcommand's name, nil if the program has none.
+    public var subcommand: String? { commandPath.count > 1 ? commandPath[1] : nil }
+
+    /// Whether the flag, or the option with a value, was given.
+    public func has(_ name: String) -> Bool { values[name] != nil }
+
+    /// The last value given, otherwise the default.
+    public func string(_ name: String) -> String? { values[name]?.last ?? defaults[name] }
+
+    /// Every value given, in order.
+    public func strings(_ name: String) -> [String] { values[name] ?? [] }
+
+    /// The last value, or the default, of an option of kind `.integer`.
+    public func integer(_ name: String) -> Int64? { string(name).flatMap { Int64($0) } }
+
+    /// The last value, or the default, of an option of kind `.number`.
+    public func number(_ name: String) -> Double? { string(name).flatMap { Double($0) } }
+
+    /// The operand at an index, otherwise its default; nil if it has none.
+    public func operand(_ index: Int) -> String? {
+        if operands.indices.contains(index) { return operands[index] }
+        return operandDefaults.indices.contains(index) ? operandDefaults[index] : nil
+    }
+
+    // MARK: Options that have a default or are required
+
+    public func requiredString(_ name: String) throws(UsageError) -> String {
+        guard let value = string(name) else { throw usageError("missing option '--\(name)'") }
+        return value
+    }
+
+    public func requiredInteger(_ name: String) throws(UsageError) -> Int64 {
+        guard let value = integer(name) else { throw usageError("missing option '--\(name)'") }
+        return value
+    }
+
+    public func requiredNumber(_ name: String) throws(UsageError) -> Double {
+        guard let value = number(name) else { throw usageError("missing option '--\(name)'") }
+        return value
+    }
+
+    /// An error about this command line, for checks that only the program itself can make.
+    public func usageError(_ message: String) -> UsageError {
+        UsageError(commandPath: commandPath, message: message)
+    }
+}
+
+/// The result of parsing a command line.
+public enum ParseOutcome: Sendable, Equatable {
+    case run(ParsedArguments)
+    /// `--help` was given; the text is for standard output.
+    case help(String)
+    /// `--version` was given.
+    case version
+}
+
+/// The error for a command line that does not conform to the command's table.
+///
+/// `description` is what GNU tools print: the program, the problem, and where to find more. The corresponding
+/// exit status is 2.
+public struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The program's name, then the subcommand's if there is one.
+    public let commandPath: [String]
+    /// What is wrong, in the wording of GNU's getopt.
+    public let message: String
+
+    public init(commandPath: [String], message: String) {
+        self.commandPath = commandPath
+        self.message = message
+    }
+
+    public static let exitStatus: Int32 = 2
+
+    public var description: String {
+        let program = commandPath.first ?? ""
+        return """
+            \(program): \(message)
+            Try '\(commandPath.joined(separator: " ")) --help' for more information.
+            """
+    }
+}
+
+/// Finds the known word that a mistyped one probably meant.
+enum Suggestion {
+    /// A clause such as "; did you mean 'clusters'?", or an empty string if no word is similar.
+    static func text(for word: String, among known: [String], prefix: String = "") -> String {
+        let ranked = known.map { (word: $0, distance: distance(Array(word), Array($0))) }
+        guard let best = ranked.min(by: { $0.distance < $1.distance }),
+            best.distance <= max(1, word.count / 3)
+        else { return "" }
+        return "; did you mean '\(prefix)\(best.word)'?"
+    }
+
+    /// Levenshtein's distance: insertions, deletions and replacements between two words.
+    static func distance(_ first: [Character], _ second: [Character]) -> Int {
+        var row = Array(0...second.count)
+        for (i, left) in first.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, right) in second.enumerated() {
+                let replaced = diagonal + (left == right ? 0 : 1)
+                diagonal = row[j + 1]
+                row[j + 1] = min(replaced, diagonal + 1, row[j] + 1)
+            }
+        }
+        return row[second.count]
+    }
+}

@@ -55,3 +55,35 @@ public struct Option: Sendable, Equatable {
         Option(flag: name, short: short, help: help)
     }
 }
+
+extension Option {
+    /// As shown in help: `-s, --socket=PATH`.
+    var synopsis: String {
+        (short.map { "-\($0), " } ?? "    ") + "--\(name)" + (valueName.map { "=\($0)" } ?? "")
+    }
+
+    /// The help, with additions for the kind, the default and repetition.
+    var helpWithKind: String {
+        var text = help
+        if case .oneOf(let words) = kind, valueName != nil { text += ": " + words.joined(separator: ", ") }
+        if let standard = standard ?? standardInWords { text += "; default \(standard)" }
+        if isRepeatable { text += "; may be repeated" }
+        return text
+    }
+}
+
+/// What an option's value or an operand may be. The parser checks it, help shows it, and completion offers it.
+public enum ValueKind: Sendable, Equatable {
+    case text
+    /// A path; completion offers files.
+    case file
+    /// A path; completion offers directories.
+    case directory
+    case integer(ClosedRange<Int64>)
+    /// A finite number in the range.
+    case number(ClosedRange<Double>)
+    case oneOf([String])
+    /// A value that only the running program knows, such as a source's name. The word is what a completion script
+    /// passes to the program's hidden completion command.
+    case dynamic(String)
+}

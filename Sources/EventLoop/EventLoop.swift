@@ -153,3 +153,46 @@ public final class EventLoop {
 
 /// The niceness of the pool's threads.
 private let poolNiceness: Int32 = 5
+
+/// A failed system operation, and what it was for.
+public struct EventLoopError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The system's error number, positive.
+    public let number: Int32
+    public let action: String
+
+    /// A message for a person.
+    public var description: String {
+        "cannot \(action): " + String(cString: uv_strerror(-number))
+    }
+
+    static func check(_ status: Int32, _ action: String) throws(EventLoopError) {
+        if status < 0 { throw EventLoopError(number: -status, action: action) }
+    }
+}
+
+/// Calls back each time the loop has called back for all sockets that were ready. Stops when it is released;
+/// never keeps a loop running.
+public final class IterationEnd {
+    private let handle = Handle<uv_check_t>()
+    private let onEnd: () -> Void
+
+    public init(on loop: EventLoop, _ onEnd: @escaping () -> Void) {
+        self.onEnd = onEnd
+        uv_check_init(loop.raw, handle.raw)
+        handle.setOwner(self)
+        uv_check_start(handle.raw) { raw in
+            Handle<uv_check_t>.owner(raw?.pointee.data, as: IterationEnd.self)?.onEnd()
+        }
+        uv_unref(handle.base)
+    }
+
+    deinit { handle.close() }
+}
+
+/// Carries a value that belongs to a loop's thread through a closure that another thread passes on.
+///
+/// Its value is accessed only on the loop's thread, by the code that made it, so `@unchecked Sendable` is sound.
+public struct LoopBound<Value>: @unchecked Sendable {
+    public let value: Value
+    public init(_ value: Value) { self.value = value }
+}

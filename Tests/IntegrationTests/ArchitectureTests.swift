@@ -69,20 +69,4 @@ struct ArchitectureTests {
             }
         }
     }
-
-    @Test("a source file has at most one type that other modules may use, and that type's name")
-    func oneTypeInAFile() throws {
-        let sources = Self.root.appendingPathComponent("Sources")
-        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
-        let declaration = /(?:public|package) (?:final |indirect )*(?:class|struct|enum|protocol) (\w+)/
-        var count = 0
-        for case let file as URL in files where file.pathExtension == "swift" {
-            let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-            let types = lines.compactMap { $0.prefixMatch(of: declaration).map { String($0.output.1) } }
-            let name = file.lastPathComponent.prefix { $0 != "+" && $0 != "." }
-            count += types.count
-            #expect(types.isEmpty || types == [String(name)], "\(file.lastPathComponent)")
-        }
-        #expect(count > 300)
-    }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import GeoJSON
 import Glibc
 
 /// A file or a pipe that contains features, read piece by piece.
@@ -73,4 +74,35 @@ public struct FeatureInput: ~Copyable {
             return true
         }
     }
+}
+
+/// A file that cannot be read.
+public struct FeatureInputError: Error, Sendable, Equatable, CustomStringConvertible {
+    public let name: String
+    /// The system's error number.
+    public let number: Int32
+
+    public init(name: String, number: Int32) {
+        self.name = name
+        self.number = number
+    }
+
+    public var description: String { "\(name): \(String(cString: strerror(number)))" }
+}
+
+/// Text whose features cannot be sent.
+public struct FeatureTextError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What is wrong, and its location: the index, line and id of a feature, or the byte.
+    public let message: String
+    /// Whether the cause is invalid features, which an import can skip.
+    public let isOfFeatures: Bool
+
+    public var description: String { message }
+
+    init(_ error: GeoJSONError) {
+        message = error.message
+        if case .badFeature = error { isOfFeatures = true } else { isOfFeatures = false }
+    }
+
+    init(message: String) { (self.message, isOfFeatures) = (message, false) }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import ClusterProtocol
 import JSON
 
 /// A cluster or a point in an answer.
@@ -46,4 +47,56 @@ public struct Feature: Sendable, Equatable {
             abbreviatedCount: abbreviated?.asString ?? abbreviated?.asNumber.map { String(javaScript: $0) }
                 ?? "")
     }
+}
+
+/// Features, and the revision of the source's data from which they come.
+public struct FeatureCollection: Sendable, Equatable {
+    public let features: [Feature]
+    public let revision: Int64
+    /// The data's position in the log of the table that the source follows; nil if it follows none.
+    public let position: String?
+    /// Whether more features exist than the limit allowed; nil if no limit was given.
+    public let isTruncated: Bool?
+    /// The total number of leaves; nil except for `leaves`.
+    public let total: Int?
+
+    package init(_ answer: Answer) throws {
+        let value = try answer.value()
+        guard let features = value["features"]?.asArray,
+            let revision = value["revision"]?.asNumber.flatMap({ Int64(exactly: $0) })
+        else { throw RPCError(.internal, "the server's answer is not a FeatureCollection with a revision") }
+        self.features = features.compactMap(Feature.init)
+        self.revision = revision
+        position = value["position"]?.asString
+        isTruncated = value["truncated"]?.asBool
+        total = value["total"]?.asInteger
+    }
+}
+
+/// A box in degrees. If `west` is greater than `east`, the box crosses the antimeridian.
+public struct BoundingBox: Sendable, Equatable {
+    public var west, south, east, north: Double
+
+    public init(west: Double, south: Double, east: Double, north: Double) {
+        self.west = west
+        self.south = south
+        self.east = east
+        self.north = north
+    }
+
+    public static let world = BoundingBox(west: -180, south: -90, east: 180, north: 90)
+
+    package var json: JSONValue { .array([west, south, east, north].map(JSONValue.number)) }
+}
+
+extension JSONValue {
+    package var asObject: JSONObject? { if case .object(let object) = self { object } else { nil } }
+    package var asArray: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
+    package var asString: String? { if case .string(let text) = self { text } else { nil } }
+    package var asNumber: Double? { if case .number(let number) = self { number } else { nil } }
+    package var asInteger: Int? { asNumber.flatMap { Int(exactly: $0) } }
+    package var asBool: Bool? { if case .bool(let flag) = self { flag } else { nil } }
+
+    /// The member of an object; nil for anything else.
+    package subscript(key: String) -> JSONValue? { asObject?[key] }
 }

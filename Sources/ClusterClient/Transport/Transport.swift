@@ -238,3 +238,12 @@ private final class OutgoingBuffer {
     let bytes: ByteWriter
     init(_ bytes: consuming ByteWriter) { self.bytes = bytes }
 }
+
+/// Receives a transport's events, always on the loop's thread and one at a time.
+protocol TransportOwner: AnyObject, Sendable {
+    func transportReceived(_ bytes: UnsafeRawBufferPointer)
+    /// Whether to stop reading until `Transport.resumeReading`; checked after each piece.
+    var transportShouldPause: Bool { get }
+    /// Called once; nothing follows it.
+    func transportClosed(_ error: RPCError)
+}

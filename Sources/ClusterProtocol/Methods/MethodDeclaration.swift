@@ -74,3 +74,46 @@ public struct MethodDeclaration: Sendable, Equatable {
     /// Whether it changes sources: such calls are written to the audit log.
     public var isChange: Bool { right >= .manage }
 }
+
+/// What a caller may do. A higher right includes those below it.
+public enum AccessRight: Int, Sendable, Comparable, CaseIterable {
+    /// Call only `Check`, which anybody who can open the socket may call.
+    case none
+    /// Query sources.
+    case query
+    /// Create, fill, change and delete sources, except those declared in the configuration.
+    case manage
+    /// Everything, including declared sources, and without the limits per user.
+    case admin
+
+    public static func < (a: AccessRight, b: AccessRight) -> Bool { a.rawValue < b.rawValue }
+
+    public var name: String {
+        switch self {
+        case .none: "none"
+        case .query: "query"
+        case .manage: "manage"
+        case .admin: "admin"
+        }
+    }
+
+    /// The right with a name; nil if there is none.
+    public init?(name: String) {
+        guard let right = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = right
+    }
+}
+
+/// Defaults of params that both ends use: the daemon applies them, and clusterctl's help shows them.
+public enum ParamDefaults {
+    /// The maximum number of points that `GetLeaves` returns.
+    public static let leaves: Int64 = 10
+    /// The maximum number of changes per second of `WatchClusters`.
+    public static let maxRateHz = 10.0
+    /// What imports do with existing data.
+    public static let mode = "replace"
+    /// What imports do with invalid features.
+    public static let onInvalid = "reject"
+    /// How `PublishTiles` compresses tiles.
+    public static let compression = "gzip"
+}

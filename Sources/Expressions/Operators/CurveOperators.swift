@@ -145,3 +145,79 @@ enum CurveOperators {
         return max(0, stops.partitionIndex { $0 <= value } - 1)
     }
 }
+
+/// How to compute values between two stops of `interpolate`.
+enum Interpolation: Sendable {
+    /// By powers of a base; base 1 is linear.
+    case exponential(base: Double)
+    case cubicBezier(UnitBezier)
+
+    /// The fraction of the way from the lower to the upper stop at which a value is, 0 to 1.
+    func factor(_ value: Double, _ lower: Double, _ upper: Double) -> Double {
+        switch self {
+        case .exponential(let base): Self.exponential(value, base, lower, upper)
+        case .cubicBezier(let curve): curve.solve(Self.exponential(value, 1, lower, upper))
+        }
+    }
+
+    private static func exponential(_ value: Double, _ base: Double, _ lower: Double, _ upper: Double)
+        -> Double
+    {
+        let (difference, progress) = (upper - lower, value - lower)
+        if difference == 0 { return 0 }
+        if base == 1 { return progress / difference }
+        return (MathOperators.power(base, progress) - 1) / (MathOperators.power(base, difference) - 1)
+    }
+}
+
+/// A cubic Bézier curve from (0, 0) to (1, 1), as in CSS: it returns y for an x.
+struct UnitBezier: Sendable {
+    private let x: Cubic
+    private let y: Cubic
+
+    /// The polynomial ((a·t + b)·t + c)·t.
+    private struct Cubic: Sendable {
+        let a, b, c: Double
+
+        init(_ first: Double, _ second: Double) {
+            c = 3 * first
+            b = 3 * (second - first) - c
+            a = 1 - c - b
+        }
+
+        func value(_ t: Double) -> Double { ((a * t + b) * t + c) * t }
+        func slope(_ t: Double) -> Double { (3 * a * t + 2 * b) * t + c }
+    }
+
+    /// A curve with two control points.
+    init(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double) {
+        x = Cubic(x1, x2)
+        y = Cubic(y1, y2)
+    }
+
+    func solve(_ position: Double) -> Double {
+        y.value(parameter(position))
+    }
+
+    /// Uses Newton's method, and bisection where the curve is too flat for it.
+    private func parameter(_ position: Double) -> Double {
+        if position <= 0 { return 0 }
+        if position >= 1 { return 1 }
+        let precision = 1e-6
+        var t = position
+        for _ in 0..<8 {
+            let error = x.value(t) - position
+            if error.magnitude < precision { return t }
+            let slope = x.slope(t)
+            if slope.magnitude < 1e-6 { break }
+            t -= error / slope
+        }
+        var (low, high) = (0.0, 1.0)
+        t = position
+        for _ in 0..<60 where (x.value(t) - position).magnitude >= precision {
+            if position > x.value(t) { low = t } else { high = t }
+            t = low + (high - low) / 2
+        }
+        return t
+    }
+}

@@ -26,3 +26,58 @@ enum LogicOperators {
         return Node(.boolean, operation, node.arguments)
     }
 }
+
+/// `==`, `!=`, `<`, `>`, `<=` and `>=`.
+enum ComparisonOperators {
+    static let definitions = Dictionary(
+        uniqueKeysWithValues: Comparison.allCases.map { comparison in
+            (
+                comparison.rawValue,
+                OperatorDefinition { context, _, items in parse(context, comparison, items) }
+            )
+        })
+
+    private static func parse(_ context: ParsingContext, _ comparison: Comparison, _ items: [JSONValue])
+        -> Node?
+    {
+        guard items.count == 3 || items.count == 4 else {
+            return context.fail("Expected two or three arguments.")
+        }
+        guard var left = operand(context, items[1], 1, of: comparison),
+            var right = operand(context, items[2], 2, of: comparison)
+        else { return nil }
+        if left.type.kind != right.type.kind, left.type != .value, right.type != .value {
+            return context.fail("Cannot compare types '\(left.type.name)' and '\(right.type.name)'.")
+        }
+        if comparison.isOrder {
+            if left.type == .value, right.type != .value { left = Node(right.type, .assertion, [left]) }
+            if left.type != .value, right.type == .value { right = Node(left.type, .assertion, [right]) }
+        }
+        if items.count == 4 {
+            guard [left.type, right.type].contains(where: { $0 == .string || $0 == .value }) else {
+                return context.fail("Cannot use collator to compare non-string types.")
+            }
+            // Collators are not supported; the operator is rejected by name.
+            guard let node = context.parse(items[3], 3) else { return nil }
+            return context.at(3).fail("Expected collator but found \(node.type.name) instead.")
+        }
+        return Node(.boolean, .comparison(comparison), [left, right])
+    }
+
+    private static func operand(
+        _ context: ParsingContext, _ value: JSONValue, _ index: Int, of comparison: Comparison
+    ) -> Node? {
+        guard let node = context.parse(value, index, expecting: .value) else { return nil }
+        let isComparable =
+            switch node.type {
+            case .string, .number, .value: true
+            case .boolean, .null: !comparison.isOrder
+            default: false
+            }
+        guard isComparable else {
+            return context.at(index).fail(
+                "\"\(comparison.rawValue)\" comparisons are not supported for type '\(node.type.name)'.")
+        }
+        return node
+    }
+}

@@ -82,3 +82,73 @@ struct ParsingContext {
     /// The expected type, unless any value is expected.
     var outputType: ExpressionType? { expected == .value ? nil : expected }
 }
+
+/// The variables bound at a position, the innermost last.
+struct ParsingScope {
+    private var bindings: [(name: String, value: Node)] = []
+
+    func adding(_ more: [(name: String, value: Node)]) -> ParsingScope {
+        var scope = self
+        scope.bindings += more
+        return scope
+    }
+
+    subscript(name: String) -> Node? {
+        bindings.last { $0.name.utf8.elementsEqual(name.utf8) }?.value
+    }
+}
+
+/// The remaining budget for compiling an expression.
+final class ParsingBudget {
+    /// Evaluates constant parts.
+    let constants: EvaluationContext
+    private let budget: EvaluationBudget
+    private var parses = 0
+    private var bindings = 0
+    private var isSpent = false
+
+    init(isCancelled: (@Sendable () -> Bool)?) {
+        budget = EvaluationBudget(
+            steps: ExpressionLimits.constantSteps, isCancelled: isCancelled ?? { false })
+        constants = EvaluationContext(budget: budget, rowLimit: .max)
+    }
+
+    /// Counts one attempt to parse a part; returns false if there were too many.
+    func takeParse() -> Bool {
+        parses += 1
+        if parses > ExpressionLimits.parses { isSpent = true }
+        return parses & 0x3f == 0 ? continues() : !isSpent
+    }
+
+    /// Whether parsing may continue. It checks for cancellation; once false, it stays false.
+    func continues() -> Bool {
+        if !isSpent, (try? budget.check()) == nil { isSpent = true }
+        return !isSpent
+    }
+
+    /// The number of the next binding.
+    func nextBinding() -> Int {
+        defer { bindings += 1 }
+        return bindings
+    }
+}
+
+/// The errors of a context and of the contexts derived from it.
+final class ErrorList {
+    var list: [ExpressionError] = []
+}
+
+/// What an expression is used for, which determines the operators it may use.
+public enum ExpressionPurpose: Sendable {
+    /// It selects features, and may use the zoom.
+    case filter
+    /// It computes one point's value, and may use neither the zoom nor the accumulated value.
+    case map
+    /// It folds aggregated values, and may use the accumulated value.
+    case reduce
+    /// It is tried out, and may use all operators.
+    case evaluation
+
+    var mayUseZoom: Bool { self == .filter || self == .evaluation }
+    var mayUseAccumulated: Bool { self == .reduce || self == .evaluation }
+}

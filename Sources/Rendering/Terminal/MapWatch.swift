@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
+import JSON
 
 /// Watches a map's viewport concurrently with the loop that draws it.
 final class MapWatch: Sendable {
@@ -43,5 +44,54 @@ final class MapWatch: Sendable {
         moves.finish()
         reader.cancel()
         mover.cancel()
+    }
+}
+
+/// An event for the terminal's map.
+enum MapEvent: Sendable {
+    case input([UInt8])
+    case resized
+    /// It is time to retry what has failed.
+    case tick
+    case ended
+    /// Moving markers are due at their next position.
+    case frame
+    /// The markers to show after a change of the data or a move; and for each marker that has disappeared, by
+    /// key, the key of the marker that absorbed it.
+    case loaded([Marker], absorbers: [String: String])
+    case opened(longitude: Double, latitude: Double, zoom: Int)
+    /// A single query of the map failed.
+    case refused(String)
+    /// The viewport is no longer watched.
+    case failed(String)
+}
+
+/// Describes markers in words.
+enum MarkerName {
+    private static let properties = ["name", "title", "label", "Name", "NAME", "ident"]
+
+    /// `cluster of 1,723 points`, a point's name, or `point 17`.
+    static func of(_ feature: Feature) -> String {
+        if let cluster = feature.cluster { return "cluster of \(cluster.pointCount) points" }
+        for property in properties {
+            if let name = feature.properties[property]?.asString, !name.isEmpty { return name }
+        }
+        return feature.json["id"].map { "point \($0.asString ?? $0.text)" } ?? "point"
+    }
+
+    static func position(_ feature: Feature, _ projection: MapProjection) -> String {
+        position(latitude: feature.latitude, longitude: feature.longitude, projection)
+    }
+
+    /// `52.52°N 13.41°E`, or `x 12.5  y 3` on a plane.
+    static func position(latitude: Double, longitude: Double, _ projection: MapProjection) -> String {
+        guard projection.wraps else {
+            func text(_ value: Double) -> String { String(javaScript: (value * 100).rounded() / 100) }
+            return "x \(text(longitude))  y \(text(latitude))"
+        }
+        func text(_ value: Double, _ positive: String, _ negative: String) -> String {
+            String(javaScript: (abs(value) * 100).rounded() / 100) + "°" + (value < 0 ? negative : positive)
+        }
+        return text(latitude, "N", "S") + " " + text(longitude, "E", "W")
     }
 }

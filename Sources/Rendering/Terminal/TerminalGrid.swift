@@ -148,3 +148,37 @@ struct TerminalGrid {
         return first..<last
     }
 }
+
+/// The colours of a terminal's map other than those of its markers. They are dark enough for markers to stand
+/// out, both on a dark and on a light terminal.
+enum TerminalStyle {
+    static let land = Colour(0x3E4A42)
+    static let border = Colour(0x5A6A5E)
+    static let graticule = Colour(0x6B7A86)
+    static let label = Colour(0x9AA8B3)
+    static let selection = Colour(0xFFFFFF)
+    static let panel = Colour(0x1B2733)
+    static let panelInk = Colour(0xE8EEF2)
+}
+
+/// The colours that a terminal can show: none, the 256 indexed ones, or 24 bits.
+public enum TerminalPalette: Sendable {
+    case none, indexed, full
+
+    /// The code that sets the colour of letters.
+    func foreground(_ colour: Colour) -> String { code(38, colour) }
+
+    /// The code that sets the colour behind letters.
+    func background(_ colour: Colour) -> String { code(48, colour) }
+
+    private func code(_ kind: Int, _ colour: Colour) -> String {
+        switch self {
+        case .none: return ""
+        case .full: return "\u{1B}[\(kind);2;\(colour.red);\(colour.green);\(colour.blue)m"
+        case .indexed:
+            // The colour cube with six steps per channel, which 256-colour terminals have from index 16 on.
+            let steps = [colour.red, colour.green, colour.blue].map { (Int($0) * 5 + 127) / 255 }
+            return "\u{1B}[\(kind);5;\(16 + steps[0] * 36 + steps[1] * 6 + steps[2])m"
+        }
+    }
+}

@@ -80,3 +80,61 @@ final class HeatImage {
         return alpha << 24 | channel(colour.red) << 16 | channel(colour.green) << 8 | channel(colour.blue)
     }
 }
+
+/// Converts density to colour.
+enum HeatRamp {
+    /// The fraction of a spot's weight that remains at a fraction of its radius, from 0 in the middle to 1 at its
+    /// edge.
+    static func falloff(_ part: Double) -> Double {
+        let rest = max(0, 1 - part * part)
+        return rest * rest
+    }
+
+    /// The opacity of each colour: low density is transparent.
+    static let opacities = [0, 0.45, 0.55, 0.6, 0.65, 0.7]
+
+    /// The colour and opacity of a density from 0 to 1.
+    static func colour(_ density: Double) -> (colour: Colour, opacity: Double) {
+        let position = min(max(density, 0), 1) * Double(MarkerStyle.heat.count - 1)
+        let lower = min(Int(position), MarkerStyle.heat.count - 2)
+        let part = position - Double(lower)
+        return (
+            MarkerStyle.heat[lower].mixed(with: MarkerStyle.heat[lower + 1], part: part),
+            opacities[lower] + (opacities[lower + 1] - opacities[lower]) * part
+        )
+    }
+}
+
+/// A spot of a heat map: the density of its middle, from 0 to 1, and its radius in pixels.
+struct HeatSpot: Equatable, Sendable {
+    let centre: PixelPoint
+    let radius: Double
+    let weight: Double
+}
+
+/// A colour with eight bits per channel, without alpha.
+struct Colour: Equatable, Sendable {
+    let red, green, blue: UInt8
+
+    /// - Parameter rgb: as in CSS, 0xRRGGBB.
+    init(_ rgb: UInt32) {
+        red = UInt8(truncatingIfNeeded: rgb >> 16)
+        green = UInt8(truncatingIfNeeded: rgb >> 8)
+        blue = UInt8(truncatingIfNeeded: rgb)
+    }
+
+    init(red: UInt8, green: UInt8, blue: UInt8) {
+        self.red = red
+        self.green = green
+        self.blue = blue
+    }
+
+    /// A colour between this one and another, from 0 (this one) to 1 (the other).
+    func mixed(with other: Colour, part: Double) -> Colour {
+        func between(_ one: UInt8, _ other: UInt8) -> UInt8 {
+            UInt8(clamping: Int((Double(one) + (Double(other) - Double(one)) * part).rounded()))
+        }
+        return Colour(
+            red: between(red, other.red), green: between(green, other.green), blue: between(blue, other.blue))
+    }
+}
