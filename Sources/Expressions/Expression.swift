@@ -33,7 +33,8 @@ public struct Expression: Sendable {
         coercesStrings: Bool = false, isCancelled: (@Sendable () -> Bool)? = nil
     ) throws(ExpressionCompileFailure) {
         try ExpressionSize.check(value)
-        let context = ParsingContext(purpose: purpose, expected: expected, isCancelled: isCancelled)
+        let context = ParsingContext(
+            operators: OperatorTable.all, purpose: purpose, expected: expected, isCancelled: isCancelled)
         let annotation: ParsingContext.Annotation = coercesStrings && expected == .string ? .coerce : .assert
         guard let root = context.parseHere(value, annotation: annotation), context.errors.list.isEmpty else {
             let errors = context.errors.list
@@ -93,65 +94,6 @@ private struct ExpressionSurvey {
         }
         for argument in node.arguments { visit(argument) }
     }
-}
-
-/// Why an expression does not compile.
-public struct ExpressionCompileFailure: Error, Sendable, Equatable {
-    /// At least one error.
-    public let errors: [ExpressionError]
-
-    package init(errors: [ExpressionError]) { self.errors = errors }
-}
-
-/// An error found when an expression was compiled: its position, as indexes (`[1][2]`), and a message.
-public struct ExpressionError: Error, Sendable, Equatable {
-    public let key: String
-    public let message: String
-
-    public init(key: String, message: String) {
-        self.key = key
-        self.message = message
-    }
-}
-
-/// Why a compiled expression has no value for a feature.
-public struct EvaluationError: Error, Sendable, Equatable {
-    public let message: String
-
-    public init(_ message: String) {
-        self.message = message
-    }
-
-    /// The whole evaluation stopped; see `EvaluationBudget.check` for the reason.
-    static let stopped = EvaluationError("The evaluation was stopped.")
-}
-
-/// Limits on the size of expressions and their values, and on the work they may cause.
-public enum ExpressionLimits {
-    /// Levels of nesting.
-    public static let depth = 64
-    /// Operators and operands of one expression, as written. A list of literals or of labels counts as one.
-    public static let nodes = 4096
-    /// Values in all literals and lists of labels of one expression.
-    public static let literalValues = 16384
-    /// The maximum size in bytes of a string or array that an expression creates.
-    public static let stringBytes = 1 << 20
-    /// Levels of arrays and objects within an array that an expression creates. A message that contains such a value can
-    /// still be read, and so can a snapshot.
-    static let valueDepth = JSONReader.maximumDepth - 8
-    /// Attempts to parse parts, because an operator may have several signatures.
-    static let parses = 1 << 16
-    /// Steps (see `EvaluationBudget`) that the constant parts of one expression may take, together.
-    static let constantSteps = 1 << 18
-    /// Steps that one row may take. Expressions without long texts or lists need fewer, because each operator is
-    /// evaluated at most once.
-    public static let rowSteps = 1 << 16
-
-    /// The bytes that the strings, arrays and objects made for many rows may take together: 1 KiB per row, and at least
-    /// 64 MiB.
-    static func valueBytes(rows: Int) -> Int { 64 << 20 + rows * 1024 }
-    /// The steps that a filter over many rows may take: a thousand per row, ten times what elaborate filters need.
-    public static func filterSteps(rows: Int) -> Int { 1 << 26 + rows * 1024 }
 }
 
 /// The size of an expression as written, before constant parts are evaluated and without implied assertions, so

@@ -4,8 +4,8 @@ import JSON
 extension ParsingContext {
     /// Parses an operator's expression; `items` begins with the operator's name.
     func parseOperator(_ name: String, _ items: [JSONValue]) -> Node? {
-        if let definition = OperatorTable.definitions[name] { return definition.parse(self, name, items) }
-        if OperatorTable.excluded.contains(name) {
+        if let definition = operators.definitions[name] { return definition.parse(self, name, items) }
+        if operators.excluded.contains(name) {
             return fail("\"\(name)\" needs a rendered map and is not supported.", 0)
         }
         return fail(

@@ -3,6 +3,7 @@ import JSON
 
 /// A position within an expression, the type expected there, and the errors found so far.
 struct ParsingContext {
+    let operators: OperatorSet
     let purpose: ExpressionPurpose
     let path: [Int]
     let expected: ExpressionType?
@@ -17,18 +18,19 @@ struct ParsingContext {
 
     /// The context of a whole expression.
     init(
-        purpose: ExpressionPurpose, expected: ExpressionType?, isCancelled: (@Sendable () -> Bool)? = nil
+        operators: OperatorSet, purpose: ExpressionPurpose, expected: ExpressionType?, isCancelled: (@Sendable () -> Bool)? = nil
     ) {
         self.init(
-            purpose: purpose, path: [], expected: expected, scope: ParsingScope(), errors: ErrorList(),
+            operators: operators, purpose: purpose, path: [], expected: expected, scope: ParsingScope(), errors: ErrorList(),
             budget: ParsingBudget(isCancelled: isCancelled))
     }
 
     private init(
-        purpose: ExpressionPurpose, path: [Int], expected: ExpressionType?, scope: ParsingScope,
+        operators: OperatorSet, purpose: ExpressionPurpose, path: [Int], expected: ExpressionType?, scope: ParsingScope,
         errors: ErrorList,
         budget: ParsingBudget
     ) {
+        self.operators = operators
         self.purpose = purpose
         self.path = path
         self.expected = expected
@@ -42,14 +44,14 @@ struct ParsingContext {
         -> ParsingContext
     {
         ParsingContext(
-            purpose: purpose, path: path + [index], expected: type,
+            operators: operators, purpose: purpose, path: path + [index], expected: type,
             scope: binding.isEmpty ? scope : scope.adding(binding), errors: errors, budget: budget)
     }
 
     /// The same position without an expected type and with its own list of errors, for trying a signature.
     func trial() -> ParsingContext {
         ParsingContext(
-            purpose: purpose, path: path, expected: nil, scope: scope, errors: ErrorList(), budget: budget)
+            operators: operators, purpose: purpose, path: path, expected: nil, scope: scope, errors: ErrorList(), budget: budget)
     }
 
     /// Parses an operand.
@@ -136,19 +138,4 @@ final class ParsingBudget {
 /// The errors of a context and of the contexts derived from it.
 final class ErrorList {
     var list: [ExpressionError] = []
-}
-
-/// What an expression is used for, which determines the operators it may use.
-public enum ExpressionPurpose: Sendable {
-    /// It selects features, and may use the zoom.
-    case filter
-    /// It computes one point's value, and may use neither the zoom nor the accumulated value.
-    case map
-    /// It folds aggregated values, and may use the accumulated value.
-    case reduce
-    /// It is tried out, and may use all operators.
-    case evaluation
-
-    var mayUseZoom: Bool { self == .filter || self == .evaluation }
-    var mayUseAccumulated: Bool { self == .reduce || self == .evaluation }
 }
