@@ -18,15 +18,18 @@ struct ParsingContext {
 
     /// The context of a whole expression.
     init(
-        operators: OperatorSet, purpose: ExpressionPurpose, expected: ExpressionType?, isCancelled: (@Sendable () -> Bool)? = nil
+        operators: OperatorSet, purpose: ExpressionPurpose, expected: ExpressionType?,
+        isCancelled: (@Sendable () -> Bool)? = nil
     ) {
         self.init(
-            operators: operators, purpose: purpose, path: [], expected: expected, scope: ParsingScope(), errors: ErrorList(),
+            operators: operators, purpose: purpose, path: [], expected: expected, scope: ParsingScope(),
+            errors: ErrorList(),
             budget: ParsingBudget(isCancelled: isCancelled))
     }
 
     private init(
-        operators: OperatorSet, purpose: ExpressionPurpose, path: [Int], expected: ExpressionType?, scope: ParsingScope,
+        operators: OperatorSet, purpose: ExpressionPurpose, path: [Int], expected: ExpressionType?,
+        scope: ParsingScope,
         errors: ErrorList,
         budget: ParsingBudget
     ) {
@@ -51,7 +54,8 @@ struct ParsingContext {
     /// The same position without an expected type and with its own list of errors, for trying a signature.
     func trial() -> ParsingContext {
         ParsingContext(
-            operators: operators, purpose: purpose, path: path, expected: nil, scope: scope, errors: ErrorList(), budget: budget)
+            operators: operators, purpose: purpose, path: path, expected: nil, scope: scope,
+            errors: ErrorList(), budget: budget)
     }
 
     /// Parses an operand.
