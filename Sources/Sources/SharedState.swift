@@ -49,9 +49,11 @@ package final class SharedState: Sendable {
         self.report = report
         self.limits = limits
         memory = MemoryBudget(limits.memory, filterBytes: limits.filterCacheBytes)
-        texts = BlockCache(bytes: limits.textCacheBytes)
+        texts = BlockCache(bytes: limits.textCacheBytes) { [memory] in memory.takeForTexts($0) }
         filters = FilterCache(budget: limits.filterCacheBytes)
-        memory.takeRoom { [weak filters] in filters?.makeRoom($0) ?? false }
+        memory.evict(
+            filters: { [weak filters] in filters?.makeRoom($0) ?? false },
+            texts: { [weak texts] in texts?.shrink(by: $0) ?? false })
     }
 
     /// Draws a number above all earlier ones.

@@ -40,7 +40,7 @@ extension Limits {
         live("maxFileBytes", \.maxFileBytes, from: 0, "Bytes of a file that LoadFile reads. 0: any."),
         live(
             "memoryBytes", \.memoryBytes, from: 0,
-            "Bytes of memory that all sources, imports and builds hold. An import that would exceed it is rejected, unless its index may lie in a file of the state directory. 0: no limit."
+            "Bytes of memory that all sources, imports, builds, filters and cached text hold. An import that would exceed it is rejected, unless its index may lie in a file of the state directory. 0: no limit."
         ),
         live(
             "maxQueuedBytesPerConnection", \.maxQueuedBytesPerConnection,
@@ -73,11 +73,12 @@ extension Limits {
             "Messages of one connection that are processed before those of the others."),
         fixed(
             "filterCacheBytes", \.filterCacheBytes, from: 0,
-            "Bytes that filters hold: indexes of filtered features, the properties that they read, and what building these takes. If memoryBytes is not 0, filters also hold half of what is free of it, and one that would take more is rejected."
+            "Bytes that filters hold: indexes of filtered features, the properties that they read, and what building these takes. If memoryBytes is not 0, filters hold no more than is free of it, and also half of that if it is more; one that would take more is rejected."
         ),
         fixed(
             "textCacheBytes", \.textCacheBytes, from: 0,
-            "Bytes of the cache of features' text from snapshots."),
+            "Bytes of the cache of features' text from snapshots. It holds no more than is free of memoryBytes."
+        ),
         fixed(
             "overviewPoints", \.overviewPoints, from: 0,
             "Points from which a source's snapshots have an overview. From it a start answers low zooms while it reads the rest of the source. 0: no source's have."

@@ -97,10 +97,15 @@ package struct SectionFileReader: Sendable {
 
     /// Reads all sections but some and compares their checksums, on all cores. O(bytes), at several gigabytes per second.
     ///
-    /// - Parameter others: sections that another reader of the same file reads instead.
+    /// - Parameters:
+    ///   - replaceable: sections that the caller can do without.
+    ///   - others: sections that another reader of the same file reads instead.
+    /// - Returns: the damage of replaceable sections, in the order of their names. Other damage is thrown.
+    @discardableResult
     package func verify(
-        except unchecked: Set<UInt32>, others: (names: Set<UInt32>, reader: SectionFileReader)? = nil
-    ) throws(StateFault) {
+        except unchecked: Set<UInt32>, replaceable: Set<UInt32> = [],
+        others: (names: Set<UInt32>, reader: SectionFileReader)? = nil
+    ) throws(StateFault) -> [StateFault] {
         // The largest section comes first, so that its checksum is not the last to be computed.
         let names = sections.keys.filter { !unchecked.contains($0) }
             .sorted { (sections[$0]?.range.count ?? 0, $0) > (sections[$1]?.range.count ?? 0, $1) }
@@ -121,7 +126,9 @@ package struct SectionFileReader: Sendable {
         let found = faults.withLock { $0 }
         // A section that the machine could not read may be intact, so the file must not count as damaged.
         if let fault = found.values.first(where: { $0.kind == .machine }) { throw fault }
-        if let fault = found.min(by: { $0.key < $1.key }) { throw fault.value }
+        let damaged = found.sorted { $0.key < $1.key }
+        if let fault = damaged.first(where: { !replaceable.contains($0.key) }) { throw fault.value }
+        return damaged.map(\.value)
     }
 
     /// Reads a section, if it exists, and compares its checksum.

@@ -22,10 +22,13 @@ package final class BlockCache: Sendable {
     private let shards: [Shard]
     private let holders = Atomic<UInt32>(0)
 
-    /// - Parameter bytes: the limit. Memory is allocated as blocks arrive.
-    package init(bytes: Int) {
+    /// - Parameters:
+    ///   - bytes: the limit. Memory is allocated as blocks arrive.
+    ///   - take: counts bytes before they are allocated, and a negative number once they are freed. If it returns false,
+    ///     they are not allocated. Called from any thread with a lock held: it must not use the cache.
+    package init(bytes: Int, take: @escaping @Sendable (Int) -> Bool = { _ in true }) {
         let slots = max(0, bytes) / Self.blockSize / Self.shardCount
-        shards = (0..<Self.shardCount).map { _ in Shard(slots: slots) }
+        shards = (0..<Self.shardCount).map { _ in Shard(slots: slots, take: take) }
     }
 
     /// About as many threads can read at the same time without waiting for each other.
@@ -36,6 +39,22 @@ package final class BlockCache: Sendable {
 
     /// The size of the cached blocks in bytes.
     package var bytes: Int { shards.reduce(0) { $0 + $1.count } * Self.blockSize }
+
+    /// The memory that the cache has allocated, in bytes.
+    package var allocatedBytes: Int { shards.reduce(0) { $0 + $1.allocatedBytes } }
+
+    /// Evicts blocks and frees their memory, until at least so many bytes are free or the cache is empty.
+    ///
+    /// - Returns: whether any memory was freed.
+    package func shrink(by bytes: Int) -> Bool {
+        var freed = 0
+        while freed < bytes, let largest = shards.max(by: { $0.allocatedBytes < $1.allocatedBytes }) {
+            let more = largest.removeSlab()
+            guard more > 0 else { break }
+            freed += more
+        }
+        return freed > 0
+    }
 
     /// Copies bytes of a block from `offset` bytes after its start; false if the block is not cached.
     package func copy(
@@ -77,6 +96,7 @@ extension BlockCache {
     /// One sixteenth of the blocks, with a lock of its own.
     private final class Shard: Sendable {
         private let slotCount: Int
+        private let take: @Sendable (Int) -> Bool
         private let state = Mutex(State())
 
         private struct Slot {
@@ -108,11 +128,34 @@ extension BlockCache {
         /// The number of blocks in one allocation.
         private static let slabSize = 256
 
-        init(slots: Int) { slotCount = slots }
+        private static let slabBytes = slabSize * BlockCache.blockSize
+
+        init(slots: Int, take: @escaping @Sendable (Int) -> Bool) {
+            (slotCount, self.take) = (slots, take)
+        }
 
         deinit { state.withLock { state in for slab in state.slabs { slab.deallocate() } } }
 
         var count: Int { state.withLock { $0.places.count } }
+
+        var allocatedBytes: Int { state.withLock { $0.slabs.count } * Self.slabBytes }
+
+        /// Evicts the blocks of the newest allocation and frees it. Returns its size; 0 if there is none.
+        func removeSlab() -> Int {
+            state.withLock { state in
+                guard let slab = state.slabs.popLast() else { return 0 }
+                let kept = state.slabs.count * Self.slabSize
+                for slot in kept..<state.slots.count where state.slots[slot].holder != nil {
+                    remove(slot, &state)
+                }
+                state.slots.removeSubrange(kept...)
+                state.free.removeAll { $0 >= kept }
+                state.hand = 0
+                slab.deallocate()
+                _ = take(-Self.slabBytes)
+                return Self.slabBytes
+            }
+        }
 
         /// Whether a block is cached, which is then kept longer than others.
         func contains(_ key: UInt64) -> Bool {
@@ -154,22 +197,22 @@ extension BlockCache {
         /// Finds an empty slot; nil if there is none.
         private func takeSlot(_ state: inout State, replacing: Bool) -> Int? {
             if let slot = state.free.popLast() { return slot }
-            if state.slots.count < slotCount {
-                if state.slots.count % Self.slabSize == 0 {
-                    state.slabs.append(
-                        .allocate(byteCount: Self.slabSize * BlockCache.blockSize, alignment: 4096))
+            let needsSlab = state.slots.count == state.slabs.count * Self.slabSize
+            if state.slots.count < slotCount, !needsSlab || take(Self.slabBytes) {
+                if needsSlab {
+                    state.slabs.append(.allocate(byteCount: Self.slabBytes, alignment: 4096))
                 }
                 state.slots.append(Slot(key: 0, holder: nil, size: 0))
                 return state.slots.count - 1
             }
-            guard replacing else { return nil }
+            guard replacing, !state.slots.isEmpty else { return nil }
             // The hand clears each mark that it passes, so it stops after one round at the latest.
             while state.slots[state.hand].isRecent {
                 state.slots[state.hand].isRecent = false
-                state.hand = (state.hand + 1) % slotCount
+                state.hand = (state.hand + 1) % state.slots.count
             }
             let slot = state.hand
-            state.hand = (state.hand + 1) % slotCount
+            state.hand = (state.hand + 1) % state.slots.count
             remove(slot, &state)
             return slot
         }

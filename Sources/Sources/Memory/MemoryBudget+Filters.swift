@@ -1,47 +1,80 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
+/// Filters and cached text, which give way to sources.
 extension MemoryBudget {
     /// Bytes that filters hold: cached views and columns, views that are in use, and what builds of views take.
     package var filterHeldBytes: Int { state.withLock { $0.filters } }
 
-    /// Sets the function that takes at least so many bytes back from the cache of filters, and returns whether it took any.
-    package func takeRoom(from cache: @escaping @Sendable (Int) -> Bool) {
-        state.withLock { $0.makeRoom = cache }
+    /// Sets the functions that free at least so many bytes of cached filters and of cached text, and return whether they freed any.
+    package func evict(
+        filters: @escaping @Sendable (Int) -> Bool, texts: @escaping @Sendable (Int) -> Bool
+    ) {
+        state.withLock { ($0.evictFilters, $0.evictTexts) = (filters, texts) }
     }
 
-    func makeRoom(_ bytes: Int) -> Bool { state.withLock { $0.makeRoom }(bytes) }
+    /// What is kept of a limit for filters, so that they work beside sources that fill it.
+    func reserved(_ limit: Int) -> Int { min(filterBytes, limit / Self.reservedShare) }
+
+    private static let reservedShare = 8
+
+    /// Frees up to so many bytes for sources; false if there is nothing to free.
+    func makeRoom(_ bytes: Int) -> Bool {
+        let (evictTexts, evictFilters, spare) = state.withLock {
+            ($0.evictTexts, $0.evictFilters, $0.filters - reserved($0.limit.bytes))
+        }
+        return evictTexts(bytes) || spare > 0 && evictFilters(min(bytes, spare))
+    }
 
     func addToFilters(_ more: Int) { state.withLock { $0.filters += more } }
 
-    /// Counts bytes that a filter is about to take. What the cache has used least is evicted for it if need be.
+    /// Counts bytes of cached text, if they are free; a negative number always. O(sources) if there is a limit.
+    package func takeForTexts(_ more: Int) -> Bool {
+        let held = more > 0 ? heldBytes : 0
+        return state.withLock { state in
+            guard
+                more <= 0 || state.excess(of: more, sources: held, reserved: reserved(state.limit.bytes)) <= 0
+            else { return false }
+            state.texts += more
+            return true
+        }
+    }
+
+    /// What the sources' revisions hold; 0 if there is no limit. O(sources).
+    var heldBytes: Int {
+        let (limit, sources) = state.withLock { ($0.limit.bytes, $0.sources) }
+        return limit > 0 ? sources().reduce(0) { $0 + $1.revision.memoryBytes } : 0
+    }
+
+    /// Counts bytes that a filter is about to take. Cached text, and filters that were used least, are evicted for it if need be.
     ///
-    /// Filters may hold `filterBytes`. If the sources have a limit, filters may also hold half of what is free of it. The
-    /// other half is left to imports, so all together stay within the sum of the limit and `filterBytes`.
+    /// If there is a limit, filters may hold what the sources leave of it, but of that at most `filterBytes` and half: the rest is
+    /// left to imports.
     ///
     /// - Complexity: O(sources) if there is a limit.
     func takeForFilters(_ more: Int) throws(SourceError) {
         while true {
-            let most = mostFilterBytes
-            let missing = state.withLock { state in
-                let missing = most.map { max(0, state.filters + more - $0) } ?? 0
-                if missing == 0 { state.filters += more }
-                return missing
+            let held = heldBytes
+            let (missing, missingText, evictTexts, evictFilters) = state.withLock { state in
+                let missing = max(
+                    0, mostFilterBytes(state, sources: held).map { state.filters + more - $0 } ?? 0)
+                let missingText = min(state.texts, state.excess(of: more, sources: held, reserved: 0))
+                if missing == 0, missingText <= 0 { state.filters += more }
+                return (missing, missingText, state.evictTexts, state.evictFilters)
             }
-            if missing == 0 { return }
-            guard makeRoom(missing) else {
-                throw .tooLarge(
-                    "this filter takes about \(more >> 20) MiB more, \(missing >> 20) MiB more than filters may hold now (limits.filterCacheBytes, and half of what is free of limits.memoryBytes); ask again later, filter fewer features, or raise one of the limits"
-                )
-            }
+            if missing == 0, missingText <= 0 { return }
+            if missing > 0 ? evictFilters(missing) : evictTexts(missingText) { continue }
+            guard missing > 0 else { return addToFilters(more) }
+            throw .tooLarge(
+                "this filter takes about \(more >> 20) MiB more, \(missing >> 20) MiB more than filters may hold now (limits.filterCacheBytes and half of what is free of limits.memoryBytes, and no more than is free); ask again later, filter fewer features, or raise one of the limits"
+            )
         }
     }
 
     /// Nil if there is no limit.
-    private var mostFilterBytes: Int? {
-        let (limit, claimed, sources) = state.withLock { ($0.limit.bytes, $0.claimed, $0.sources) }
-        guard limit > 0 else { return nil }
-        let held = sources().reduce(claimed) { $0 + $1.revision.memoryBytes }
-        return filterBytes + max(0, limit - held) / 2
+    private func mostFilterBytes(_ state: State, sources: Int) -> Int? {
+        guard state.limit.bytes > 0 else { return nil }
+        let free = max(0, state.limit.bytes - sources - state.claimed)
+        return max(reserved(state.limit.bytes), min(free, filterBytes + free / 2))
     }
 }

@@ -3,16 +3,16 @@ import Synchronization
 
 /// What `IndexPlacement` asks.
 extension MemoryBudget {
-    /// Whether the sources may hold so many bytes more, also while a recovery runs. Room that filters hold beyond their own is taken back
-    /// from their cache first. O(sources) if there is a limit.
+    /// Whether the sources may hold so many bytes more, also while a recovery runs. Caches make room first. O(sources) if there is a
+    /// limit.
     func hasRoom(for more: Int) -> Bool {
         while true {
-            let (limit, sources) = state.withLock { ($0.limit.bytes, $0.sources) }
-            guard limit > 0 else { return true }
-            let held = sources().reduce(0) { $0 + $1.revision.memoryBytes }
-            let (claimed, borrowed) = state.withLock { ($0.claimed, max(0, $0.filters - filterBytes)) }
-            if held + claimed + borrowed + more <= limit { return true }
-            guard borrowed > 0, makeRoom(borrowed) else { return false }
+            let held = heldBytes
+            let missing = state.withLock {
+                $0.excess(of: more, sources: held, reserved: reserved($0.limit.bytes))
+            }
+            guard missing > 0 else { return true }
+            guard makeRoom(missing) else { return false }
         }
     }
 

@@ -4,13 +4,13 @@ import SourceStorage
 import Synchronization
 import SystemSupport
 
-/// The budget of bytes for sources, imports and builds. Safe from any thread.
+/// The budget of bytes for sources, imports, builds, filters and cached text. Safe from any thread.
 ///
-/// The total limit applies to memory. An owner's limit also counts text that lies in files.
+/// One limit bounds the memory of all of them together. An owner's limit also counts text that lies in files.
 ///
-/// Sources count with what their current revision holds. Imports and builds count with claims, which they
+/// Sources count with what their current revision holds. Imports, builds and filters count with claims, which they
 /// make before they allocate. So a change that would exceed the limit is rejected early, and nothing
-/// else is affected. Filters have room of their own; see `takeForFilters`.
+/// else is affected. An eighth of the limit is kept for filters. Cached text uses only what is free, and is evicted first.
 public final class MemoryBudget: Sendable {
     /// The limits in bytes; 0 means no limit.
     public struct Limit: Sendable, Equatable {
@@ -37,12 +37,24 @@ public final class MemoryBudget: Sendable {
         var recoveries = 0
         /// Bytes that filters hold.
         var filters = 0
+        /// Bytes of the cache of text.
+        var texts = 0
         var sources: @Sendable () -> [Source] = { [] }
-        var makeRoom: @Sendable (Int) -> Bool = { _ in false }
+        var evictFilters: @Sendable (Int) -> Bool = { _ in false }
+        var evictTexts: @Sendable (Int) -> Bool = { _ in false }
+
+        /// The bytes by which what is held would exceed the limit with `more`; at most 0 if there is room, or no limit.
+        ///
+        /// - Parameters:
+        ///   - sources: what the sources' revisions hold.
+        ///   - reserved: kept for filters.
+        func excess(of more: Int, sources: Int, reserved: Int) -> Int {
+            limit.bytes > 0 ? sources + claimed + max(filters, reserved) + texts + more - limit.bytes : 0
+        }
     }
 
     let state: Mutex<State>
-    /// The bytes that filters may hold besides their part of what the sources leave.
+    /// The bytes that cached filters may hold.
     let filterBytes: Int
     /// The system's limit for the process and how much of it is used; nil if there is no limit.
     private let system: @Sendable () -> SystemMemory.Use?
@@ -50,7 +62,7 @@ public final class MemoryBudget: Sendable {
     let machine: @Sendable () -> Int?
 
     /// - Parameters:
-    ///   - filterBytes: the bytes that filters may hold besides their part of what the sources leave.
+    ///   - filterBytes: the bytes that cached filters may hold.
     ///   - system: returns the system's limits. Called before large allocations.
     ///   - machine: returns the memory that the machine can spare.
     package init(
@@ -121,17 +133,17 @@ public final class MemoryBudget: Sendable {
 
     func addAhead(_ more: Int) { state.withLock { $0.ahead += more } }
 
-    /// Room that filters hold beyond their own is taken back from their cache before anything is refused.
+    /// Cached text and then cached filters are evicted before anything is refused.
     func take(_ more: Int, file moreText: Int, _ owner: UInt32?) throws(SourceError) {
-        while let (refusal, borrowed) = tryToTake(more, file: moreText, owner) {
-            guard borrowed > 0, makeRoom(borrowed) else { throw refusal }
+        while let (refusal, missing) = tryToTake(more, file: moreText, owner) {
+            guard missing > 0, makeRoom(missing) else { throw refusal }
         }
     }
 
-    /// Takes bytes, or returns why not, and how many bytes of the room for sources filters hold. O(sources) if there is a limit.
+    /// Takes bytes, or returns why not, and how many bytes of the limit are missing. O(sources) if there is a limit.
     private func tryToTake(
         _ more: Int, file moreText: Int, _ owner: UInt32?
-    ) -> (SourceError, borrowed: Int)? {
+    ) -> (SourceError, missing: Int)? {
         let (limit, sources) = state.withLock { state in
             (state.recoveries == 0 ? state.limit : Limit(), state.sources)
         }
@@ -145,13 +157,16 @@ public final class MemoryBudget: Sendable {
             }
         }
         return state.withLock { state in
-            let borrowed = max(0, state.filters - filterBytes)
-            if more > 0, limit.bytes > 0, all + state.claimed + borrowed + more > limit.bytes {
-                let others = borrowed > 0 ? ", with \(borrowed >> 20) MiB that filters in use hold," : ""
+            let reserved = reserved(limit.bytes)
+            let missing =
+                more > 0 && limit.bytes > 0 ? state.excess(of: more, sources: all, reserved: reserved) : 0
+            if missing > 0 {
+                let filters = max(state.filters, reserved)
+                let others = filters > 0 ? ", beside \(filters >> 20) MiB that are kept for filters," : ""
                 let refusal = SourceError.tooLarge(
-                    "this would take the sources\(others) past the \(limit.bytes) bytes that they may hold (limits.memoryBytes); delete sources, or import less"
+                    "this would take the sources\(others) past the \(limit.bytes) bytes of limits.memoryBytes; delete sources, or import less"
                 )
-                return (refusal, borrowed)
+                return (refusal, missing)
             }
             if grows, let owner, limit.bytesPerOwner > 0,
                 own + state.claimedByOwner[owner, default: 0] + more + moreText > limit.bytesPerOwner

@@ -15,6 +15,8 @@ package struct Snapshot {
     package let revision: Revision
     /// Where the features' text is loaded from.
     package let file: FileImage
+    /// Damage of sections that do not have to be read, since their contents can be made again.
+    package let mended: [String]
     /// Counts the data in the memory budget until the source is published.
     let claim: MemoryClaim
 
@@ -111,11 +113,13 @@ package struct Snapshot {
         // Features that read their text from the file may outlive the index, for example when options change.
         let isKept = reader.bytes(SnapshotSection.text).count < shared.limits.textInMemory
         let features = isKept ? reader : try reader.onOwnImage()
-        try reader.verify(
+        let damage = try reader.verify(
             except: Set(
                 reader.names.filter(SnapshotSection.isOfOverview)
                     + [SnapshotSection.text, SnapshotSection.pieceChecksums]),
+            replaceable: [SnapshotSection.identifiers, SnapshotSection.identifierKey],
             others: (SnapshotSection.ofFeatures, features))
+        mended = damage.map { "\($0.message): the index by id is made again" }
         generation = reader.generation
         description = try SnapshotDescription(reader.bytes(SnapshotSection.description), path: path)
         let store = try Self.store(reader, features, isKept ? nil : descriptor, shared)
@@ -127,7 +131,7 @@ package struct Snapshot {
         do throws(SourceError) { columns = try SourceColumns(store, reading: [], threads: 1, .never) } catch {
             throw StateFault("\(path): \(error.description)")
         }
-        let identifiers = try Self.identifiers(features, of: store)
+        let identifiers = damage.isEmpty ? try Self.identifiers(features, of: store) : nil
         let bytes = store.memoryBytes + found.memoryBytes + (identifiers?.memoryBytes ?? 0)
         let (mapped, claim) = IndexPlacement(shared: shared).found(found, bytes: bytes, path: path)
         self.claim = claim

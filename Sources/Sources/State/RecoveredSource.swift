@@ -40,11 +40,12 @@ package struct RecoveredSource {
                 var plan = RecoveryPlan(generation: generation, newest: files.newest)
                 plan.previous = files.snapshots.first { $0 < generation && !uncommitted.contains($0) }
                 plan.journals = chain.generations
-                plan.notes = notes + chain.notes.filter { !notes.contains($0) }
+                let found = notes + snapshot.mended
+                plan.notes = found + chain.notes.filter { !found.contains($0) }
                 plan.isLossy = chain.isLossy
                 plan.isComplete = !chain.isLossy && chain.isContinuable
                 plan.hasGap = chain.firstGap.map { $0 < chain.changes.count } ?? false
-                plan.isPatched = !damaged.isEmpty
+                plan.isPatched = !damaged.isEmpty || !snapshot.mended.isEmpty
                 plan.steps = steps(files, uncommitted, damaged, chain, from: generation)
                 return RecoveredSource(
                     plan: plan, snapshot: snapshot, changes: chain.changes,

@@ -27,7 +27,7 @@ package struct RecoveryPlan: Sendable, Equatable {
     package var isLossy = false
     /// Whether changes are made that follow missing ones.
     package var hasGap = false
-    /// Whether a newer snapshot is damaged.
+    /// Whether a new snapshot is to be written: a newer one is damaged, or this one in sections that are made again.
     package var isPatched = false
 
     /// Why these are not the newest data; nil if they are.

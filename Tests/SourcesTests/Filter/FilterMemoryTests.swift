@@ -6,6 +6,7 @@ import Synchronization
 import SystemSupport
 import Testing
 
+@testable import SourceStorage
 @testable import Sources
 
 @Suite("The memory of filters")
@@ -41,7 +42,7 @@ struct FilterMemoryTests {
         return nil
     }
 
-    @Test("filters have room of their own, and half of what is free of the sources'")
+    @Test("filters hold their own bytes and half of what is free, and all together no more than the limit")
     func room() throws {
         let mebibyte = Self.mebibyte
         let budget = MemoryBudget(MemoryBudget.Limit(bytes: 100 * mebibyte), filterBytes: 40 * mebibyte) {
@@ -49,17 +50,65 @@ struct FilterMemoryTests {
         }
         let filter = budget.claim(for: nil, .filter)
         let message = try #require(refusal { try filter.grow(to: 91 * mebibyte) })
-        #expect(message.contains("limits.filterCacheBytes") && message.contains("limits.memoryBytes"))
-        #expect(message.contains("91 MiB more, 1 MiB more than"))
+        #expect(message.contains("limits.filterCacheBytes"), "\(message)")
+        #expect(message.contains("limits.memoryBytes"), "\(message)")
+        #expect(message.contains("91 MiB more, 1 MiB more than"), "\(message)")
         try filter.grow(to: 90 * mebibyte)
-        #expect(budget.filterHeldBytes == 90 * mebibyte && budget.claimedBytes == 0)
-        // All together never hold more than both limits.
+        #expect(budget.filterHeldBytes == 90 * mebibyte)
+        #expect(budget.claimedBytes == 0)
         let load = budget.claim(for: nil)
-        try load.grow(to: 50 * mebibyte)
-        #expect(try #require(refusal { try load.grow(to: 51 * mebibyte) }).contains("filters in use"))
+        try load.grow(to: 10 * mebibyte)
+        let refused = try #require(refusal { try load.grow(to: 11 * mebibyte) })
+        #expect(refused.contains("90 MiB that are kept for filters"), "\(refused)")
         let kept = filter.kept(30 * mebibyte)
         #expect(budget.filterHeldBytes == 90 * mebibyte)
         withExtendedLifetime((filter, kept, load)) {}
+    }
+
+    @Test("an eighth of the limit is kept for filters")
+    func reserved() throws {
+        let mebibyte = Self.mebibyte
+        let budget = MemoryBudget(MemoryBudget.Limit(bytes: 80 * mebibyte), filterBytes: 40 * mebibyte) {
+            nil
+        }
+        let load = budget.claim(for: nil)
+        #expect(refusal { try load.grow(to: 71 * mebibyte) } != nil)
+        try load.grow(to: 70 * mebibyte)
+        let filter = budget.claim(for: nil, .filter)
+        #expect(refusal { try filter.grow(to: 11 * mebibyte) } != nil)
+        try filter.grow(to: 10 * mebibyte)
+        withExtendedLifetime((filter, load)) {}
+    }
+
+    @Test("cached text uses what is free, and gives way to imports and filters")
+    func texts() throws {
+        let mebibyte = Self.mebibyte
+        let budget = MemoryBudget(MemoryBudget.Limit(bytes: 80 * mebibyte), filterBytes: 40 * mebibyte) {
+            nil
+        }
+        let texts = BlockCache(bytes: 1 << 30) { budget.takeForTexts($0) }
+        budget.evict(filters: { _ in false }, texts: { texts.shrink(by: $0) })
+        let holder = texts.makeHolder()
+        func fill() {
+            let block = [UInt8](repeating: 1, count: BlockCache.blockSize)
+            for number in 0..<(100 * mebibyte / block.count) {
+                block.withUnsafeBytes { _ = texts.insert(number, of: holder, $0, replacing: true) }
+            }
+        }
+        fill()
+        #expect(texts.bytes == 70 * mebibyte)
+        let load = budget.claim(for: nil)
+        try load.grow(to: 50 * mebibyte)
+        #expect(texts.bytes == 20 * mebibyte)
+        let filter = budget.claim(for: nil, .filter)
+        try filter.grow(to: 25 * mebibyte)
+        #expect(texts.bytes == 5 * mebibyte)
+        try load.grow(to: 55 * mebibyte)
+        #expect(texts.bytes == 0)
+        #expect(holder.blockCount == 0)
+        fill()
+        #expect(texts.bytes == 0)
+        withExtendedLifetime((filter, load)) {}
     }
 
     @Test("the cache makes room for imports and for other filters")
@@ -69,10 +118,11 @@ struct FilterMemoryTests {
             nil
         }
         let cached = Mutex<[MemoryClaim]>([])
-        budget.takeRoom { _ in
-            let claim = cached.withLock { $0.popLast() }
-            return claim != nil
-        }
+        budget.evict(
+            filters: { _ in
+                let claim = cached.withLock { $0.popLast() }
+                return claim != nil
+            }, texts: { _ in false })
         for _ in 0..<2 {
             let claim = budget.claim(for: nil, .filter)
             try claim.grow(to: 45 * mebibyte)
@@ -80,13 +130,15 @@ struct FilterMemoryTests {
         }
         try budget.claim(for: nil, .filter).grow(to: mebibyte)
         #expect(cached.withLock(\.count) == 1)
-        try budget.claim(for: nil).grow(to: 96 * mebibyte)
-        #expect(cached.withLock(\.count) == 0 && budget.filterHeldBytes == 0 && budget.claimedBytes == 0)
+        try budget.claim(for: nil).grow(to: 86 * mebibyte)
+        #expect(cached.withLock(\.count) == 0)
+        #expect(budget.filterHeldBytes == 0)
+        #expect(budget.claimedBytes == 0)
     }
 
     @Test("views in use count until they are released, cached or not")
     func viewsInUse() throws {
-        let registry = try registry(filterCacheBytes: 5 << 20, free: 0)
+        let registry = try registry(filterCacheBytes: 5 << 20, free: 5 << 20)
         let revision = try revision(registry)
         var views: [View] = []
         let message = refusal {
@@ -106,7 +158,7 @@ struct FilterMemoryTests {
 
     @Test("a filter that alone takes more than there is room for is refused; with room it is answered")
     func tooLarge() throws {
-        let registry = try registry(filterCacheBytes: 1 << 20, free: 0)
+        let registry = try registry(filterCacheBytes: 1 << 20, free: 1 << 20)
         let revision = try revision(registry)
         #expect(refusal { _ = try revision.view(filter(above: 1), zoom: 0, .never) } != nil)
         // The column that it read stays.
@@ -120,7 +172,7 @@ struct FilterMemoryTests {
 
     @Test("the strings of properties are counted while they are read")
     func strings() throws {
-        let registry = try registry(filterCacheBytes: 1 << 20, free: 0)
+        let registry = try registry(filterCacheBytes: 1 << 20, free: 1 << 20)
         let revision = try revision(registry)
         // The cells of a column fit, different strings for each row beside them do not.
         let filter = QueryFilter(try JSONReader.parse(#"["==",["get","text"],"text 7"]"#))
