@@ -198,6 +198,9 @@ struct ImportSocketTests {
             return
         }
         #expect(abs(west - 8.5) < 1e-6)
+        // The id in the GeoJSON was lost on the way; the row's fid is 1.
+        let found = try JSONReader.parse(try run(["locate", "g", "1", "--json"]).output)["feature"]
+        #expect(found?["id"] == .number(1))
         let shapes = folder + "/towns.shp"
         #expect(try DaemonProcess.run("/usr/bin/ogr2ogr", [shapes, path]).status == 0)
         #expect(try run(["import", "shapes", shapes]).output.hasPrefix("shapes: 1 feature imported"))

@@ -21,19 +21,24 @@ struct FeatureTrace {
 
     /// The node of `to` that contains the origin of a node of `from`; nil if it has no such feature.
     func target(of node: Node) throws(SourceError) -> Node? {
-        let place = from.view.feature(of: from.view.index.origin(of: node))
-        guard let other = try self.place(of: place), let point = to.view.point(of: other) else { return nil }
+        let row = from.view.feature(of: from.view.index.origin(of: node))
+        guard let other = try self.row(of: row), let point = to.view.point(of: other) else { return nil }
         return to.view.index.node(showing: point, at: to.level)
     }
 
-    private func place(of place: Int) throws(SourceError) -> Int? {
-        let store = to.revision.store
-        if isOneLineage, place < store.count, !store.isGone(place) { return place }
-        guard let identifier = from.revision.store.featureIdentifier(place) else { return nil }
-        let places = try to.revision.identifierIndex(cancellation).places(of: identifier, in: store)
-        guard places.count > 1 else { return places.first }
+    /// The row of a feature in `to`: of the one with the same id or, without one, with the same text; nil if there is none.
+    private func row(of row: Int) throws(SourceError) -> Int? {
+        let (store, other) = (from.revision.store, to.revision.store)
+        if isOneLineage, row < other.count, !other.isGone(row) { return row }
+        guard let identifier = store.featureIdentifier(row) else {
+            let code = try from.revision.featureCodes(cancellation).code(of: row, in: store)
+            let found = try to.revision.featureCodes(cancellation).place(of: code, in: other)
+            return found.flatMap { other.hasIdentifier($0) ? nil : $0 }
+        }
+        let rows = try to.revision.identifierIndex(cancellation).places(of: identifier, in: other)
+        guard rows.count > 1 else { return rows.first }
         // Among features with the same id, the one of the same rank.
-        let rank = try from.revision.featureCodes(cancellation).rank(of: place, in: from.revision.store)
-        return rank < places.count ? places[rank] : nil
+        let rank = try from.revision.featureCodes(cancellation).identity(of: row, in: store).rank
+        return rank < rows.count ? rows[rank] : nil
     }
 }

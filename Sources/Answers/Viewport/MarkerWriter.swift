@@ -83,10 +83,10 @@ struct MarkerWriter: ~Copyable {
             identity.add(UInt64(1))
             add(cluster, to: &identity)
         case .point(let point):
-            features.revision.store.withIdentifier(features.view.feature(of: point)) { id in
-                identity.add(id == nil ? UInt64(2) : 3)
-                if let id { identity.add(id) } else { scratch.withUnsafeBytes { identity.add($0) } }
-            }
+            let feature = features.view.feature(of: point)
+            if let hash = features.revision.store.identifierHash(feature, FeatureCodes.key) { return hash }
+            identity.add(UInt64(2))
+            scratch.withUnsafeBytes { identity.add($0) }
         }
         return identity.value
     }

@@ -24,7 +24,7 @@ package struct FeatureCodes: Sendable {
 
     /// The key for hashing ids here. It is the same everywhere, unlike the key of `IdentifierIndex`, because clients see
     /// the result.
-    static let key = SipHash(0, 0)
+    package static let key = SipHash(0, 0)
 
     /// Features with an id: the upper half of the hash above the row, sorted.
     private let identified: [UInt64]
@@ -90,9 +90,11 @@ package struct FeatureCodes: Sendable {
         return (hash >> (64 - Self.bits) &+ UInt64(rank) &* Self.step) & Self.mask
     }
 
-    /// How many features with the same hash come before a feature: mostly 0.
-    package func rank(of place: Int, in store: FeatureStore) -> Int {
-        rank(of: place, Self.hash(of: place, in: store), in: store)
+    /// The hash of a feature's id or text, and how many features with the same hash come before it: mostly 0. No other feature has
+    /// both.
+    package func identity(of place: Int, in store: FeatureStore) -> (hash: UInt64, rank: Int) {
+        let hash = Self.hash(of: place, in: store)
+        return (hash, rank(of: place, hash, in: store))
     }
 
     private func rank(of place: Int, _ hash: UInt64, in store: FeatureStore) -> Int {

@@ -25,6 +25,12 @@ enum ForeignFile {
         return endings.contains(path[path.index(after: dot)...].lowercased())
     }
 
+    /// Whether a file's features have numbers that stay the same when it changes, such as a GeoPackage's `fid`. Those become
+    /// their ids. The numbers of other formats are positions in the file.
+    private static func hasKeys(_ path: String) -> Bool {
+        ["gpkg", "sqlite", "gdb"].contains { path.lowercased().hasSuffix(".\($0)") }
+    }
+
     /// Starts reading a file.
     static func open(_ path: String, _ arguments: ParsedArguments) throws -> FeatureInput {
         guard access(path, R_OK) == 0 else { throw FeatureInputError(name: path, number: errno) }
@@ -39,7 +45,11 @@ enum ForeignFile {
         let layer = try layer(of: dataset, path, arguments)
         var words = ["-f", "GeoJSONSeq", "-t_srs", "EPSG:4326"]
         if let system = arguments.string("source-crs") { words += ["-s_srs", system] }
-        if let id = arguments.string("id") { words += ["-lco", "ID_FIELD=\(id)"] }
+        if let id = arguments.string("id") {
+            words += ["-lco", "ID_FIELD=\(id)"]
+        } else if hasKeys(path) {
+            words.append("-preserve_fid")
+        }
         words += ["/vsistdout/", dataset] + (layer.map { [$0] } ?? [])
         guard let process = ChildProcess(program, words) else {
             throw Failure(message: "\(program) cannot be started: \(String(cString: strerror(errno)))")

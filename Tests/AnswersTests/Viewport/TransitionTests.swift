@@ -192,6 +192,90 @@ struct TransitionTests {
         }
     }
 
+    /// How many markers come from another one when an import removes a third of the features, and how many go into another one
+    /// when the next brings them back.
+    private func moves(withIds: Bool) throws -> (from: Int, into: Int) {
+        let points = GoldenDataset.points(kind: "c", count: 900, seed: 5)
+        func text(_ points: [GoldenPoint]) -> String {
+            let features = points.map {
+                point(withIds ? $0.id : nil, $0.longitude, $0.latitude, #"{"n":\#($0.id)}"#)
+            }
+            return "[" + features.joined(separator: ",") + "]"
+        }
+        let test = try TestSource()
+        try test.load(text(points))
+        var watcher = Watcher(test, ClustersQuery(box: .world, zoom: 3))
+        try watcher.look()
+        try test.load(text(points.enumerated().filter { $0.offset % 3 > 0 }.map(\.element)))
+        try watcher.look()
+        let from = watcher.list("add").count { $0["from"] is String }
+        try test.load(text(points))
+        try watcher.look()
+        return (from, watcher.list("remove").count { $0["into"] is String })
+    }
+
+    @Test("features without ids are known by their text after an import")
+    func withoutIds() throws {
+        let (known, found) = (try moves(withIds: true), try moves(withIds: false))
+        #expect(known.from > 0)
+        #expect(known.into > 0)
+        #expect(found.from == known.from)
+        #expect(found.into == known.into)
+    }
+
+    @Test("keys of features that differ only in a member of that name are different")
+    func memberKey() throws {
+        let test = try TestSource()
+        let features = [1, 2].map {
+            #"{"type":"Feature","key":\#($0),"geometry":{"type":"Point","coordinates":[1,2]},"properties":null}"#
+        }
+        try test.load("[" + features.joined(separator: ",") + "]")
+        let answer = try test.world(17, FeatureOutput(include: [.key]))
+        #expect(Set(answer.features.compactMap { $0["key"] as? String }).count == 2)
+    }
+
+    @Test(
+        "keys and ids of clusters depend on an id's value, not on its spelling",
+        arguments: [
+            (#""é""#, #""\u00e9""#), ("1", "1.0"), ("1", "10e-1"), (#""a/b""#, #""a\/b""#), ("1.50", "15e-1"),
+            ("-0", "0"), (#""\ud83d\ude00""#, #""😀""#),
+        ])
+    func spelling(_ one: String, _ other: String) throws {
+        func features(_ id: String) -> String {
+            let places = [(id, 10.0), ("7", 10.001), ("8", 60)]
+            let texts = places.map {
+                #"{"type":"Feature","id":\#($0),"geometry":{"type":"Point","coordinates":[\#($1),10]},"properties":null}"#
+            }
+            return "[" + texts.joined(separator: ",") + "]"
+        }
+        func look(_ test: TestSource) throws -> Set<String> {
+            var found: Set<String> = []
+            for zoom in [0.0, 17] {
+                for feature in try test.world(zoom, FeatureOutput(include: [.key])).features {
+                    found.insert("\(feature["key"] ?? "")")
+                    if feature["properties"] is [String: Any] { found.insert("id \(feature["id"] ?? "")") }
+                }
+            }
+            return found
+        }
+        func seen(_ id: String) throws -> Set<String> {
+            let test = try TestSource(options: #"{"clusterIds":"origin"}"#)
+            try test.load(features(id))
+            return try look(test)
+        }
+        #expect(try seen(one) == seen(other))
+        // An update that spells the id differently replaces the feature, its marker stays, and it is removed by either spelling.
+        let test = try TestSource(options: #"{"clusterIds":"origin"}"#)
+        try test.load(features(one))
+        let before = try look(test)
+        _ = try test.update(upsert: features(other))
+        #expect(test.source.revision.pointCount == 3)
+        #expect(try look(test) == before)
+        let identifier = Array(one.utf8).withUnsafeBytes { FeatureIdentifier(json: $0) }
+        _ = try test.update(remove: [#require(identifier)])
+        #expect(test.source.revision.pointCount == 2)
+    }
+
     @Test("tiles carry the keys: as a member in JSON, as an attribute in vector tiles")
     func tiles() throws {
         let test = try TestSource()

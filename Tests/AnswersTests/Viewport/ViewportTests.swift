@@ -53,6 +53,22 @@ struct Watcher {
 
     private let world = ClustersQuery(box: .world, zoom: 0)
 
+    @Test("a marker stays when its feature's id is sent in another spelling")
+    func spelling() throws {
+        let test = try TestSource()
+        func feature(_ id: String) -> String {
+            #"[{"type":"Feature","id":\#(id),"geometry":{"type":"Point","coordinates":[1,2]},"properties":null}]"#
+        }
+        func keys(_ id: String) throws -> [String] {
+            try test.load(feature(id))
+            var watcher = Watcher(test, ClustersQuery(box: .world, zoom: 17))
+            return Self.added(try watcher.look())
+        }
+        for (one, other) in [(#""é""#, #""\u00e9""#), ("1", "1.0"), (#""a/b""#, #""a\/b""#)] {
+            #expect(try keys(one) == keys(other), "\(other)")
+        }
+    }
+
     @Test("an empty source has an empty first change")
     func anEmptySourceIsToldAsSuch() throws {
         var watcher = Watcher(try TestSource(), world)
