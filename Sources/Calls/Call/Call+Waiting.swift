@@ -70,25 +70,27 @@ extension Call {
         guard let caller, case .waiting(let delay) = work else { return }
         delay.end()
         do throws(RPCError) {
-            if let next = try caller.nextWait(of: delay.prepared) {
+            // The source that has taken its source's place may be incomplete, or not have reached the position.
+            var params = delay.prepared.params
+            if let next = try caller.engine.methods.find(delay.prepared.method, &params) {
                 delay.wait = next
                 return begin(delay)
             }
             let items = takeItems(of: delay, caller)
             switch delay.prepared.method.implementation {
             case .unary(let unary):
-                let answer = try unary.prepare(delay.prepared.params, context)
+                let answer = try unary.prepare(params, context)
                 work = .unary
                 runOnPool(answer)
             case .serverStream(let method):
                 let output = StreamOutput(caller.engine)
-                let stream = try method.begin(delay.prepared.params, context, output)
+                let stream = try method.begin(params, context, output)
                 work = .serverStream(stream, output)
                 output.open(self)
                 if let item = items.last { try stream.receive(item) }
                 if delay.hasEnded { try stream.clientEnded() }
             case .clientStream(let method):
-                let input = ClientStreamInput(try method.begin(delay.prepared.params, context))
+                let input = ClientStreamInput(try method.begin(params, context))
                 work = .clientStream(input)
                 for item in items { receive(item, input) }
                 if delay.hasEnded { endInput() }

@@ -85,28 +85,20 @@ package final class Caller {
         _ opening: borrowing CallOpening, _ method: Method, _ started: UInt64
     ) throws(RPCError) -> CallPlan {
         if right < method.right { throw peer.denial(of: method.declaration) }
-        let params = Params(opening.request.params, text: opening.request.paramsText)
+        var params = Params(opening.request.params, text: opening.request.paramsText)
         try params.rejectUnknown(method.declaration.params)
         let context = CallContext(
             peer: peer, right: right, deadline: engine.deadline(of: opening.request, from: started),
             form: opening.form, input: opening.input, share: share)
-        if let wait = engine.methods.rest(method, params) {
-            return CallPlan(params: params, context: context, answer: nil, wait: wait)
+        // Before the answer takes its data: a change that is published in between would end the wait for data that lack it.
+        let wait = try engine.methods.find(method, &params)
+        var answer: PreparedAnswer?
+        if case .unary(let unary) = method.implementation, wait?.condition != .read {
+            // Invalid params are reported before the wait.
+            answer = try unary.prepare(params, context)
         }
-        let answer: PreparedAnswer? =
-            if case .unary(let unary) = method.implementation {
-                try unary.prepare(params, context)
-            } else { nil }
-        let wait = try engine.methods.wait(params)
         return CallPlan(
             params: params, context: context, answer: wait == nil ? answer : nil, wait: wait)
-    }
-
-    /// What a call that has waited still has to wait for: the source that has taken its source's place may be incomplete, or not
-    /// have reached the position that the call asks for.
-    func nextWait(of call: PreparedCall) throws(RPCError) -> SourceWait? {
-        if let rest = engine.methods.rest(call.method, call.params) { return rest }
-        return try engine.methods.wait(call.params)
     }
 
     /// Starts a call. If it can be answered at once, the answer is appended to `bytes`; otherwise the answer is

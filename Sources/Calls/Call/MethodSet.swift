@@ -5,21 +5,13 @@ import ClusterProtocol
 package struct MethodSet: Sendable {
     package private(set) var all: [Method] = []
     private var byName: [String: Method] = [:]
-    /// Returns what a query's params ask to wait for.
-    let wait: @Sendable (Params) throws(RPCError) -> SourceWait?
-    /// Returns the source that a call waits for because its files are still being read after a start.
-    let rest: @Sendable (Method, Params) -> SourceWait?
+    /// Finds the source that a call's params name, and returns what the call has to wait for before it takes its data.
+    var find: @Sendable (Method, inout Params) throws(RPCError) -> SourceWait?
 
-    package init() {
-        wait = { (_) throws(RPCError) in nil }
-        rest = { _, _ in nil }
-    }
+    package init() { self.init { (_, _) throws(RPCError) in nil } }
 
-    init(
-        wait: @escaping @Sendable (Params) throws(RPCError) -> SourceWait?,
-        rest: @escaping @Sendable (Method, Params) -> SourceWait?
-    ) {
-        (self.wait, self.rest) = (wait, rest)
+    init(find: @escaping @Sendable (Method, inout Params) throws(RPCError) -> SourceWait?) {
+        self.find = find
     }
 
     package mutating func add(_ method: any UnaryMethod) { add(method.declaration, .unary(method)) }

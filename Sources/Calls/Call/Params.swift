@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 import JSON
+import Sources
 
 /// A call's params, read by name. A param that is missing, of the wrong type or out of range is an error that
 /// names it by its path.
@@ -10,6 +11,8 @@ public struct Params: Sendable {
     public let path: String
     /// The text of all params as sent, if the method keeps texts.
     private let text: [UInt8]
+    /// The source that the params name, looked up once for a call: its data and what is asked about them are of one source.
+    var source: Source?
 
     public init(_ object: JSONObject, path: String = "params", text: [UInt8] = []) {
         self.object = object

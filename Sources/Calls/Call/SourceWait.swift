@@ -7,7 +7,7 @@ struct SourceWait: Sendable {
     let source: Source
     let condition: Condition
 
-    enum Condition: Sendable {
+    enum Condition: Sendable, Equatable {
         /// The source's files have been read after a start.
         case read
         /// The data have reached a position of their table's log.

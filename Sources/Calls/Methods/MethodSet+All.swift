@@ -4,11 +4,7 @@ import ClusterProtocol
 extension MethodSet {
     /// All methods, serving one set of sources.
     package init(_ catalog: SourceCatalog, _ status: ServerStatus) {
-        self.init { (params) throws(RPCError) in
-            try catalog.wait(params)
-        } rest: { method, params in
-            catalog.rest(method, params)
-        }
+        self.init { (method, params) throws(RPCError) in try catalog.find(&params, method) }
         add(GetClusters(catalog: catalog))
         add(GetTile(catalog: catalog))
         add(GetChildren(catalog: catalog))

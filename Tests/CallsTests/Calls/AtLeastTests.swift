@@ -80,6 +80,44 @@ import Testing
         #expect(answers.errors.map(\.code) == [.notFound])
     }
 
+    @Test("a position reached just before the wait is looked for is in the answer")
+    func reachedMeanwhile() throws {
+        try copy(at: 0x10)
+        let (source, mark) = (source, mark(0x20))
+        let caller = try Caller(on: test.registry, loop: loop, answers: answers) {
+            _ = try? source.follow(to: mark, .never) { (step) throws(SourceError) in
+                try step.add(LogChanges(upserts: Array("[\(point(2, 10, 10))]".utf8), removals: []))
+            }
+        }
+        caller.open("ClusterService/GetClusters", world(atLeast: "0/20"), id: 1, answers: answers)
+        #expect(answers.errors.isEmpty)
+        #expect(answers.answers.first?.contains("\"id\":2") == true)
+        #expect(answers.answers.first?.hasSuffix(",\"position\":\"0/20\"}") == true)
+    }
+
+    @Test(
+        "a query that need not wait is answered from the source that has the position, whatever takes its name",
+        arguments: [
+            "ClusterService/GetClusters", "ClusterService/WatchClusters", "SourceService/GetFeatures",
+        ])
+    func replacedMeanwhile(_ method: String) throws {
+        try copy(at: 0x20)
+        let registry = test.registry
+        let caller = try Caller(on: registry, loop: loop, answers: answers) {
+        } found: {
+            guard let name = SourceName("test") else { return }
+            try? registry.delete(name)
+            _ = try? registry.create(name, options: SourceOptions())
+        }
+        let listing: JSONObject = ["atLeast": "0/20"]
+        caller.open(
+            method, method.hasSuffix("GetFeatures") ? listing : world(atLeast: "0/20"), id: 1,
+            answers: answers)
+        loop.step()
+        let text = (answers.items + answers.answers).joined()
+        #expect(text.contains("\"id\":1") || answers.errors.map(\.code) == [.notFound])
+    }
+
     @Test("a query waits for a source's first copy")
     func firstCopy() throws {
         open("ClusterService/GetClusters", world(atLeast: "0/1"))

@@ -14,13 +14,25 @@ extension Caller {
     }
 
     /// The same on a registry.
-    convenience init(on registry: SourceRegistry, loop: HandLoop, answers: KeptAnswers) throws {
+    ///
+    /// - Parameters:
+    ///   - looking: called before a call's source, and what it waits for, are looked up.
+    ///   - found: called after that.
+    convenience init(
+        on registry: SourceRegistry, loop: HandLoop, answers: KeptAnswers,
+        looking: (@Sendable () -> Void)? = nil, found: (@Sendable () -> Void)? = nil
+    ) throws {
         let limits = Limits()
         let settings = LiveSettings(
             LiveSettings.Values(limits: limits, importDirectories: ImportDirectories([])))
         let metrics = Metrics()
-        let methods = MethodSet(
+        var methods = MethodSet(
             SourceCatalog(registry: registry, settings: settings), ServerStatus(metrics: metrics))
+        methods.find = { [find = methods.find] (method, params) throws(RPCError) in
+            looking?()
+            defer { found?() }
+            return try find(method, &params)
+        }
         let load = ServerLoad(limits: limits)
         let engine = CallEngine(
             loop: loop, limits: limits, access: AccessPolicy(),

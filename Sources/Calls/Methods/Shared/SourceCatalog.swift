@@ -24,6 +24,7 @@ package struct SourceCatalog: Sendable {
     }
 
     func source(_ params: Params) throws(RPCError) -> Source {
+        if let source = params.source { return source }
         let name = try name(params)
         return try answering { () throws(SourceError) in try registry.source(name) }
     }
@@ -47,12 +48,7 @@ package struct SourceCatalog: Sendable {
             details: ["right": .string(AccessRight.admin.name)])
     }
 
-    /// The current revision; throws if the caller asks for another one.
-    func revision(_ params: Params) throws(RPCError) -> Revision {
-        try revision(params, of: try source(params))
-    }
-
-    /// The current revision of a source that is already known; throws if the caller asks for another one.
+    /// The source's current revision; throws if the caller asks for another one.
     func revision(_ params: Params, of source: Source) throws(RPCError) -> Revision {
         let revision = try answering { () throws(SourceError) in try source.intactRevision() }
         try check(params, revision)
@@ -64,8 +60,23 @@ package struct SourceCatalog: Sendable {
         try answering { () throws(SourceError) in try revision.check(asked: asked.map { UInt64($0) }) }
     }
 
-    /// What a query has to wait for: the position that `atLeast` names. Nil if its source has reached it.
-    func wait(_ params: Params) throws(RPCError) -> SourceWait? {
+    /// Looks up the source that the params name, for the rest of the call, and returns what the call has to wait for: that the
+    /// source has been read after a start, or that it reaches the position `atLeast`.
+    ///
+    /// What is no source's name, or the name of none, is left to the method.
+    func find(_ params: inout Params, _ method: Method) throws(RPCError) -> SourceWait? {
+        guard case .string(let text)? = params["source"], let name = SourceName(text) else { return nil }
+        // First, since a source that is found when nothing is being read any more has all its data.
+        let isLoading = registry.isLoading
+        guard let source = try? registry.source(name) else { return nil }
+        guard isLoading, source.isLoading else {
+            params.source = source
+            return try wait(params)
+        }
+        return rest(source, method, params) ? SourceWait(source: source, condition: .read) : nil
+    }
+
+    private func wait(_ params: Params) throws(RPCError) -> SourceWait? {
         guard let text = try params.optionalString("atLeast") else { return nil }
         guard let position = LogPosition(text) else {
             throw .invalidParam(
@@ -80,15 +91,11 @@ package struct SourceCatalog: Sendable {
         return wait
     }
 
-    /// The wait of a call whose source is still being read after a start. Nil if it is not, or if the method can answer now.
-    func rest(_ method: Method, _ params: Params) -> SourceWait? {
-        guard registry.isLoading, case .string(let text)? = params["source"], let name = SourceName(text),
-            let source = try? registry.source(name), source.isLoading
-        else { return nil }
-        if case .unary(let unary) = method.implementation, unary.canAnswer(params, from: source.overview) {
-            return nil
-        }
-        return SourceWait(source: source, condition: .read)
+    /// Whether a call waits because its source is still being read after a start, and its method cannot answer now.
+    private func rest(_ source: Source, _ method: Method, _ params: Params) -> Bool {
+        guard source.isLoading else { return false }
+        guard case .unary(let unary) = method.implementation else { return true }
+        return !unary.canAnswer(params, from: source.overview)
     }
 
     /// The data that a query reads.

@@ -21,7 +21,7 @@ struct WatchRequest {
         rate = try params.optionalNumber("maxRateHz", in: Pace.askable) ?? ParamDefaults.maxRateHz
         hasTransitions = try params.optionalBool("transitions") ?? false
         source = try catalog.source(params)
-        let current = try catalog.revision(params).number
+        let current = try catalog.revision(params, of: source).number
         revision = params["revision"] == nil ? nil : current
         filter = catalog.filter(params)
     }
