@@ -101,11 +101,12 @@ package struct ViewMaker {
         guard let coordinates else { throw .cancelled }
         return try coordinates.withColumns { (longitudes, latitudes) throws(ClusteringError) in
             guard let order else { return try project(longitudes, latitudes) }
-            let columns = (
-                order.builtPlaces.map { longitudes[Int($0)] }, order.builtPlaces.map { latitudes[Int($0)] }
-            )
-            return try columns.0.withUnsafeBufferPointer { (longitudes) throws(ClusteringError) in
-                try columns.1.withUnsafeBufferPointer { (latitudes) throws(ClusteringError) in
+            let rows = order.builtPlaces
+            let columns = [longitudes, latitudes].map { column in
+                ParallelArray.make(count: rows.count, threads: threads) { column[Int(rows[$0])] }
+            }
+            return try columns[0].withUnsafeBufferPointer { (longitudes) throws(ClusteringError) in
+                try columns[1].withUnsafeBufferPointer { (latitudes) throws(ClusteringError) in
                     try project(longitudes, latitudes)
                 }
             }

@@ -30,6 +30,31 @@ struct SortKeyTests {
         return answers.map { $0.replacingOccurrences(of: number, with: "") }
     }
 
+    @Test("a column of keys sorts as the keys do, in one part and in several", arguments: 0..<40)
+    func column(_ seed: Int) {
+        var random = PythonRandom(seed: UInt32(seed))
+        func below(_ bound: Int) -> Int { min(bound - 1, Int(random.random() * Double(bound))) }
+        // Few letters, so that many strings share their beginning, zero bytes among them.
+        let keys = (0..<300).map { _ -> SortKey in
+            switch seed % 4 == 3 ? below(4) : seed % 4 {
+            case 0: .number(Double(below(9) - 4) * 0.5)
+            case 3: .none
+            default: .text((0..<below(30)).map { _ in UInt8([0, 97, 97, 97, 97, 255][below(6)]) })
+            }
+        }
+        let expected = keys.indices.sorted { (keys[$0], $0) < (keys[$1], $1) }
+        for parts in [1, 3] {
+            let columns = (0..<parts).map { part in
+                var column = SortKeyColumn()
+                for key in keys[300 * part / parts..<300 * (part + 1) / parts] { column.append(key) }
+                return column
+            }
+            let column = SortKeyColumn(joining: columns)
+            #expect((0..<300).map { column.key($0) } == keys)
+            #expect((column.sortedIndexes(threads: 2) ?? []).map { Int($0) } == expected)
+        }
+    }
+
     private static let options = [
         #"{"sortKey":["id"],"clusterIds":"origin"}"#,
         #"{"sortKey":["id"],"clusterIds":"origin","maxZoom":9,"partitionBy":["get","category"]}"#,
