@@ -40,8 +40,9 @@ let package = Package(
             name: "CSimdjson", cxxSettings: optimizedCxx,
             linkerSettings: [.linkedLibrary("simdjson")]),
 
-        .target(
-            name: "CHTTP", linkerSettings: [.linkedLibrary("http_parser"), .linkedLibrary("wslay")]),
+        // Strictness is a constant of llhttp 8; later versions are strict by default.
+        .target(name: "CLLHTTP", cSettings: [.define("LLHTTP_STRICT_MODE")]),
+        .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
 
         .target(name: "EventLoop", dependencies: ["CLibuv"], swiftSettings: uncheckedExclusivity),
         .target(name: "JSON", dependencies: ["CSimdjson"]),
@@ -94,7 +95,8 @@ let package = Package(
         .target(
             name: "HTTPDoor",
             dependencies: [
-                "CHTTP", "Calls", "ClusterProtocol", "Compression", "EventLoop", "JSON", "SystemSupport",
+                "CLLHTTP", "CWslay", "Calls", "ClusterProtocol", "Compression", "EventLoop", "JSON",
+                "SystemSupport",
             ],
             swiftSettings: uncheckedExclusivity),
         .target(name: "PostgresFeed", dependencies: ["CPostgres", "EventLoop", "JSON", "SystemSupport"]),

@@ -38,12 +38,12 @@ final class RequestHead: Sendable {
 
     var hasBody: Bool { contentLength != 0 }
 
-    /// The size of the head in bytes, without the line feed that ends it.
+    /// The size of the head in bytes, with the empty line that ends it.
     var byteCount: Int { bytes.count }
 
     /// Whether bytes begin with exactly this head.
     func isWhole(at other: UnsafeRawBufferPointer) -> Bool {
-        guard other.count > bytes.count, other[bytes.count] == 0x0A else { return false }
+        guard other.count >= bytes.count else { return false }
         return bytes.withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress, let other = other.baseAddress else { return false }
             return memcmp(start, other, bytes.count) == 0

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import CHTTP
 import ClusterProtocol
 import Glibc
 
@@ -7,8 +6,8 @@ import Glibc
 /// go in, events come out, and the events are the same however the bytes are divided.
 ///
 /// It rejects whatever two readers could interpret differently: two lengths, a length beside chunks, folded
-/// lines, bare line feeds, spaces around field names, chunks that do not end with CR LF (RFC 9112, sections 2.2, 5, 6
-/// and 7).
+/// lines, bare line feeds, spaces around field names, chunk sizes with anything but hexadecimal digits, chunks that
+/// do not end with CR LF (RFC 9112, sections 2.2, 5, 6, 7 and 11.2).
 struct RequestReader: ~Copyable {
     enum Event {
         /// More bytes are needed.
@@ -25,6 +24,7 @@ struct RequestReader: ~Copyable {
 
     private enum State {
         case method
+        case target
         case head
         case body
         case complete
@@ -41,13 +41,14 @@ struct RequestReader: ~Copyable {
     private var start = 0
     private var parsed = 0
     private var method = HTTPMethod.other
+    private var target = 0..<0
     /// How many more bytes the body may have.
     private var bodyLeft = Int.max
     /// Bytes of chunk lines and trailers since the last byte of content.
     private var overhead = 0
-
-    /// Whether the current head was recognised as a recent one, so that the parser has not seen it.
-    private var isKnownHead = false
+    /// The last byte parsed before the current piece of the body.
+    private var lastByte: UInt8 = 0
+    private var hasBody = false
 
     init(limits: RequestLimits, recent: RecentHeads = RecentHeads()) {
         self.limits = limits
@@ -59,11 +60,14 @@ struct RequestReader: ~Copyable {
     /// The number of buffered bytes.
     var heldBytes: Int { bytes.count - start }
     /// Whether a request has begun whose head is not complete.
-    var isInHead: Bool { (state == .method || state == .head) && bytes.count > start }
+    var isInHead: Bool {
+        (state == .method || state == .target || state == .head) && bytes.count > start
+    }
 
     mutating func append(_ more: UnsafeRawBufferPointer) {
         if state == .failed { return }
-        if start > 0, start == bytes.count { compact() }
+        // So no byte is moved more often than it is received.
+        if start > 0, start >= heldBytes { removeConsumed() }
         bytes.append(contentsOf: more)
     }
 
@@ -73,10 +77,10 @@ struct RequestReader: ~Copyable {
     /// Continues with the request after the complete one.
     mutating func startNext() {
         guard state == .complete else { return }
-        if isKnownHead { isKnownHead = false } else { parser.reset() }
+        parser.reset()
         state = .method
         start = parsed
-        if start == bytes.count || start > Self.mostSlack { compact() }
+        if start == bytes.count { removeConsumed() }
         bodyLeft = .max
         overhead = 0
     }
@@ -96,15 +100,14 @@ struct RequestReader: ~Copyable {
     mutating func next() -> Event {
         switch state {
         case .method: readMethod()
+        case .target: readTarget()
         case .head: readHead()
         case .body: readBody()
         case .complete, .failed: .wait
         }
     }
 
-    private static let mostSlack = 32 << 10
-
-    private mutating func compact() {
+    private mutating func removeConsumed() {
         // A connection without a request uses no memory.
         if start == bytes.count { bytes = [] } else { bytes.removeFirst(start) }
         parsed -= start
@@ -138,9 +141,32 @@ struct RequestReader: ~Copyable {
             return fail(.badRequest, "The request is malformed: it does not begin with a method and a space.")
         }
         method = HTTPMethod(bytes.span.extracting(start..<end))
-        parsed = end
+        parsed = end + 1
+        target = parsed - start..<parsed - start
+        state = .target
+        return readTarget()
+    }
+
+    /// The library accepts no bytes above ASCII in a target, which curl sends as its user types them, so it gets "/"
+    /// instead; `RequestTarget` checks what was sent.
+    private mutating func readTarget() -> Event {
+        let most = start + min(target.lowerBound + limits.targetBytes, limits.headBytes)
+        while parsed < bytes.count, parsed <= most, bytes[parsed] > 0x20, bytes[parsed] != 0x7F {
+            parsed += 1
+        }
+        target = target.lowerBound..<parsed - start
+        if let failure = sizeFailure() { return failure }
+        guard parsed < bytes.count else { return .wait }
+        guard bytes[parsed] == 0x20, !target.isEmpty else {
+            return bytes[parsed] == 0x0D && !target.isEmpty
+                ? fail(.unsupportedVersion)
+                : fail(
+                    .badRequest, "The request is malformed: its target must have a space before and after it."
+                )
+        }
         state = .head
         parser.execute((method == .other ? .post : method).staticName)
+        parser.execute(" /")
         return readHead()
     }
 
@@ -150,8 +176,8 @@ struct RequestReader: ~Copyable {
             recent.head(beginning: UnsafeRawBufferPointer(rebasing: $0[start...]))
         }
         guard let head else { return nil }
-        isKnownHead = true
-        parsed = start + head.byteCount + 1
+        hasBody = false
+        parsed = start + head.byteCount
         state = .body
         return head
     }
@@ -176,24 +202,19 @@ struct RequestReader: ~Copyable {
     private mutating func readHead() -> Event {
         while parsed < bytes.count, !parser.isHeadComplete {
             if bytes[parsed - 1] == 0x0A, bytes[parsed] == 0x20 || bytes[parsed] == 0x09 { return failLine() }
-            parse(upTo: min(lineEnd, start + limits.headBytes + 1, mostOfTarget))
+            parse(upTo: min(lineEnd, start + limits.headBytes + 1))
             if let failure = headFailure() { return failure }
         }
         guard parser.isHeadComplete else { return .wait }
         do throws(RequestFailure) {
             let head = try makeHead()
             recent.keep(head)
+            hasBody = head.hasBody
             state = .body
             return .head(head)
         } catch {
             return fail(error.status, error.error.message)
         }
-    }
-
-    /// The limit of parsing before the target's length is checked: the library does not report a target that ends
-    /// in a fault.
-    private var mostOfTarget: Int {
-        parser.names.isEmpty ? parsed + limits.targetBytes + 1 - (parser.target?.count ?? 0) : bytes.count
     }
 
     /// The end of the line being parsed, as far as it has arrived.
@@ -209,18 +230,20 @@ struct RequestReader: ~Copyable {
 
     /// The fault in the head as far as it has been parsed; nil if there is none.
     private mutating func headFailure() -> Event? {
-        if let target = parser.target, target.count > limits.targetBytes {
+        if let failure = parser.failure { return fail(failure) }
+        if let failure = sizeFailure() { return failure }
+        return bytes[parsed - 1] != 0x0A || bytes[parsed - 2] == 0x0D ? nil : failLine()
+    }
+
+    private mutating func sizeFailure() -> Event? {
+        if target.count > limits.targetBytes {
             return fail(.uriTooLong, "The URL is longer than the limit of \(limits.targetBytes) bytes.")
         }
-        if let failure = parser.failure { return fail(failure) }
-        // The library stops before the line feed that ends the head.
-        guard parsed - start + (parser.isHeadComplete ? 1 : 0) <= limits.headBytes else {
+        guard parsed - start <= limits.headBytes else {
             return fail(
                 .headTooLarge, "The request's head is larger than the limit of \(limits.headBytes) bytes.")
         }
-        let lineEnd = parser.isHeadComplete ? parsed : parsed - 1
-        let isClean = lineEnd >= bytes.count || bytes[lineEnd] != 0x0A || bytes[lineEnd - 1] == 0x0D
-        return isClean ? nil : failLine()
+        return nil
     }
 
     private mutating func failLine() -> Event {
@@ -231,18 +254,19 @@ struct RequestReader: ~Copyable {
 
     private mutating func parse(upTo end: Int) {
         guard parsed < end else { return }
-        let (from, parser) = (parsed, parser)
+        let (from, start, parser, bodyLeft) = (parsed, start, parser, bodyLeft)
         parsed += bytes.withUnsafeBytes {
-            parser.execute(UnsafeRawBufferPointer(rebasing: $0[from..<end]), offset: from)
+            parser.execute(
+                UnsafeRawBufferPointer(rebasing: $0[from..<end]), offset: from - start, bodyLeft: bodyLeft)
         }
     }
 
-    private mutating func fail(_ failure: http_errno) -> Event {
-        let version = parser.version
-        if failure == HPE_INVALID_VERSION || version.major > 1 {
-            return fail(.versionNotSupported, "Only HTTP/1.1 and HTTP/1.0 are supported.")
+    private mutating func fail(_ failure: RequestParser.Failure) -> Event {
+        switch failure {
+        case .malformed(let reason): fail(.badRequest, "The request is malformed: \(reason).")
+        case .unsupportedVersion: fail(.versionNotSupported, "Only HTTP/1.1 and HTTP/1.0 are supported.")
+        case .tooLarge: fail(.contentTooLarge, "The request's body is larger than the limit.")
         }
-        return fail(.badRequest, "The request is malformed: \(parser.message(of: failure)).")
     }
 
     private func makeHead() throws(RequestFailure) -> RequestHead {
@@ -251,14 +275,13 @@ struct RequestReader: ~Copyable {
             throw RequestFailure(.versionNotSupported, "Only HTTP/1.1 and HTTP/1.0 are supported.")
         }
         let bytes = Array(bytes[start..<parsed])
-        guard let range = parser.target,
-            let target = RequestTarget(bytes, range.lowerBound - start..<range.upperBound - start),
-            hasSingleSpaces(bytes, around: target.whole)
+        // The library accepts several spaces after the target.
+        guard let target = RequestTarget(bytes, target),
+            bytes[target.whole.upperBound + 1] == UInt8(ascii: "H")
         else { throw RequestFailure(.badRequest, "The request's target is malformed.") }
         var fields: [(field: HeaderField, range: Range<Int>)] = []
         fields.reserveCapacity(parser.names.count)
         for (position, name) in parser.names.enumerated() {
-            let name = name.lowerBound - start..<name.upperBound - start
             guard Self.isToken(bytes.span.extracting(name)) else {
                 throw RequestFailure(.badRequest, "A header field's name is malformed.")
             }
@@ -267,7 +290,7 @@ struct RequestReader: ~Copyable {
             }
             guard let field, position < parser.values.count else { continue }
             let value = parser.values[position]
-            fields.append((field, Self.trimmed(bytes, value.lowerBound - start, value.upperBound - start)))
+            fields.append((field, Self.trimmed(bytes, value.lowerBound, value.upperBound)))
         }
         func count(_ field: HeaderField) -> Int { fields.count { $0.field == field } }
         guard count(.host) <= 1 else {
@@ -276,56 +299,35 @@ struct RequestReader: ~Copyable {
         if version.minor == 1, count(.host) == 0 {
             throw RequestFailure(.badRequest, "An HTTP/1.1 request must have a Host.")
         }
+        let encodings = fields.filter { $0.field == .transferEncoding }.map { bytes[$0.range] }
         return RequestHead(
             method: method, isVersion10: version.minor == 0, keepsAlive: parser.keepsAlive,
-            contentLength: try contentLength(version.minor, count(.transferEncoding), count(.contentLength)),
+            contentLength: try contentLength(version.minor, encodings),
             wantsUpgrade: parser.wantsUpgrade, bytes: bytes, target: target, fields: fields)
     }
 
-    /// Whether the request line has one space before its target and one after it; the library accepts several.
-    private func hasSingleSpaces(_ bytes: [UInt8], around target: Range<Int>) -> Bool {
-        guard target.lowerBound >= 2, target.upperBound + 1 < bytes.count else { return false }
-        return bytes[target.lowerBound - 2] != 0x20 && bytes[target.upperBound + 1] == UInt8(ascii: "H")
-    }
-
-    /// The body's length in bytes; nil if it is chunked.
+    /// The body's length in bytes; nil if it is chunked. The library has rejected two lengths and a length beside
+    /// chunks.
     private func contentLength(
-        _ minor: Int, _ encodings: Int, _ lengths: Int
+        _ minor: Int, _ encodings: [ArraySlice<UInt8>]
     ) throws(RequestFailure) -> Int? {
-        guard encodings > 0 else {
-            guard lengths <= 1 else {
-                throw RequestFailure(.badRequest, "The request has more than one Content-Length.")
-            }
-            guard let length = parser.contentLength else { return 0 }
-            guard let count = Int(exactly: length) else {
+        guard !encodings.isEmpty else {
+            guard let count = Int(exactly: parser.contentLength ?? 0) else {
                 throw RequestFailure(.badRequest, "The request's Content-Length is too large.")
             }
             return count
         }
-        guard lengths == 0, encodings == 1, minor == 1 else {
+        guard minor == 1, parser.isChunked else {
             throw RequestFailure(
                 .badRequest,
-                "The request has a Transfer-Encoding beside another, beside a Content-Length, or in HTTP/1.0."
+                "The last Transfer-Encoding of a request must be chunked, and HTTP/1.0 has no Transfer-Encoding."
             )
         }
-        let codings = transferCodings
-        guard parser.isChunked, codings.last == "chunked" else {
-            throw RequestFailure(.badRequest, "The last Transfer-Encoding of a request must be chunked.")
-        }
-        guard codings.count == 1 else {
+        guard encodings.count == 1, String(decoding: encodings[0], as: UTF8.self).lowercased() == "chunked"
+        else {
             throw RequestFailure(.notImplemented, "The only supported Transfer-Encoding is chunked.")
         }
         return nil
-    }
-
-    private var transferCodings: [String] {
-        for (name, value) in zip(parser.names, parser.values) {
-            let isEncoding = bytes[name].withUnsafeBytes { HeaderField(name: $0) == .transferEncoding }
-            guard isEncoding else { continue }
-            return String(decoding: bytes[value], as: UTF8.self).lowercased().split(separator: ",").map(
-                \.trimmingSpaces)
-        }
-        return []
     }
 
     private static func trimmed(_ bytes: [UInt8], _ from: Int, _ to: Int) -> Range<Int> {
@@ -338,23 +340,23 @@ struct RequestReader: ~Copyable {
     // MARK: The body
 
     private mutating func readBody() -> Event {
-        if isKnownHead || parser.isMessageComplete { return complete() }
+        guard hasBody, !parser.isMessageComplete else { return complete() }
         let from = parsed
         parse(upTo: bytes.count)
         let piece = parser.takeBody()
         start = parsed
         overhead = piece.isEmpty ? overhead + parsed - from : 0
         if let failure = parser.failure { return fail(failure) }
-        if parser.isChunked, parser.hasMalformedChunks {
-            return fail(
-                .badRequest, "The request is malformed: the lines around its chunks must end with CR LF.")
-        }
         if overhead > limits.headBytes {
             return fail(
                 .badRequest, "The request's chunks have more than \(limits.headBytes) bytes around them.")
         }
-        guard piece.count <= bodyLeft else {
-            return fail(.contentTooLarge, "The request's body is larger than the limit.")
+        guard piece.count <= bodyLeft else { return fail(.tooLarge) }
+        if parsed > from {
+            let before = parsed > from + 1 ? bytes[parsed - 2] : lastByte
+            lastByte = bytes[parsed - 1]
+            // The library accepts a line feed alone after the trailers.
+            if parser.isMessageComplete, parser.isChunked, before != 0x0D { return failLine() }
         }
         if !piece.isEmpty {
             bodyLeft -= piece.count

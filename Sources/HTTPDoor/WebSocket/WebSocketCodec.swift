@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import CHTTP
+import CWslay
 import JSON
 
 /// The server's side of a WebSocket, based on libwslay. Bytes go in, messages come out; it knows no socket and no

@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+#include "/usr/share/llhttp/http.c"
