@@ -219,12 +219,12 @@ public final class Daemon {
         }
         for address in configuration.http.listen {
             switch address {
-            case .unix(let path):
+            case .unix(let path, let mode):
                 do throws(SocketFile.Problem) { try SocketFile.clear(path) } catch {
                     throw Problem(description: error.description)
                 }
                 try system { () throws(EventLoopError) in
-                    try doors.listen(for: .http, path: path, mode: 0o666)
+                    try doors.listen(for: .http, path: path, mode: mode ?? configuration.socketMode)
                 }
                 log.write(.info, "serving HTTP on \(address)")
             case .tcp(let host, let port):

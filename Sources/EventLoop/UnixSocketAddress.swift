@@ -47,3 +47,13 @@ public struct UnixSocketAddress {
         }
     }
 }
+
+/// The permissions that a socket can have, as the configuration names them.
+public enum SocketMode {
+    public static let names = ["0600", "0660", "0666"]
+
+    /// The mode with a name; nil if there is none.
+    public static func mode(_ name: some StringProtocol) -> UInt32? {
+        names.contains { $0 == name } ? UInt32(name, radix: 8) : nil
+    }
+}

@@ -8,6 +8,10 @@ struct HTTPRules: Sendable {
     private let compressedVary: String
     private let proxiedVary: String
     let cacheControl: String
+    /// `Vary` of errors: a request of a page that may not ask is answered with one.
+    let varyOfErrors: String?
+    /// Who may embed an answer without CORS (the Fetch standard's `Cross-Origin-Resource-Policy`).
+    let resourcePolicy: StaticString
 
     init(_ settings: HTTPSettings, hosts: HostRules = HostRules()) {
         self.settings = settings
@@ -15,6 +19,8 @@ struct HTTPRules: Sendable {
         origins = OriginRules(origins: settings.origins)
         compressedVary = origins.areVaried ? "Accept-Encoding, Origin" : "Accept-Encoding"
         proxiedVary = "\(compressedVary), X-Forwarded-Proto"
+        varyOfErrors = origins.admitAll ? nil : "Origin"
+        resourcePolicy = origins.admitAll ? "cross-origin" : "same-origin"
         let seconds = settings.maxAge
         cacheControl =
             seconds > 0 ? "public, max-age=\(seconds), stale-while-revalidate=\(seconds)" : "no-cache"

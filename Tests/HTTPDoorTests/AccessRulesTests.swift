@@ -70,6 +70,24 @@ import Testing
         }
     }
 
+    @Test("a request of another site without an origin is admitted only as a link to the map")
+    func crossSiteRequestsWithoutOrigin() {
+        let map = Array("/".utf8)[...]
+        let sources = Array("/sources".utf8)[...]
+        let rules = OriginRules(origins: ["https://maps.example"])
+        for site in [nil, "none", "same-origin", "same-site"] {
+            #expect(rules.admits(site: site, mode: "no-cors", path: sources), "\(site ?? "no field")")
+        }
+        for mode in [nil, "no-cors", "cors", "navigate", "websocket"] {
+            #expect(!rules.admits(site: "cross-site", mode: mode, path: sources), "\(mode ?? "no field")")
+            #expect(!rules.admits(site: "Cross-Site", mode: mode, path: sources), "\(mode ?? "no field")")
+            #expect(
+                rules.admits(site: "cross-site", mode: mode, path: map) == (mode == "navigate"),
+                "\(mode ?? "no field")")
+        }
+        #expect(OriginRules(origins: ["*"]).admits(site: "cross-site", mode: "no-cors", path: sources))
+    }
+
     @Test("pages of this machine and of listed origins may show the map in a frame")
     func frames() {
         let local = "'self' http://localhost:* http://127.0.0.1:*"
@@ -85,8 +103,12 @@ import Testing
         #expect(try ListenAddress("0.0.0.0:80") == .tcp(host: "0.0.0.0", port: 80))
         #expect(try ListenAddress("[::1]:80") == .tcp(host: "::1", port: 80))
         #expect(try ListenAddress("localhost:0") == .tcp(host: "localhost", port: 0))
-        #expect(try ListenAddress("unix:/run/a b.sock") == .unix(path: "/run/a b.sock"))
-        for text in ["", "x", "::1:80", "[::1]", "host:", "host:70000", "unix:", "http://a:1"] {
+        #expect(try ListenAddress("unix:/run/a b.sock") == .unix(path: "/run/a b.sock", mode: nil))
+        #expect(try ListenAddress("unix:/run/a,b,mode=0660") == .unix(path: "/run/a,b", mode: 0o660))
+        for text in [
+            "", "x", "::1:80", "[::1]", "host:", "host:70000", "unix:", "http://a:1", "unix:,mode=0660",
+            "unix:/a,mode=0777",
+        ] {
             #expect(throws: ListenAddress.Problem.self) { try ListenAddress(text) }
         }
     }

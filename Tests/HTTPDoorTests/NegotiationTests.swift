@@ -85,7 +85,7 @@ import Testing
         head.write(into: &bytes, date: Array("D".utf8))
         #expect(
             bytes.string
-                == "HTTP/1.1 200 OK\r\nDate: D\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nContent-Length: 3\r\nETag: \"ab-10-0\"\r\nConnection: close\r\n\r\n"
+                == "HTTP/1.1 200 OK\r\nDate: D\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nContent-Length: 3\r\nCross-Origin-Resource-Policy: same-origin\r\nETag: \"ab-10-0\"\r\nConnection: close\r\n\r\n"
         )
     }
 }

@@ -192,6 +192,30 @@ struct HTTPConnectionTests {
         #expect(try http.get("http://evil.example/health", ["Host: localhost"]).status == 421)
     }
 
+    @Test("a page of another site gets nothing without naming its origin, but may link to the map")
+    func crossSiteRequestsWithoutOriginAreRefused() throws {
+        let image = ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"]
+        let link = ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"]
+        for origins in ["", "\"origins\":[\"https://maps.example\"]"] {
+            let daemon = try DaemonProcess(http: origins)
+            let http = try daemon.http()
+            for target in ["/sources", "/health", "/", "/assets/main.js", "/nothing"] {
+                let answer = try http.get(target, image)
+                #expect(answer.status == 403, "\(target)")
+                #expect(answer["cross-origin-resource-policy"] == "same-origin", "\(target)")
+            }
+            #expect(try http.get("/sources", link).status == 403)
+            #expect(try http.get("/", link).status == 200)
+            for site in ["none", "same-origin", "same-site"] {
+                let answer = try http.get("/sources", ["Sec-Fetch-Site: \(site)"])
+                #expect(answer.status == 200 && answer["cross-origin-resource-policy"] == "same-origin")
+            }
+        }
+        let open = try DaemonProcess(http: "\"origins\":[\"*\"]")
+        let answer = try open.http().get("/sources", image)
+        #expect(answer.status == 200 && answer["cross-origin-resource-policy"] == "cross-origin")
+    }
+
     @Test("only listed origins may send requests")
     func onlyListedOriginsMayAsk() throws {
         let daemon = try DaemonProcess(http: "\"origins\":[\"https://maps.example\"]")
@@ -222,6 +246,14 @@ struct HTTPConnectionTests {
         let refused = try http.exchange(
             "OPTIONS", "/sources", ["Origin: null", "Access-Control-Request-Method: GET"])
         #expect(refused.status == 403)
+        // Errors vary, too: one is the answer to a page that may not ask.
+        for target in ["/nothing", "/sources?x=1", "/sources/none"] {
+            for fields in [[], ["Origin: https://maps.example"], ["Origin: https://evil.example"]] {
+                let answer = try http.get(target, fields)
+                #expect(answer.status >= 400, "\(target) \(fields)")
+                #expect(answer["vary"]?.contains("Origin") == true, "\(target) \(fields)")
+            }
+        }
         #expect(
             try http.openWebSocket("/sources/s/watch?bbox=0,0,1,1&zoom=1", ["Origin: https://evil.example"])
                 .status == 403)
@@ -252,6 +284,26 @@ struct HTTPConnectionTests {
         let peer = try #require(
             line?.firstMatch(of: /peer="127\.0\.0\.1:[0-9]+" method="SourceService\/CreateSource"/))
         #expect(!peer.output.isEmpty && line?.contains("uid=") == false)
+    }
+
+    @Test("a Unix socket has its own mode, or that of the protocol's")
+    func unixSocketsHaveTheirModes() throws {
+        let folder = NSTemporaryDirectory() + "h\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        func modes(_ socketMode: String) throws -> [String?] {
+            let configuration =
+                "{\(socketMode)\"http\":{\"listen\":[\"unix:\(folder)/a\",\"unix:\(folder)/b,mode=0666\"]}}"
+            try Data(configuration.utf8).write(to: URL(fileURLWithPath: folder + "/c.json"))
+            let daemon = try DaemonProcess(["--config", folder + "/c.json"])
+            defer { _ = daemon.end() }
+            return try ["a", "b"].map {
+                let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder)/\($0)")
+                return (attributes[.posixPermissions] as? Int).map { String($0, radix: 8) }
+            }
+        }
+        #expect(try modes("") == ["600", "666"])
+        #expect(try modes("\"socketMode\":\"0660\",") == ["660", "666"])
     }
 
     @Test("over a Unix socket, the peer has its own right")

@@ -126,6 +126,18 @@ struct HTTPWatchTests {
         #expect(try http.get("/health").status == 200)
     }
 
+    @Test("a watch without a box watches the world, as clusters shows it")
+    func aWatchWithoutABoxWatchesTheWorld() throws {
+        try upsert(1, 170, -80)
+        #expect(try http.openWebSocket("/sources/s/watch?zoom=3").status == 101)
+        #expect(try http.receiveText().contains("\"add\":[{"))
+        let events = try daemon.http()
+        try events.send(events.request("GET", "/sources/s/watch?zoom=3", ["Accept: text/event-stream"]))
+        #expect(try events.receiveHead().status == 200)
+        let chunk = try #require(try events.takeChunk())
+        #expect(String(decoding: chunk, as: UTF8.self).contains("\"add\":[{"))
+    }
+
     @Test("events are streamed")
     func eventsAreStreamed() throws {
         try http.send(http.request("GET", Self.target, ["Accept: text/event-stream"]))

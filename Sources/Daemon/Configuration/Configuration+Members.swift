@@ -2,6 +2,7 @@
 import Calls
 import ClusterProtocol
 import Answers
+import EventLoop
 import Sources
 import GeoJSON
 import HTTPDoor
@@ -22,7 +23,7 @@ extension Configuration {
         ConfigurationMember(
             "socketMode", .oneOf(SocketMode.names), default: .string(SocketMode.names[0]),
             fixed: .at(\.socketMode),
-            "Who may connect to a socket that the daemon makes: \"0600\" only the daemon's own user and root, \"0660\" its group too, \"0666\" everybody. access decides what a caller may do. A socket that the service manager passes keeps its own mode."
+            "Who may connect to a socket that the daemon makes, for HTTP too: \"0600\" only the daemon's own user and root, \"0660\" its group too, \"0666\" everybody. access decides what a caller may do. A socket that the service manager passes keeps its own mode."
         ) { value, target in target.socketMode = SocketMode.mode(value.text) ?? target.socketMode },
         ConfigurationMember(
             "state", .text, fixed: .at(\.stateDirectory),

@@ -8,7 +8,7 @@ extension HTTPSettings {
         [
             ConfigurationMember(
                 "listen", .list(.text), default: .array([]), fixed: .at(\.listen),
-                "The addresses of the HTTP interface: \"HOST:PORT\", \"[V6]:PORT\", \"PORT\" on loopback, or \"unix:PATH\". Sockets named http that the service manager passes are added."
+                "The addresses of the HTTP interface: \"HOST:PORT\", \"[V6]:PORT\", \"PORT\" on loopback, or \"unix:PATH\", whose socket has socketMode; \"unix:PATH,mode=0660\" has a mode of its own. Sockets named http that the service manager passes are added."
             ) { (value, target) throws(Configuration.Problem) in
                 for item in value.items {
                     do throws(ListenAddress.Problem) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
+import EventLoop
 
-/// An address on which the interface listens: `HOST:PORT`, `[V6]:PORT`, `PORT` on loopback, or `unix:PATH`.
+/// An address on which the interface listens: `HOST:PORT`, `[V6]:PORT`, `PORT` on loopback, or `unix:PATH`, which
+/// `,mode=0660` may follow.
 public enum ListenAddress: Sendable, Hashable {
     /// A host's name or address, without brackets.
     case tcp(host: String, port: UInt16)
-    case unix(path: String)
+    /// - Parameter mode: who may connect; nil: as `socketMode` says.
+    case unix(path: String, mode: UInt32?)
 
     /// Why a text is not an address, in words for a person.
     public struct Problem: Error, Sendable, CustomStringConvertible {
@@ -13,9 +16,7 @@ public enum ListenAddress: Sendable, Hashable {
 
     public init(_ text: String) throws(Problem) {
         if text.hasPrefix("unix:") {
-            let path = String(text.dropFirst("unix:".count))
-            guard !path.isEmpty else { throw Problem(description: "\"\(text)\" has no path after unix:") }
-            self = .unix(path: path)
+            self = try Self.unix(text)
             return
         }
         if let port = UInt16(text) {
@@ -24,11 +25,27 @@ public enum ListenAddress: Sendable, Hashable {
         }
         guard let name = HostName(text), let port = name.port else {
             throw Problem(
-                description: "\"\(text)\" is not HOST:PORT, [V6]:PORT, PORT or unix:PATH"
+                description: "\"\(text)\" is not HOST:PORT, [V6]:PORT, PORT, unix:PATH or unix:PATH,mode=0660"
             )
         }
         let host = name.name.hasPrefix("[") ? String(name.name.dropFirst().dropLast()) : name.name
         self = .tcp(host: host, port: port)
+    }
+
+    private static func unix(_ text: String) throws(Problem) -> ListenAddress {
+        var path = text.dropFirst("unix:".count)
+        var mode: UInt32?
+        if let comma = path.lastIndex(of: ","), path[comma...].hasPrefix(",mode=") {
+            mode = SocketMode.mode(path[comma...].dropFirst(",mode=".count))
+            guard mode != nil else {
+                throw Problem(
+                    description:
+                        "\"\(text)\" has a mode that is none of \(SocketMode.names.joined(separator: ", "))")
+            }
+            path = path[..<comma]
+        }
+        guard !path.isEmpty else { throw Problem(description: "\"\(text)\" has no path after unix:") }
+        return .unix(path: String(path), mode: mode)
     }
 }
 
@@ -37,7 +54,7 @@ extension ListenAddress: CustomStringConvertible {
         switch self {
         case .tcp(let host, let port):
             host.contains(":") ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
-        case .unix(let path): "unix:\(path)"
+        case .unix(let path, _): "unix:\(path)"
         }
     }
 }

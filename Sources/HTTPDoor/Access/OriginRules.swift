@@ -18,17 +18,28 @@ struct OriginRules: Sendable {
     func verdict(_ origin: String?, host: HostName?) -> Verdict {
         guard let origin else { return .own }
         if isOwn(origin, host) { return .own }
-        if origins.contains("*") { return .allowed("*") }
+        if admitAll { return .allowed("*") }
         return origins.contains { $0.lowercased() == origin.lowercased() } ? .allowed(origin) : .refused
     }
 
-    /// Whether answers differ by origin.
-    var areVaried: Bool { !origins.isEmpty && !origins.contains("*") }
+    /// Whether pages of any site may send requests.
+    var admitAll: Bool { origins.contains("*") }
+
+    /// Whether answers other than errors differ by origin.
+    var areVaried: Bool { !origins.isEmpty && !admitAll }
+
+    /// Whether a request may be answered that names no origin: a browser sends such requests for links, images and scripts of
+    /// any site, and reports only whether the site is another (`Sec-Fetch-Site`). A link may lead to the map page, and
+    /// its content security policy decides who may show it in a frame.
+    func admits(site: String?, mode: String?, path: ArraySlice<UInt8>) -> Bool {
+        guard !admitAll, site?.lowercased() == "cross-site" else { return true }
+        return mode?.lowercased() == "navigate" && path.elementsEqual("/".utf8)
+    }
 
     /// The sites whose pages may show the map in a frame, as a content security policy lists them: those of this machine, such as
     /// a notebook's, and `http.origins`. The map only reads, so a frame that deceives its viewer gains nothing.
     var frames: String {
-        if origins.contains("*") { return "*" }
+        if admitAll { return "*" }
         let local = ["'self'", "http://localhost:*", "http://127.0.0.1:*"]
         return (local + origins.filter { $0 != "null" }).joined(separator: " ")
     }

@@ -88,7 +88,7 @@ extension HTTPConnection: CallTransport {
     }
 
     /// A box that contains a whole source: larger than the world, so that it also covers a plane in its own units.
-    private static let world = JSONValue.array([-1e15, -1e15, 1e15, 1e15].map { .number($0) })
+    static let world = JSONValue.array([-1e15, -1e15, 1e15, 1e15].map { .number($0) })
 
     /// Opens a call, unless the client or the cache already has the answer.
     ///

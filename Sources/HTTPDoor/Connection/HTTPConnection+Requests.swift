@@ -45,7 +45,7 @@ extension HTTPConnection {
 
     /// Throws unless the request is meant for this server and comes from a page that may send requests.
     private func admit(_ head: RequestHead) throws(RequestFailure) {
-        if isAdmittedHost(head), !head.has(.origin), !head.has(.expect) { return }
+        if isAdmittedHost(head), !head.has(.origin), !head.has(.fetchSite), !head.has(.expect) { return }
         let host = head.host.flatMap { HostName($0) }
         if !isOverUnix, let text = head.host {
             guard let host else { throw RequestFailure.malformed("The request's Host is malformed.") }
@@ -66,6 +66,15 @@ extension HTTPConnection {
             throw RequestFailure(
                 .forbidden,
                 "Pages of the origin \(head[.origin] ?? "") may not ask here. The administrator of clusterd can add it to http.origins."
+            )
+        }
+        guard
+            head.has(.origin)
+                || door.rules.origins.admits(site: head[.fetchSite], mode: head[.fetchMode], path: head.path)
+        else {
+            throw RequestFailure(
+                .forbidden,
+                "A page of another site asked without naming its origin, as images, scripts and links do. Let it use CORS (fetch, or the attribute crossorigin) from an origin in http.origins."
             )
         }
         if let expectation = head[.expect], expectation.lowercased() != "100-continue" {

@@ -35,6 +35,8 @@ extension HTTPConnection {
     func complete(_ head: inout ResponseHead, closes: Bool) {
         head.closes = closes || door.isDraining || exchange?.head.keepsAlive == false
         head.announcesKeepAlive = exchange?.head.isVersion10 == true
+        head.resourcePolicy = door.rules.resourcePolicy
+        if head.status.rawValue >= 400 { head.vary = head.vary ?? door.rules.varyOfErrors }
         guard let origin = exchange?.allowedOrigin else { return }
         head.fields.append(("Access-Control-Allow-Origin", origin))
         head.fields.append(("Access-Control-Expose-Headers", "Content-Range, ETag, Retry-After"))

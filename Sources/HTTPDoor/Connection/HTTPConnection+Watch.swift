@@ -10,6 +10,7 @@ extension HTTPConnection {
         guard let head = exchange?.head else { return }
         var params: JSONObject = ["source": .string(source)]
         try QueryParameters.read(head.query, known: ResourceQuery.watchParameters, into: &params)
+        if params["bbox"] == nil { params["bbox"] = Self.world }
         if WebSocketHandshake.isAsked(by: head) {
             let accept = try WebSocketHandshake.accept(head)
             let codec = WebSocketCodec(maximumMessage: Self.mostMessageBytes)

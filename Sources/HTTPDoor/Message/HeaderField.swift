@@ -12,6 +12,8 @@ enum HeaderField: String, Sendable, CaseIterable {
     case contentLength = "content-length"
     case contentType = "content-type"
     case expect = "expect"
+    case fetchMode = "sec-fetch-mode"
+    case fetchSite = "sec-fetch-site"
     case forwardedProtocol = "x-forwarded-proto"
     case host = "host"
     case ifMatch = "if-match"

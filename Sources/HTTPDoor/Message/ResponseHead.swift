@@ -22,6 +22,8 @@ struct ResponseHead {
     var etagIsGzipped = false
     var cacheControl: String?
     var vary: String?
+    /// The pages that may embed the answer without CORS.
+    var resourcePolicy: StaticString = "same-origin"
     /// Further fields.
     var fields: [(name: StaticString, value: String)] = []
     /// Whether the connection closes after the response.
@@ -46,6 +48,8 @@ struct ResponseHead {
             bytes.append(integer: count)
         case .chunked: bytes.append("\r\nTransfer-Encoding: chunked")
         }
+        bytes.append("\r\nCross-Origin-Resource-Policy: ")
+        bytes.append(resourcePolicy)
         if isGzipped { bytes.append("\r\nContent-Encoding: gzip") }
         if let etag {
             bytes.append("\r\nETag: ")
