@@ -22,7 +22,7 @@ let package = Package(
             targets: [
                 "Clustering", "Sources", "Answers", "SystemSupport", "ClusterProtocol", "GeoJSON",
                 "Expressions", "JSON", "HTTPDoor",
-                "VectorTile", "Compression",
+                "VectorTile", "Compression", "StateTools",
             ]),
     ],
     targets: [

@@ -55,8 +55,16 @@ struct TarHeader: Equatable {
         return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
     }
 
+    /// A number of octal digits, which a zero or a space may end. Nil for anything else: `Int` would also read a
+    /// sign.
     private static func number(_ field: ArraySlice<UInt8>) -> Int? {
-        let text = field.prefix { $0 != 0 && $0 != UInt8(ascii: " ") }
-        return Int(String(decoding: text, as: UTF8.self), radix: 8)
+        let digits = field.prefix { $0 != 0 && $0 != UInt8(ascii: " ") }
+        guard !digits.isEmpty else { return nil }
+        var number = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "7")).contains(digit) else { return nil }
+            number = number << 3 | Int(digit - UInt8(ascii: "0"))
+        }
+        return number
     }
 }

@@ -161,6 +161,86 @@ struct StateToolsTests {
         }
     }
 
+    /// The header of a file of a backup, with another text in its field for the size.
+    private static func header(size: String) throws -> [UInt8] {
+        var bytes = try #require(TarHeader(name: "sources/a/1.snapshot", count: 0).bytes)
+        let padding = [UInt8](repeating: 0, count: 12 - size.utf8.count)
+        bytes.replaceSubrange(124..<136, with: Array(size.utf8) + padding)
+        return sealed(bytes, at: 0)
+    }
+
+    /// The archive with the right sum in the header at an offset.
+    private static func sealed(_ archive: [UInt8], at offset: Int) -> [UInt8] {
+        var archive = archive
+        archive.replaceSubrange(offset + 148..<offset + 156, with: "        ".utf8)
+        let sum = archive[offset..<offset + TarHeader.size].reduce(0) { $0 + Int($1) }
+        let digits = String(sum, radix: 8)
+        let field = Array((String(repeating: "0", count: 6 - digits.count) + digits + "\0 ").utf8)
+        archive.replaceSubrange(offset + 148..<offset + 156, with: field)
+        return archive
+    }
+
+    @Test(
+        "a size that is no octal number, or beyond the file, is refused",
+        arguments: [
+            "-0000000001", "-1", "+0000000001", "", "00000000008", "0x1", "77777777777", "777777777777",
+            "1 1",
+        ])
+    func badSize(_ size: String) throws {
+        let archive = NSTemporaryDirectory() + "clusterd-backup-" + UUID().uuidString
+        defer {
+            for path in [archive, archive + "-state"] { try? FileManager.default.removeItem(atPath: path) }
+        }
+        try Data(Self.header(size: size) + [UInt8](repeating: 0, count: 2048)).write(
+            to: URL(fileURLWithPath: archive))
+        #expect(throws: StateToolError.self) { try Restore.read(archive, into: archive + "-state") }
+    }
+
+    @Test(
+        "whatever bytes of a backup are changed, it is restored or refused, and what is refused leaves nothing"
+    )
+    func fuzzedBackup() throws {
+        let folder = try Folder()
+        let archive = folder.path + "/backup.tar"
+        _ = try Backup.write(folder.state, sources: ["beside"], to: archive)
+        folder.close()
+        let whole = [UInt8](try Data(contentsOf: URL(fileURLWithPath: archive)))
+        var headers = [0]
+        while let last = headers.last, let header = TarHeader(Array(whole[last..<last + TarHeader.size])) {
+            headers.append(last + TarHeader.size + header.count + TarHeader.padding(header.count))
+        }
+        headers.removeLast()
+        #expect(headers.count == 2)
+        var random = SeededRandom(seed: 29)
+        var (restored, refused) = (0, 0)
+        for round in 0..<400 {
+            var bytes = whole
+            let header = headers[Int.random(in: 0..<headers.count, using: &random)]
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                // Mostly in the header, whose sum is put right again, since nothing else guards its fields.
+                let isInHeader = Int.random(in: 0..<4, using: &random) > 0
+                let range = isInHeader ? header..<header + TarHeader.size : 0..<bytes.count
+                bytes[Int.random(in: range, using: &random)] =
+                    Array("-0 7/.a".utf8 + [0, 0xff]).randomElement(using: &random) ?? 0
+            }
+            if round % 8 == 0 { bytes.removeLast(Int.random(in: 0...bytes.count, using: &random)) }
+            if header + TarHeader.size <= bytes.count { bytes = Self.sealed(bytes, at: header) }
+            try Data(bytes).write(to: URL(fileURLWithPath: archive))
+            let target = folder.path + "/restored"
+            do {
+                _ = try Restore.read(archive, into: target)
+                restored += 1
+            } catch {
+                refused += 1
+                let left = (try? FileManager.default.contentsOfDirectory(atPath: target + "/sources")) ?? []
+                #expect(left.isEmpty, "round \(round) left \(left)")
+            }
+            try? FileManager.default.removeItem(atPath: target)
+        }
+        #expect(restored > 0)
+        #expect(refused > 0)
+    }
+
     @Test("tar's own program reads a backup")
     func tar() throws {
         let header = TarHeader(name: "sources/a/1.snapshot", count: 12_345)

@@ -23,11 +23,13 @@ func makeTarget() -> any FuzzTarget {
     case "request"?: return RequestTarget()
     case "websocket"?: return WebSocketTarget()
     case "journal"?: return JournalTarget()
+    case "backup"?: return BackupTarget()
     case "updates"?: return UpdatesTarget()
     case "watches"?: return WatchesTarget()
     default:
         say(
-            "FUZZ_TARGET must be frame, envelope, geojson, expression, options, snapshot, request, websocket, journal, updates or watches")
+            "FUZZ_TARGET must be frame, envelope, geojson, expression, options, snapshot, request, websocket, journal, backup, updates or watches"
+        )
         exit(2)
     }
 }
