@@ -40,15 +40,43 @@ public enum DisplayWidth {
     }
 }
 
-/// Makes text safe to print on a terminal.
+/// Makes text safe to print on a terminal: data can neither control it nor change the order of what it shows.
 public enum PrintableText {
-    /// The text with a space in place of each control character, so that data cannot control the terminal.
+    /// The text with a space in place of each control character, line ends included. For a text within a line.
     public static func of(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
     }
 
+    /// The text with control characters escaped as in JSON (`\u001b`), so that JSON keeps its meaning. Line feeds and
+    /// tabs stay; a carriage return before a line feed is left out.
+    public static func escaped(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isEscaped) else { return text }
+        var escaped = ""
+        var scalars = text.unicodeScalars.makeIterator()
+        var next = scalars.next()
+        while let scalar = next {
+            next = scalars.next()
+            if !isEscaped(scalar) {
+                escaped.unicodeScalars.append(scalar)
+            } else if scalar != "\r" || next != "\n" {
+                let digits = String(scalar.value, radix: 16)
+                escaped += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }
+        }
+        return escaped
+    }
+
+    private static func isEscaped(_ scalar: Unicode.Scalar) -> Bool {
+        isControl(scalar) && scalar != "\n" && scalar != "\t"
+    }
+
+    /// Control characters (C0, DEL, C1), line and paragraph separators, and the embeddings, overrides and isolates of
+    /// bidirectional text (Unicode Standard Annex 9), which can make a line read as something else.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
+        switch scalar.value {
+        case 0..<0x20, 0x7F..<0xA0, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
     }
 }

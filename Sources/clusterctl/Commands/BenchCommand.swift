@@ -76,7 +76,7 @@ enum BenchCommand: Subcommand {
         if invocation.wantsJSON {
             invocation.print(JSONValue.object(report.json).text)
         } else {
-            Terminal.write(report.text(style: Terminal.outputStyle))
+            Terminal.writeStyled(report.text(style: Terminal.outputStyle))
         }
         if report.result.answers == 0 || report.result.lostConnections > 0 {
             let lost = report.result.lostConnections

@@ -56,7 +56,7 @@ enum HealthCommand: Subcommand {
 
     private static func show(_ status: String) {
         let style = Terminal.outputStyle
-        Terminal.write((status == "SERVING" ? style.green(status) : style.red(status)) + "\n")
+        Terminal.writeStyled((status == "SERVING" ? style.green(status) : style.red(status)) + "\n")
     }
 
     private static func table(_ sources: [SourceDescription]) -> Table {

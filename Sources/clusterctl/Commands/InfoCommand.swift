@@ -25,7 +25,7 @@ enum InfoCommand: Subcommand {
                 + DescriptionList.text(
                     limits.map { ($0.key, $0.value.asNumber.map(Quantity.plain) ?? $0.value.text) },
                     style: style)
-            Terminal.write(text + "\n")
+            Terminal.writeStyled(text + "\n")
             var table = Table([.text("METHOD"), .text("KIND"), .flexible("SUMMARY")])
             for method in value["methods"]?.asArray ?? [] {
                 table.add(["name", "kind", "summary"].map { method[$0]?.asString ?? "" })

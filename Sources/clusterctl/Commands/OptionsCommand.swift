@@ -35,6 +35,6 @@ enum OptionsCommand: Subcommand {
             return try invocation.show(Answer(bytes: Array(options.text.utf8))) { _ in }
         }
         let entries = description.options.members.map { ($0.key, $0.value.asString ?? $0.value.text) }
-        Terminal.write(DescriptionList.text(entries, style: Terminal.outputStyle))
+        Terminal.writeStyled(DescriptionList.text(entries, style: Terminal.outputStyle))
     }
 }

@@ -176,7 +176,8 @@ enum PostgresCommand: Subcommand {
         }
         guard let path = invocation.arguments.string("config") else {
             let document = document(name, entry, in: [:])
-            return invocation.print(invocation.wantsJSON ? document.text : IndentedJSON.text(of: document))
+            return Terminal.write(
+                (invocation.wantsJSON ? document.text : IndentedJSON.text(of: document)) + "\n")
         }
         var document: JSONObject = [:]
         if access(path, F_OK) == 0 {

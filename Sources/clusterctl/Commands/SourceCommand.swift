@@ -14,7 +14,7 @@ enum SourceCommand: Subcommand {
             "SourceService/GetSource", ["source": .string(try invocation.operand(0))])
         try invocation.show(answer) { value in
             let entries = DescriptionList.entries(of: try SourceDescription(value))
-            Terminal.write(DescriptionList.text(entries, style: Terminal.outputStyle))
+            Terminal.writeStyled(DescriptionList.text(entries, style: Terminal.outputStyle))
         }
     }
 }

@@ -37,7 +37,7 @@ enum StatsCommand: Subcommand {
             let answer = try await client.call("ServerService/GetStats", options: options)
             let now = clock.now
             try invocation.show(answer) { value in
-                if Terminal.outputIsTerminal { Terminal.write("\u{1B}[H\u{1B}[2J") }
+                if Terminal.outputIsTerminal { Terminal.writeStyled("\u{1B}[H\u{1B}[2J") }
                 show(value, before: before, seconds: (now - then) / .seconds(1))
                 before = value
             }
@@ -48,6 +48,6 @@ enum StatsCommand: Subcommand {
 
     private static func show(_ value: JSONValue, before: JSONValue?, seconds: Double) {
         let report = StatsReport(value, before: before, seconds: seconds)
-        Terminal.write(report.text(width: Terminal.outputWidth, style: Terminal.outputStyle))
+        Terminal.writeStyled(report.text(width: Terminal.outputWidth, style: Terminal.outputStyle))
     }
 }

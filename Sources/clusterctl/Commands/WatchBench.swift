@@ -28,7 +28,7 @@ enum WatchBench {
         if invocation.wantsJSON {
             invocation.print(JSONValue.object(json(result)).text)
         } else {
-            Terminal.write(text(result, "\(watchers) viewports of \(source) at \(client.socketPath)"))
+            Terminal.writeStyled(text(result, "\(watchers) viewports of \(source) at \(client.socketPath)"))
         }
         if result.errors > 0 { throw Failure(message: "\(result.errors) calls have failed") }
     }

@@ -91,7 +91,7 @@ struct Invocation {
 
     func print(_ table: Table) {
         if form == .csv { return Terminal.write(table.csv) }
-        Terminal.write(table.text(width: Terminal.outputWidth, style: Terminal.outputStyle))
+        Terminal.writeStyled(table.text(width: Terminal.outputWidth, style: Terminal.outputStyle))
     }
 
     func print(_ line: String) { Terminal.write(PrintableText.of(line) + "\n") }

@@ -9,7 +9,7 @@ enum DescriptionList {
         let width = entries.map { DisplayWidth.of($0.name) }.max() ?? 0
         return entries.map { entry in
             let padding = String(repeating: " ", count: width - DisplayWidth.of(entry.name) + 2)
-            return style.bold(entry.name) + padding + PrintableText.of(entry.value) + "\n"
+            return style.bold(PrintableText.of(entry.name)) + padding + PrintableText.of(entry.value) + "\n"
         }.joined()
     }
 

@@ -34,15 +34,23 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
-    /// Writes to standard output. If the reader has closed the pipe (`| head`), the program ends quietly.
-    static func write(_ text: String) {
-        var text = text
-        text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
-    }
+    /// Writes to standard output, data included: if it is a terminal, characters that would control it are escaped.
+    /// If the reader has closed the pipe (`| head`), the program ends quietly.
+    static func write(_ text: String) { writeStyled(outputIsTerminal ? PrintableText.escaped(text) : text) }
 
     static func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { write($0) } }
 
-    static func write(_ bytes: UnsafeRawBufferPointer) { writeAll(bytes, to: STDOUT_FILENO) }
+    /// The bytes are whole characters, or nothing that is meant for a terminal.
+    static func write(_ bytes: UnsafeRawBufferPointer) {
+        if outputIsTerminal { return write(String(decoding: bytes, as: UTF8.self)) }
+        writeAll(bytes, to: STDOUT_FILENO)
+    }
+
+    /// Writes text that contains styles to standard output. Data in it must be printable already (`PrintableText.of`).
+    static func writeStyled(_ text: String) {
+        var text = text
+        text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDOUT_FILENO) }
+    }
 
     static func writeError(_ text: String) {
         var text = text

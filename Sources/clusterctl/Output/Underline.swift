@@ -5,6 +5,7 @@ import Rendering
 enum Underline {
     /// - Parameter range: a range of the text's UTF-8; nil if unknown.
     static func message(_ message: String, in text: String, at range: Range<Int>?) -> String {
+        let message = PrintableText.of(message)
         guard let range else { return message }
         let bytes = Array(text.utf8)
         let start = min(max(range.lowerBound, 0), bytes.count)
