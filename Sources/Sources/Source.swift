@@ -155,8 +155,8 @@ public final class Source: Sendable {
         case snapshot
         /// By a journal record of the call.
         case record(JournalRecord)
-        /// Not yet: the revision is published at once, and the next change, or `keepMark`, stores it. For data that can be fetched
-        /// again.
+        /// Not yet: the revision is published at once, and the next change, or `keepMark`, stores it. For data that can be
+        /// fetched again. The source's first data are stored before, if possible.
         case later
     }
 
@@ -246,6 +246,12 @@ public final class Source: Sendable {
         if let directory = shared.directory, directory.hasLeftovers { directory.takeBackLeftovers() }
         switch change.keeping {
         case .later:
+            // Nothing would be left after a kill if there were no earlier data. If the disk refuses, the copy answers anyway.
+            if !revision.hasData,
+                let kept = try? keepWhole(change.revision, files, at: change.moment, loss: nil)
+            {
+                return kept
+            }
             state.withLock { $0.isUnkept = true }
             return change.revision
         case .snapshot:

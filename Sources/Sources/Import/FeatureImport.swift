@@ -148,8 +148,8 @@ public final class FeatureImport: Sendable {
 
     /// Clusters the gathered features and publishes them. Blocks: only for threads of the pool.
     ///
-    /// - Parameter log: the log that the features follow from now on; nil if they are not the copy of a table. A copy is published before it
-    ///   is stored: `Source.keepMark` stores it.
+    /// - Parameter log: the log that the features follow from now on; nil if they are not the copy of a table. A copy that
+    ///   replaces data is published before it is stored: `Source.keepMark` stores it.
     public func finish(
         _ cancellation: Cancellation, following log: FollowedLog? = nil
     ) throws(SourceError) -> ImportOutcome {

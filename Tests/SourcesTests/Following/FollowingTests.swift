@@ -120,6 +120,28 @@ import Testing
         #expect(kept.seen() == copied)
     }
 
+    @Test("the first copy is stored before it answers, so that a kill does not leave an empty source")
+    func firstCopy() throws {
+        try copy(towns(50), at: 10, keeps: false)
+        let copied = kept.seen()
+        try kept.restart()
+        #expect(try log()?.mark == mark(10))
+        #expect(kept.seen() == copied)
+    }
+
+    @Test("a first copy that cannot be stored answers all the same")
+    func firstCopyWithoutRoom() throws {
+        // Directories where the snapshot would be written.
+        let blocked = (1...9).map { kept.file("new-\($0)") }
+        for path in blocked { mkdir(path, 0o700) }
+        try copy(towns(50), at: 10, keeps: false)
+        #expect(try kept.source().revision.pointCount == 50)
+        for path in blocked { rmdir(path) }
+        try kept.source().keepMark()
+        try kept.restart()
+        #expect(try log()?.mark == mark(10))
+    }
+
     @Test("a change of a copy that is not kept keeps both")
     func changeOfUnkeptCopy() throws {
         try copy(towns(50), at: 10)
