@@ -19,7 +19,10 @@ import Testing
     func feedPosition() {
         let text = "7312345678901234567:2:16385:97c3a0b1:0/16B3748"
         #expect(FeedPosition(text)?.description == text)
+        let stored = text + ":3f1c-0-ffffffff"
+        #expect(FeedPosition(stored)?.description == stored)
         for text in [
+            stored + ":1", text + ":1-2", text + ":1-2-3-4", text + ":1-2-", text + ":1-2-100000000",
             "", "1:2:3", "1:2:3:4", "-1:2:3:4:0/1", "1:2:3:4:0/1:", "99999999999999999999:1:1:1:0/1",
         ] {
             #expect(FeedPosition(text) == nil, "\(text)")

@@ -194,6 +194,13 @@ final class FollowedTable: TableFeedConsumer {
         if confirms { feed.confirm(position) }
     }
 
+    /// The bytes that connections have held for large messages, in order.
+    private(set) var heldBytes: [Int] = []
+
+    func feed(_ feed: TableFeed, holds bytes: Int) {
+        if bytes != heldBytes.last ?? 0 { heldBytes.append(bytes) }
+    }
+
     func feed(_ feed: TableFeed, changedState state: FeedState) {
         if states.last == state { faults.append("\(state) was reported twice") }
         states.append(state)

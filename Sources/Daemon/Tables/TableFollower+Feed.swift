@@ -63,6 +63,15 @@ extension TableFollower: TableFeedConsumer {
         }
     }
 
+    /// Counts the memory of large messages. It is held already, so it is counted even beyond the limit.
+    func feed(_ feed: TableFeed, holds bytes: Int) {
+        messageClaim = nil
+        guard bytes > 0 else { return }
+        let claim = source.shared.memory.claim(for: nil)
+        source.shared.memory.whileRecovering { try? claim.grow(to: bytes) }
+        messageClaim = claim
+    }
+
     /// Logs a reason once until the table is followed again, even if attempts fail for several reasons in turn.
     private func logOnce(_ level: Log.Level, _ reason: String) {
         guard !loggedReasons.contains(reason) else { return }

@@ -22,6 +22,8 @@ final class TableFollower {
     var status: ReplicationStatus
     /// The copy in progress.
     var copy: TableCopy?
+    /// The memory that the feed's connection holds for large messages.
+    var messageClaim: MemoryClaim?
     /// The number of pieces of copies being read on the pool.
     var piecesInWork = 0
     var copyBegan: UInt64 = 0
@@ -114,6 +116,7 @@ final class TableFollower {
         ending.begin()
         (refreshing, retrying, keeping, gathering) = (nil, nil, nil, nil)
         steps = []
+        messageClaim = nil
         copy?.cancel()
         copy = nil
         let feed = feed

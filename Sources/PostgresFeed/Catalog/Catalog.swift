@@ -81,6 +81,7 @@ struct Catalog: Sendable, Equatable {
     let schemaExists: Bool
     let mayUseSchema: Bool
     let table: Table?
+    let storage: TableStorage
     let columns: [Column]
     let indexes: [Index]
     let types: TypeCatalog
@@ -108,6 +109,9 @@ struct Catalog: Sendable, Equatable {
         schemaExists = json.flag("schemaExists")
         mayUseSchema = json.flag("mayUseSchema")
         table = json.member("table").map(Table.init)
+        storage = TableStorage(
+            partitions: json.text("partitions"), files: json.text("files"),
+            columns: json.text("columnVersions"))
         columns = json.list("columns").map(Column.init)
         indexes = json.list("indexes").map(Index.init)
         types = TypeCatalog(json.list("types"))

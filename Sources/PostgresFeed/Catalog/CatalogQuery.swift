@@ -13,8 +13,13 @@ enum CatalogQuery {
                 SELECT c.* FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                 WHERE n.nspname = \(schema) AND c.relname = \(table)
             ), attribute AS (
-                SELECT a.* FROM pg_attribute a JOIN subject ON subject.oid = a.attrelid
+                SELECT a.*, a.xmin::text AS version FROM pg_attribute a JOIN subject ON subject.oid = a.attrelid
                 WHERE a.attnum > 0 AND NOT a.attisdropped
+            ), part(oid) AS (
+                SELECT oid FROM subject
+                UNION
+                SELECT i.inhrelid FROM part JOIN pg_inherits i ON i.inhparent = part.oid
+                    JOIN pg_class c ON c.oid = i.inhrelid WHERE c.relispartition
             ), used(oid) AS (
                 SELECT atttypid FROM attribute
                 UNION
@@ -33,6 +38,10 @@ enum CatalogQuery {
                 'database', current_database(),
                 'mayReplicate', (SELECT rolreplication OR rolsuper FROM pg_roles WHERE rolname = current_user),
                 'mayCreate', has_database_privilege(current_database(), 'CREATE'),
+                'partitions', (SELECT string_agg(oid::text, ',' ORDER BY oid) FROM part),
+                'files', (SELECT string_agg(c.relfilenode::text, ',' ORDER BY c.oid) FROM part
+                    JOIN pg_class c USING (oid)),
+                'columnVersions', (SELECT string_agg(version, ',' ORDER BY attnum) FROM attribute),
                 'slotLimit', current_setting('max_replication_slots')::int,
                 'slotCount', (SELECT count(*) FROM pg_replication_slots),
                 'slot', (SELECT to_jsonb(s) FROM pg_replication_slots s WHERE slot_name = \(slot)),

@@ -6,11 +6,17 @@ struct FollowPlan: Sendable, Equatable {
     let version: Int
     let layout: TableLayout
     let table: Catalog.Table
+    let storage: TableStorage
     let fingerprint: UInt32
     /// The statements that create or complete the publication; empty if it is ready.
     let publicationSQL: [String]
     /// The statement that copies the table.
     let copySQL: String
+
+    /// Why the table must be copied if its rows lay in `earlier` before; nil if it need not be.
+    func copyReason(since earlier: TableStorage) -> String? {
+        storage.copyReason(since: earlier, isPartitioned: table.kind == "p")
+    }
 
     /// - Throws: all problems found.
     static func make(
@@ -29,7 +35,7 @@ struct FollowPlan: Sendable, Equatable {
         let filter = catalog.publication?.hasTable == true ? catalog.publication?.rowFilter : nil
         return .success(
             FollowPlan(
-                version: catalog.version, layout: layout, table: table,
+                version: catalog.version, layout: layout, table: table, storage: catalog.storage,
                 fingerprint: layout.fingerprint(rowFilter: filter),
                 publicationSQL: check.statements(),
                 copySQL: CopyStatement.sql(layout, catalog, configuration, table: table, rowFilter: filter)))

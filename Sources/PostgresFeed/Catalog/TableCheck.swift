@@ -144,7 +144,7 @@ private final class TableChecker {
         }
         if catalog.table?.kind == "p" {
             remarks.append(
-                "PostgreSQL does not replicate TRUNCATE of a single partition: DELETE its rows, or truncate the whole table"
+                "PostgreSQL does not replicate what is done to a single partition (TRUNCATE, ATTACH, DETACH, DROP): the daemon copies the table again within 30 s"
             )
         }
         if catalog.slotCount * 10 >= catalog.slotLimit * 9 {

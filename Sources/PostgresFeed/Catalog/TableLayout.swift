@@ -69,8 +69,6 @@ struct TableLayout: Sendable, Equatable {
         }
         for column in generated { text += column.expression }
         text += rowFilter ?? ""
-        var value: UInt32 = 0x811c_9dc5  // FNV-1a
-        for byte in text.utf8 { value = (value ^ UInt32(byte)) &* 0x0100_0193 }
-        return value
+        return Fingerprint.of(text)
     }
 }

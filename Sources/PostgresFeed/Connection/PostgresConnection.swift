@@ -35,6 +35,12 @@ final class PostgresConnection {
     private var receiver: CopyReceiver?
     private var continuation: Timer?
     private(set) var isClosed = false
+    /// The largest message so far, in bytes. libpq's buffer has had room for it since, and shrinks only when the connection is
+    /// closed.
+    private(set) var largestMessageBytes = 0
+    /// Called with the bytes that libpq holds for large messages, when that changes: twice the largest message while it is
+    /// read, because libpq copies it, and then once.
+    var onHold: (Int) -> Void = { _ in }
     /// When something last arrived, in milliseconds of the loop's clock.
     private(set) var lastArrival: UInt64
 
@@ -98,7 +104,7 @@ final class PostgresConnection {
     /// Closes the connection; no callback follows.
     func close() {
         isClosed = true
-        (watcher, continuation, receiver, onLoss) = (nil, nil, nil, nil)
+        (watcher, continuation, receiver, onLoss, onHold) = (nil, nil, nil, nil, { _ in })
         work = .idle
     }
 
@@ -159,6 +165,9 @@ final class PostgresConnection {
     /// How many bytes one turn of the loop processes, so that other callbacks get their turn.
     private static let turnBytes = 256 << 10
 
+    /// Smaller messages are not worth a report.
+    private static let largeMessageBytes = 1 << 20
+
     /// Takes copied messages; returns true once there are no more to come.
     private func drain(_ receiver: CopyReceiver) throws(PostgresError) -> Bool {
         var bytes = 0
@@ -174,7 +183,13 @@ final class PostgresConnection {
             }
             let read = try handle.readCopyData { message in
                 bytes += message.count
+                let isLargest = message.count > max(largestMessageBytes, Self.largeMessageBytes)
+                if isLargest {
+                    largestMessageBytes = message.count
+                    onHold(2 * message.count)
+                }
                 receiver.data(message)
+                if isLargest { onHold(largestMessageBytes) }
             }
             switch read {
             case .data: continue

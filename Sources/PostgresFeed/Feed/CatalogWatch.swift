@@ -2,26 +2,27 @@
 import EventLoop
 
 /// Checks at intervals that a table is still the one that is followed, and is still published. The server's log does not
-/// report that a table was dropped, that another took its name, or that a publication leaves it out.
+/// report that a table was dropped or rewritten, that another took its name, that its partitions changed, or that a
+/// publication leaves it out.
 ///
 /// Each check opens a connection of its own for a moment, because the replication connection accepts no queries meanwhile.
 final class CatalogWatch {
     private let loop: EventLoop
     private let configuration: TableFeedConfiguration
     private let plan: FollowPlan
-    private let changed: (FeedSession.End) -> Void
+    private let checked: (FeedSession.End?) -> Void
     private var attempt: ConnectionAttempt?
     private var connection: PostgresConnection?
     private var next: Timer?
 
     /// - Parameters:
     ///   - plan: what is followed.
-    ///   - changed: called if following cannot continue.
+    ///   - checked: called after each check, with the reason if following cannot continue. Nothing follows a reason.
     init(
         on loop: EventLoop, _ configuration: TableFeedConfiguration, _ plan: FollowPlan,
-        changed: @escaping (FeedSession.End) -> Void
+        checked: @escaping (FeedSession.End?) -> Void
     ) {
-        (self.loop, self.configuration, self.plan, self.changed) = (loop, configuration, plan, changed)
+        (self.loop, self.configuration, self.plan, self.checked) = (loop, configuration, plan, checked)
         checkLater()
     }
 
@@ -53,10 +54,11 @@ final class CatalogWatch {
     private func take(_ answer: PostgresConnection.Answer) {
         close()
         guard case .success(let results) = answer,
-            let catalog = try? Catalog((FeedSession.rows(results).first?.first ?? nil) ?? ""),
-            let end = change(in: catalog)
+            let catalog = try? Catalog((FeedSession.rows(results).first?.first ?? nil) ?? "")
         else { return checkLater() }
-        changed(end)
+        let end = change(in: catalog)
+        if end == nil { checkLater() }
+        checked(end)
     }
 
     /// Why following has to begin again; nil if it can continue.
@@ -69,6 +71,7 @@ final class CatalogWatch {
         case .success(let found):
             if found.table.id != plan.table.id { return .mustCopy(CopyDecision.otherTable) }
             if found.fingerprint != plan.fingerprint { return .mustCopy(CopyDecision.otherColumns) }
+            if let reason = found.copyReason(since: plan.storage) { return .mustCopy(reason) }
             return found.publicationSQL.isEmpty ? nil : .mustCopy(CopyDecision.unpublished)
         }
     }

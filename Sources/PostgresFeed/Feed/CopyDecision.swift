@@ -22,6 +22,7 @@ enum CopyDecision {
         }
         if resume.table != plan.table.id { return otherTable }
         if resume.layout != plan.fingerprint { return otherColumns }
+        if let reason = resume.storage.flatMap(plan.copyReason) { return reason }
         guard let found = catalog.slot else { return "replication slot \(slot) does not exist" }
         if found.isLost {
             return "replication slot \(slot) was invalidated: the server has removed log that it required "

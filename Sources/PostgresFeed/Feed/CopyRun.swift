@@ -7,6 +7,8 @@ import EventLoop
 final class CopyRun {
     private let connection: PostgresConnection
     private let plan: FollowPlan
+    /// The size in bytes from which a row is no feature, whatever it contains: features are about as long as their rows.
+    private let mostRowBytes: Int
     private let writer: RowWriter
     private weak var owner: (any FeedSessionOwner)?
     private let ended: (Result<CopyRun, FeedSession.End>) -> Void
@@ -35,6 +37,7 @@ final class CopyRun {
     ) {
         (self.connection, self.plan) = (connection, plan)
         (self.owner, self.ended) = (owner, ended)
+        mostRowBytes = 4 * configuration.maximumFeatureBytes
         writer = RowWriter(
             plan.layout, maximumBytes: configuration.maximumFeatureBytes, isCopied: true)
     }
@@ -74,6 +77,7 @@ final class CopyRun {
             hasHeader = true
         }
         if CopyDecoder.isEnd(rows) { return isComplete = true }
+        if rows.count > mostRowBytes { return skipped[.tooLarge] += 1 }
         if batch.isEmpty { batch.reserveCapacity(Self.pieceBytes + Self.pieceBytes / 8) }
         batch.append(contentsOf: rows)
         if batch.count >= Self.pieceBytes { proceed() }

@@ -13,6 +13,9 @@ final class FeedSession {
         case slotInUse(String)
         /// Only a new copy helps; the reason.
         case mustCopy(String)
+        /// A large message has left libpq with more memory than a connection should hold: a new connection goes on where
+        /// this one ends.
+        case overgrown
     }
 
     let loop: EventLoop
@@ -53,6 +56,7 @@ final class FeedSession {
             case .success(let connection):
                 self.connection = connection
                 connection.onLoss = { [weak self] in self?.end(.lost($0)) }
+                connection.onHold = { [weak self] in self?.owner?.sessionHolds(bytes: $0) }
                 owner?.sessionConnected()
                 query(SessionSettings.sql) { $0.identify() }
             case .failure(let error): end(ConnectionFault.end(error))
@@ -222,7 +226,7 @@ final class FeedSession {
 
     private func copy(_ plan: FollowPlan, _ slot: SlotPlan, from start: LogPosition, _ reason: String) {
         guard let connection else { return }
-        let position = system.position(table: plan.table.id, layout: plan.fingerprint, log: start)
+        let position = system.position(plan, at: start)
         let run = CopyRun(connection, plan, configuration, owner: owner) { [weak self] result in
             guard let self else { return }
             copy = nil
@@ -244,6 +248,7 @@ final class FeedSession {
 
     private func finishCopy(_ plan: FollowPlan, _ copy: CopyEnd) {
         owner?.sessionFinishedCopy(copy)
+        if let connection, configuration.isOvergrown(connection) { return end(.overgrown) }
         follow(plan, from: copy.position)
     }
 
@@ -254,6 +259,17 @@ final class FeedSession {
         ) { [weak self] end in self?.end(end) }
         follow = run
         run.start()
-        watch = CatalogWatch(on: loop, configuration, plan) { [weak self] end in self?.end(end) }
+        watch = CatalogWatch(on: loop, configuration, plan) { [weak self] end in
+            self?.owner?.sessionCheckedCatalog()
+            if let end { self?.end(end) }
+        }
+    }
+}
+
+extension TableFeedConfiguration {
+    /// Whether a connection holds more memory than features need, so that a new one is better. A temporary slot would be
+    /// lost with it.
+    func isOvergrown(_ connection: PostgresConnection) -> Bool {
+        !isTemporary && connection.largestMessageBytes > 2 * maximumFeatureBytes
     }
 }

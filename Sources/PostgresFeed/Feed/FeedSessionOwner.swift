@@ -12,6 +12,10 @@ protocol FeedSessionOwner: AnyObject {
     /// Changes are being followed.
     func sessionFollows(serverEnd: LogPosition)
     func sessionCommitted(_ transaction: FeedTransaction)
+    /// The catalog was looked at while changes are followed.
+    func sessionCheckedCatalog()
+    /// The connection holds so many bytes of memory for large messages.
+    func sessionHolds(bytes: Int)
     /// All transactions before this position have been delivered.
     func sessionIsIdle(at position: FeedPosition)
     func sessionReceived(bytes: Int, serverEnd: LogPosition?)

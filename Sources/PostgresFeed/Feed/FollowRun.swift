@@ -165,6 +165,7 @@ final class FollowRun {
             owner?.sessionIsIdle(at: position)
             return
         }
+        defer { if assembler.isEmpty, configuration.isOvergrown(connection) { ended(.overgrown) } }
         do {
             let contents = try commit.changes.contents()
             if contents.spool != nil { owner?.sessionSpooled(bytes: commit.changes.spooled) }

@@ -17,7 +17,9 @@ struct SystemIdentity: Equatable {
         (self.system, self.timeline, self.end) = (system, timeline, end)
     }
 
-    func position(table: UInt32, layout: UInt32, log: LogPosition) -> FeedPosition {
-        FeedPosition(system: system, timeline: timeline, table: table, layout: layout, log: log)
+    func position(_ plan: FollowPlan, at log: LogPosition) -> FeedPosition {
+        FeedPosition(
+            system: system, timeline: timeline, table: plan.table.id, layout: plan.fingerprint, log: log,
+            storage: plan.storage)
     }
 }

@@ -143,6 +143,7 @@ public final class TableFeed {
     private func endSession() {
         session?.close()
         session = nil
+        consumer?.feed(self, holds: 0)
         abandonCopy()
         noteStale()
     }
@@ -237,10 +238,15 @@ extension TableFeed: FeedSessionOwner {
         serverPosition = max(serverPosition ?? serverEnd, serverEnd)
     }
 
+    func sessionCheckedCatalog() { counters.catalogChecks += 1 }
+
+    func sessionHolds(bytes: Int) { consumer?.feed(self, holds: bytes) }
+
     func sessionSpooled(bytes: Int) { counters.spooledBytes += bytes }
 
     func sessionEnded(_ end: FeedSession.End) {
         session = nil
+        consumer?.feed(self, holds: 0)
         abandonCopy()
         noteStale()
         switch end {
@@ -258,6 +264,7 @@ extension TableFeed: FeedSessionOwner {
         case .mustCopy(let reason):
             copyReason = reason
             idle = nil
+        case .overgrown: return reconnect(after: BackOff.first)
         }
         reconnect(after: backOff.next(at: loop.now))
     }

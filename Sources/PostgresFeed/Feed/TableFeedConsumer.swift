@@ -16,4 +16,6 @@ public protocol TableFeedConsumer: AnyObject {
     /// The table did not change up to this position, and nothing is unconfirmed.
     func feed(_ feed: TableFeed, advancedTo position: FeedPosition)
     func feed(_ feed: TableFeed, changedState state: FeedState)
+    /// The connection holds so many bytes of memory for large messages: 0 once it is closed.
+    func feed(_ feed: TableFeed, holds bytes: Int)
 }

@@ -54,6 +54,9 @@ final class TransactionAssembler {
     /// Whether a transaction has begun to arrive and is incomplete.
     var isInTransaction: Bool { current != nil || stream != nil }
 
+    /// Whether nothing of any transaction would have to be sent again over a new connection.
+    var isEmpty: Bool { current == nil && streams.isEmpty && pending.isEmpty }
+
     /// The log that is being written to a spool, so that reading must wait; nil if there is none.
     var writingLog: ChangeLog? { (stream?.changes ?? current).flatMap { $0.isWriting ? $0 : nil } }
 
