@@ -39,13 +39,14 @@ def hold(path, messages, say):
     """Sends each message over a connection of its own, which stays open and is never read."""
     held = []
     for message in messages:
+        # The daemon may refuse further connections, and stop reading or close those that it has.
         try:
-            other = connect(path)
-            other.settimeout(10)
-            other.sendall(message)
-            held.append(other)
-        except OSError:
-            pass
+            held.append(connect(path))
+            held[-1].settimeout(10)
+            held[-1].sendall(message)
+        except OSError as error:
+            if not held:
+                raise error
     say("sent")
     time.sleep(1000)
 
@@ -254,6 +255,7 @@ def starvation():
                     held.append(client)
                 except CallError:
                     break
+        check(len(held) >= 5, f"only {len(held)} watches were opened")
         say("sent")
         time.sleep(1000)
     for name, body in (("unfinished messages", unfinished), ("unread answers", unread), ("watches", watches)):

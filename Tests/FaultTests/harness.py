@@ -279,10 +279,21 @@ def listed(client):
             found[name] = source["state"]
             continue
         features = client.query(name)
+        for served_feature in features:
+            check_content(served_feature)
         found[name] = (frozenset((f["id"], f["properties"]["n"]) for f in features), source["options"]["radius"])
     again = {s["source"]: s.get("damage") for s in client.call("SourceService/ListSources")["sources"]}
     # What is found meanwhile in the background changes what was listed.
     return (found, notes) if {k: v for k, v in again.items() if v} == notes else listed(client)
+
+
+def check_content(served_feature):
+    """A feature is all as it was sent: a byte that changed in its text does not change its id."""
+    number, properties = served_feature["properties"]["n"], dict(served_feature["properties"])
+    text = properties.pop("text", "")
+    sent = feature(number)
+    check(properties == sent["properties"] and not text.strip("x"), f"a feature has {served_feature['properties']}")
+    check(served_feature["geometry"] == sent["geometry"], f"feature {number} is at {served_feature['geometry']}")
 
 
 def difference(found, expected):
@@ -362,15 +373,15 @@ class Work:
 
 def as_nobody(body):
     """Runs body() as another user, in a process that goes on until `end` is called; `line` is what it said next."""
+    check(os.getuid() == 0, "it needs root, to play another user")
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(reader)
         try:
-            if os.getuid() == 0:
-                os.setgroups([])
-                os.setgid(NOBODY)
-                os.setuid(NOBODY)
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
             body(lambda *words: os.write(writer, (json.dumps(words) + "\n").encode()))
         except BaseException as error:
             os.write(writer, (json.dumps(["failed", repr(error)]) + "\n").encode())
@@ -384,8 +395,11 @@ class Other:
         self.pid, self.said = pid, said
 
     def line(self):
+        """What it said next; a fault if it could not do what it was to do."""
         text = self.said.readline()
-        return json.loads(text) if text else None
+        words = json.loads(text) if text else ["failed", "it ended"]
+        check(words[0] != "failed", f"the other user: {words[1:]}")
+        return words
 
     def end(self):
         os.kill(self.pid, signal.SIGKILL)
