@@ -63,7 +63,7 @@ struct TerminalOutputTests {
 
     private static let commands = [
         ["clusters", "s", "--zoom", "20"], ["--output", "csv", "clusters", "s", "--zoom", "20"],
-        ["--output", "json", "locate", "s", "1"], ["--output", "geojson", "leaves", "s", "7"],
+        ["--output", "json", "clusters", "s", "--zoom", "20"], ["--output", "geojson", "leaves", "s", "7"],
         ["export", "s"],
         ["--output", "csv", "export", "s"], ["watch", "s", "--zoom", "20", "--count", "1"],
     ]
