@@ -47,8 +47,8 @@ install: all
 		$(INSTALL) -D -m 644 $(texts)/$$program.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/$$program.fish || exit 1; \
 	done
 	$(INSTALL) -d $(DESTDIR)$(unitdir) $(DESTDIR)$(userunitdir) $(DESTDIR)$(sysusersdir) $(DESTDIR)$(docdir)
-	$(INSTALL) -d $(DESTDIR)$(sharedir)/web
-	$(INSTALL) -m 644 web/* $(DESTDIR)$(sharedir)/web
+	@find web -type f | sort | \
+	while read -r file; do $(INSTALL) -D -m 644 "$$file" "$(DESTDIR)$(sharedir)/$$file" || exit 1; done
 	sed 's|/usr/bin/|$(bindir)/|' systemd/clusterd.service > $(DESTDIR)$(unitdir)/clusterd.service
 	sed 's|/usr/bin/|$(bindir)/|' systemd/user/clusterd.service > $(DESTDIR)$(userunitdir)/clusterd.service
 	chmod 644 $(DESTDIR)$(unitdir)/clusterd.service $(DESTDIR)$(userunitdir)/clusterd.service

@@ -3,85 +3,207 @@
 /* global L */
 import * as address from "./address.js";
 import * as api from "./api.js";
-import { Details } from "./details.js";
+import { Colouring } from "./colouring.js";
+import { element, make } from "./dom.js";
+import { readFacts } from "./facts.js";
 import { Fan, mostLeaves } from "./fan.js";
+import { FilterForm } from "./filter/form.js";
+import { GroundLayer } from "./ground/layer.js";
+import { daemonTiles } from "./ground/sources.js";
 import { Hull } from "./hull.js";
-import { isCluster } from "./marker.js";
+import { listenToKeys } from "./keys.js";
+import { isCluster, pointCount } from "./marker.js";
 import { MarkerLayer } from "./marker-layer.js";
-import { crs, planeOf, use, viewport } from "./projection.js";
+import { Panel } from "./panel/panel.js";
+import { crs, latLng, planeOf, use, viewport } from "./projection.js";
+import { Search } from "./search.js";
 import { Status } from "./status.js";
+import { Table } from "./table/table.js";
 import * as theme from "./theme.js";
 import { Watch } from "./watch.js";
-import { WorldLayer } from "./world-layer.js";
 
-const element = (id) => document.getElementById(id);
 const status = new Status();
 const map = L.map("map", {
-    crs, minZoom: 0, maxZoom: 22, zoomControl: false, worldCopyJump: false,
+    crs, minZoom: 0, maxZoom: 22, zoomControl: false, worldCopyJump: false, boxZoom: false,
     maxBounds: [[-85.06, -Infinity], [85.06, Infinity]], maxBoundsViscosity: 1, attributionControl: false,
 });
 L.control.zoom({ position: "bottomright" }).addTo(map);
 L.control.attribution({ position: "bottomright", prefix: false }).addTo(map);
+const scaleBar = L.control.scale({ position: "bottomright", imperial: false });
 
-const page = { source: "", filter: "", revision: undefined, watch: undefined, queries: undefined, sources: [] };
+const page = { source: "", filter: "", revision: undefined, watch: undefined, queries: undefined, sources: [], facts: [], last: undefined };
+
+// A small screen has no room for the legend unless somebody asks for it.
+if (matchMedia("(max-width: 640px)").matches) element("legend").open = false;
 
 // MARK: Markers
 
-const details = new Details(element("details"));
+const colouring = new Colouring({ select: element("colour"), legend: element("legend") }, {
+    zoom: () => viewport(map).zoom,
+    revision: () => page.revision,
+    onChoice: (property) => {
+        colouring.use(property, page.queries, description()?.options);
+        remember();
+    },
+    onPaint: () => markers.repaint(),
+});
+const panel = new Panel(element("details"), {
+    onZoom: zoomTo,
+    onShow: (feature) => showPlace(feature),
+    facts: () => page.facts,
+    isPlane: () => Boolean(planeOf(description())),
+    colouring: () => colouring.scale,
+});
 const markers = new MarkerLayer({
     onOpen: open,
-    onHover: (marker) => hull.show(marker, page.queries, viewport(map).zoom, page.revision),
+    onInspect: inspect,
+    onHover: (marker) => {
+        if (marker) page.last = marker.key;
+        hull.show(marker, page.queries, viewport(map).zoom, page.revision);
+    },
     onLeave: () => map.getContainer().focus({ preventScroll: true }),
-});
+}, (feature) => colouring.paint(feature));
 
+/** A click: a point's panel, or where a cluster separates. */
 async function open(marker) {
-    const feature = marker.feature;
+    const { feature } = marker;
     hull.hide();
     if (!isCluster(feature)) {
         const together = markers.pointsAt(marker);
         if (together.length > 1) {
             return fan.open(marker.latLng, together.slice(0, mostLeaves).map((other) => other.feature), together.length);
         }
-        return details.show(feature);
+        return inspect(marker);
     }
-    const id = feature.properties.cluster_id;
-    const parameters = { revision: page.revision };
-    const found = viewport(map).zoom;
+    const shown = { feature, key: marker.key, zoom: viewport(map).zoom, revision: page.revision, queries: page.queries };
     try {
-        const shape = await page.queries.ofCluster(id, found, "hull", parameters);
+        const shape = await shown.queries.ofCluster(feature.properties.cluster_id, shown.zoom, "hull", { revision: shown.revision });
         if (shape.geometry.type === "Point") {
-            const leaves = await page.queries.ofCluster(id, found, "leaves", { ...parameters, limit: mostLeaves });
+            const parameters = { revision: shown.revision, limit: mostLeaves };
+            const leaves = await shown.queries.ofCluster(feature.properties.cluster_id, shown.zoom, "leaves", parameters);
             return fan.open(marker.latLng, leaves.features, leaves.total);
         }
-        const { zoom } = await page.queries.ofCluster(id, found, "expansion-zoom", parameters);
-        details.close();
+        panel.close();
+        await zoomTo(shown);
+    } catch (error) {
+        report(error);
+    }
+}
+
+/** The panel of a point or a cluster. */
+function inspect(marker) {
+    const { feature, key } = marker;
+    panel.show({ feature, key, zoom: viewport(map).zoom, revision: page.revision, queries: page.queries });
+    markers.select(key);
+    hull.show(marker, page.queries, viewport(map).zoom, page.revision);
+}
+
+/** Inspects the circle that was last chosen or looked at, or the largest. */
+function inspectLast() {
+    const all = [...markers.markers.values()];
+    const marker = markers.markers.get(page.last) ??
+        all.toSorted((one, other) => pointCount(other.feature) - pointCount(one.feature))[0];
+    if (marker) inspect(marker);
+}
+
+async function zoomTo({ feature, zoom: found, revision, queries }) {
+    try {
+        const { zoom } = await queries.ofCluster(feature.properties.cluster_id, found, "expansion-zoom", { revision });
         // The browser's way back leads to the view before the click.
         history.pushState(null, "", location.href);
-        map.setView(marker.latLng, Math.min(zoom, map.getMaxZoom()));
+        map.setView(latLng(map, feature.geometry.coordinates), Math.min(zoom, map.getMaxZoom()));
     } catch (error) {
-        // The data have changed since the circle was drawn: what is there now is on its way.
-        if (error.httpStatus !== 409 && error.httpStatus !== 404) notify(error.message);
+        report(error);
     }
+}
+
+function report(error) {
+    // The data have changed since the circle was drawn: what is there now is on its way.
+    if (error.httpStatus !== 409 && error.httpStatus !== 404) toast(error.message);
+}
+
+/** Moves the map to a point, unless it is in sight. */
+function showPlace(feature) {
+    const place = latLng(map, feature.geometry.coordinates);
+    hull.hide();
+    ring.setLatLng(place).addTo(map);
+    if (!map.getBounds().pad(-0.1).contains(place)) map.panTo(place);
+}
+
+/** Goes to a point, deep enough to see it by itself, and shows its panel. */
+async function goTo(feature) {
+    let zoom = Math.max(map.getZoom(), 10);
+    if (feature.id !== undefined) {
+        const located = await page.queries.locate(feature.id, map.getZoom()).catch(() => ({}));
+        zoom = Math.max(map.getZoom(), Math.min(located.standsAloneFrom ?? 17, 17));
+    }
+    history.pushState(null, "", location.href);
+    map.setView(latLng(map, feature.geometry.coordinates), zoom);
+    panel.show({ feature, zoom, revision: page.revision, queries: page.queries });
+    ring.setLatLng(latLng(map, feature.geometry.coordinates)).addTo(map);
 }
 
 map.setView([20, 0], 1);
 markers.addTo(map);
 const hull = new Hull(map);
-const fan = new Fan(map, (feature) => details.show(feature));
+const ring = L.circleMarker([0, 0], { radius: 13, className: "chosen", interactive: false });
+const fan = new Fan(map, (feature) => panel.show({ feature, zoom: map.getZoom(), revision: page.revision, queries: page.queries }));
+new MutationObserver(() => {
+    if (panel.isOpen) return;
+    ring.remove();
+    markers.select(undefined);
+}).observe(element("details"), { attributes: true, attributeFilter: ["hidden"] });
+
+/** Closes or renews the panel if what it shows passes no more, or has changed. */
+async function checkPanel() {
+    const { shown } = panel;
+    if (!shown) return;
+    const { queries } = page;
+    if (isCluster(shown.feature)) {
+        const marker = markers.markers.get(shown.key);
+        if (!marker || !isCluster(marker.feature)) return panel.close();
+        return panel.show({ ...shown, feature: marker.feature, zoom: viewport(map).zoom, revision: page.revision, queries }, { keepsFocus: true });
+    }
+    const isThere = await passes(shown.feature, queries);
+    if (panel.shown === shown && queries === page.queries && !isThere) panel.close();
+}
+
+/** Whether a point is among those that pass the filter. */
+async function passes(feature, queries) {
+    if (feature.id !== undefined) {
+        return queries.locate(feature.id, 24).then(() => true, (error) => error.httpStatus !== 404);
+    }
+    const [x, y] = feature.geometry.coordinates;
+    const answer = await queries.points([x - 1e-5, y - 1e-5, x + 1e-5, y + 1e-5]).catch(() => undefined);
+    const text = JSON.stringify(feature.properties);
+    return !answer || answer.features.some((other) => JSON.stringify(other.properties) === text);
+}
 
 // MARK: The watched viewport
 
 function startWatch() {
     page.watch?.close();
     page.queries = new api.Queries(page.source, page.filter);
+    colouring.use(address.read().colour, page.queries, description()?.options);
+    let isNew = true;
     page.watch = new Watch(page.queries, viewport(map), {
-        onReset: () => markers.reset(),
+        onReset: () => {
+            markers.reset();
+            isNew = true;
+        },
         onChange: (item) => {
+            const hasChanged = isNew || item.revision !== page.revision;
+            isNew = false;
             page.revision = item.revision;
             markers.apply(item);
+            colouring.run();
             showCounts();
             if (page.hasAdvice && markers.countShown().all) showFilterAdvice([]);
-            status.setAnswer(item.milliseconds);
+            measureDrawing(item);
+            if (hasChanged) {
+                checkPanel();
+                table.refreshSoon();
+            }
             describeSoon();
         },
         onState: (state, message) => {
@@ -89,6 +211,15 @@ function startWatch() {
             if (state === "live") notify("");
             if (state === "refused") refuse(message);
         },
+    });
+}
+
+/** Drawing ends with the frame after the change, when the browser has laid it out. */
+function measureDrawing({ times, arrived }) {
+    requestAnimationFrame(() => {
+        const channel = new MessageChannel();
+        channel.port1.onmessage = () => status.setAnswer(times, performance.now() - arrived);
+        channel.port2.postMessage(undefined);
     });
 }
 
@@ -106,6 +237,7 @@ function awaitSource() {
     const { watch } = page;
     markers.reset();
     markers.apply({ add: [], remove: [] });
+    panel.close();
     showCounts();
     notify(`There is no source "${page.source}". Choose one of the list above.`);
     setTimeout(async () => {
@@ -127,8 +259,10 @@ function describeSoon() {
     if (page.describing || description()?.revision === page.revision) return;
     page.describing = setTimeout(async () => {
         page.describing = undefined;
+        const had = description()?.points;
         await listSources().catch(() => {});
         showCounts();
+        if (!had && description()?.points) learnFacts();
     }, 1000);
 }
 
@@ -146,6 +280,7 @@ map.on("zoomanim", ({ center, zoom }) => follow(center, zoom));
 map.on("moveend", () => {
     follow();
     remember();
+    table.refreshSoon();
 });
 map.on("resize", () => follow());
 new ResizeObserver(() => map.invalidateSize({ animate: false })).observe(map.getContainer());
@@ -158,7 +293,8 @@ function currentView() {
 }
 
 function remember(isNew) {
-    if (page.source) address.write({ source: page.source, filter: page.filter, view: currentView() }, isNew);
+    if (!page.source) return;
+    address.write({ source: page.source, filter: page.filter, colour: colouring.property, view: currentView() }, isNew);
 }
 
 function goHome(options) {
@@ -173,19 +309,38 @@ function goHome(options) {
     map.fitBounds([[south, bbox[0]], [north, east]], { padding: [20, 20], maxZoom: 14, ...options });
 }
 
-function restore({ source, filter, view }) {
+function restore({ source, filter, colour = "", view }) {
+    const isOther = source !== page.source;
     page.source = source;
     page.filter = filter;
     element("source").value = source;
-    element("filter").value = filter;
-    element("filter-clear").hidden = !filter;
     showFilterError("");
     showGround();
+    if (isOther) {
+        page.facts = [];
+        panel.close();
+        search.clear();
+        colouring.offer([]);
+        colouring.property = colour;
+        learnFacts();
+    }
+    filterForm.begin(page.facts, filter);
     if (view) map.setView([view.latitude, view.longitude], view.zoom, { animate: false });
     else goHome({ animate: false });
     startWatch();
     if (filter) adviseOnFilter();
     document.title = source ? `${source} · clusterd` : "clusterd";
+}
+
+/** Reads what the source's properties are, for the filter, the colours, the search and the panel. */
+async function learnFacts() {
+    const { source } = page;
+    const facts = await readFacts(new api.Queries(source, ""), description()?.points ?? 0).catch(() => []);
+    if (source !== page.source) return;
+    page.facts = facts;
+    colouring.offer(facts);
+    filterForm.begin(facts, page.filter);
+    if (page.queries) colouring.use(address.read().colour, page.queries, description()?.options);
 }
 
 addEventListener("popstate", () => {
@@ -208,7 +363,11 @@ function showGround() {
     if (plane) {
         page.edge = L.rectangle([[plane[1], plane[0]], [plane[3], plane[2]]], { className: "plane", interactive: false }).addTo(map);
         page.ground?.remove();
-    } else if (page.ground && !map.hasLayer(page.ground)) page.ground.addTo(map);
+        scaleBar.remove();
+    } else if (page.ground && !map.hasLayer(page.ground)) {
+        page.ground.addTo(map);
+        scaleBar.addTo(map);
+    }
 }
 
 // MARK: Sources and filters
@@ -222,18 +381,26 @@ async function listSources() {
     select.disabled = options.length === 0;
 }
 
-/** Names the properties that a filter can use: those of the points in sight. */
-function nameFields() {
-    const names = markers.propertyNames();
-    element("filter-fields").textContent = names.length ? `Properties of the points in view: ${names.slice(0, 20).join(", ")}.` : "";
-}
-
 element("source").addEventListener("change", ({ target }) => {
     address.write({ source: target.value, filter: "", view: undefined }, true);
-    details.close();
     restore({ source: target.value, filter: "" });
     remember();
 });
+
+const filterForm = new FilterForm({
+    form: element("filter-form"), rows: element("conditions"), add: element("condition-add"), mode: element("filter-mode"),
+    expression: element("filter"), chips: element("filter-chips"), error: showFilterError,
+}, applyFilter);
+
+function showFilter(isOpen) {
+    element("filter-form").hidden = !isOpen;
+    element("filter-open").setAttribute("aria-expanded", String(isOpen));
+    if (isOpen) element("filter-form").querySelector("select, #filter")?.focus();
+    if (isOpen && filterForm.mode.checked) element("filter").select();
+}
+
+element("filter-open").addEventListener("click", () => showFilter(element("filter-form").hidden));
+element("filter-clear").addEventListener("click", () => applyFilter(""));
 
 function showFilterError(message) {
     // The page has no other params, and calls this one a filter.
@@ -262,7 +429,7 @@ async function adviseOnFilter() {
     if (queries === page.queries && warnings.length) showFilterAdvice(warnings);
 }
 
-/** Asks with the new filter first: if it is wrong, the map stays as it is. */
+/** Asks with the new filter first: if it is wrong, the map stays as it is. Returns whether it was accepted. */
 async function applyFilter(filter) {
     const { bbox, zoom } = viewport(map);
     let answer;
@@ -271,22 +438,53 @@ async function applyFilter(filter) {
         answer = await new api.Queries(page.source, filter).clusters(bbox, zoom, 1);
     } catch (error) {
         const advice = `. A filter is an expression, such as ${element("filter").placeholder}`;
-        return showFilterError(error instanceof SyntaxError ? error.message + advice : error.message);
+        showFilterError(error instanceof SyntaxError ? error.message + advice : error.message);
+        return false;
     }
     showFilterError("");
     showFilterAdvice(answer.warnings ?? []);
     page.filter = filter;
-    element("filter").value = filter;
-    element("filter-clear").hidden = !filter;
+    filterForm.set(filter);
     remember(true);
     startWatch();
+    return true;
 }
 
-element("filter-form").addEventListener("submit", (event) => {
-    event.preventDefault();
-    applyFilter(element("filter").value.trim());
+// MARK: Search, table, link
+
+const search = new Search({ input: element("search"), results: element("search-results") }, {
+    facts: () => page.facts,
+    filter: () => (page.filter ? JSON.parse(page.filter) : undefined),
+    points: (filter, limit) => new api.Queries(page.source, filter).points(undefined, limit),
+    onOpen: goTo,
 });
-element("filter-clear").addEventListener("click", () => applyFilter(""));
+
+const table = new Table(element("table"), {
+    read: (limit) => page.queries.points(viewport(map).bbox, limit),
+    inView: () => markers.countShown().all,
+    name: () => page.source,
+    onOpen: (feature) => {
+        panel.show({ feature, zoom: map.getZoom(), revision: page.revision, queries: page.queries });
+        showPlace(feature);
+    },
+    onClose: () => element("table-open").focus(),
+});
+element("table-open").addEventListener("click", () => (table.isOpen ? table.close() : table.open()));
+element("panel-open").addEventListener("click", inspectLast);
+
+element("link").addEventListener("click", async () => {
+    remember();
+    try {
+        await navigator.clipboard.writeText(location.href);
+        toast("The link is copied.");
+    } catch {
+        // Without HTTPS a browser has no clipboard except on the machine itself.
+        const field = make("input", { value: location.href, readOnly: true, "aria-label": "Link to this view" });
+        element("toast").replaceChildren("Copy this link: ", field);
+        element("toast").hidden = false;
+        field.select();
+    }
+});
 
 // MARK: Keys, help and notices
 
@@ -295,34 +493,48 @@ function notify(message) {
     element("notice").hidden = !message;
 }
 
+function toast(message) {
+    element("toast").textContent = message;
+    element("toast").hidden = false;
+    clearTimeout(page.toasting);
+    page.toasting = setTimeout(() => (element("toast").hidden = true), 4000);
+}
+
 element("home").addEventListener("click", () => goHome());
 element("help-open").addEventListener("click", showHelp);
 
 function showHelp() {
-    nameFields();
+    const names = page.facts.map(({ name }) => name);
+    element("filter-fields").textContent = names.length ? `Properties of this source: ${names.slice(0, 30).join(", ")}.` : "";
     element("help").showModal();
 }
 
-addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || element("help").open) return;
-    if (event.key === "Escape") return escape();
-    if (event.target.closest("input, select, textarea")) return;
-    if (event.key === "/") {
-        event.preventDefault();
-        element("filter").select();
-    } else if (event.key === "?") showHelp();
-    else if (event.key === "0") goHome();
-    else if (["+", "="].includes(event.key) && event.target.marker) map.zoomIn();
-    else if (["-", "_"].includes(event.key) && event.target.marker) map.zoomOut();
+listenToKeys({
+    isBlocked: () => element("help").open,
+    "Escape": () => {
+        element("toast").hidden = true;
+        if (!element("filter-form").hidden && element("filter-form").contains(document.activeElement)) {
+            showFilter(false);
+            element("filter-open").focus();
+        } else if (fan.isOpen) fan.close();
+        else if (panel.isOpen && panel.before.length) panel.back();
+        else if (panel.isOpen) panel.close();
+        else if (table.isOpen) table.close();
+        else if (document.activeElement !== map.getContainer()) map.getContainer().focus({ preventScroll: true });
+    },
+    "/": () => showFilter(true),
+    "?": showHelp,
+    "0": () => goHome(),
+    "s": () => element("search").select(),
+    "t": () => element("table-open").click(),
+    "i": inspectLast,
+    "+": (event) => event.target.marker && map.zoomIn(),
+    "=": (event) => event.target.marker && map.zoomIn(),
+    "-": (event) => event.target.marker && map.zoomOut(),
+    "_": (event) => event.target.marker && map.zoomOut(),
 });
 
-function escape() {
-    if (fan.isOpen) fan.close();
-    else if (details.isOpen) details.close();
-    else if (document.activeElement !== map.getContainer()) map.getContainer().focus({ preventScroll: true });
-}
-
-map.on("click", () => details.close());
+map.on("click", () => panel.close());
 
 // What was imported meanwhile can be chosen by somebody who comes back to the page.
 addEventListener("focus", () => listSources().catch(() => {}));
@@ -332,11 +544,17 @@ addEventListener("focus", () => listSources().catch(() => {}));
 async function addBasemap() {
     const { basemap } = await api.settings().catch(() => ({}));
     if (basemap) {
-        page.ground = L.tileLayer(basemap.url, { attribution: basemap.attribution, tileSize: 256, zoomOffset: 1, maxNativeZoom: 18 });
+        page.ground = L.tileLayer(basemap.url, { tileSize: 256, zoomOffset: 1, maxNativeZoom: 18 });
+        // The attribution is a text: what a configuration says is not run either.
+        const text = make("span", {}, basemap.attribution);
+        page.ground.options.attribution = text.innerHTML;
     } else {
-        page.ground = new WorldLayer(await (await fetch("/assets/world-110m.geojson")).json());
+        page.ground = new GroundLayer(daemonTiles());
     }
-    if (!page.edge) page.ground.addTo(map);
+    if (!page.edge) {
+        page.ground.addTo(map);
+        scaleBar.addTo(map);
+    }
 }
 
 async function start() {

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: MIT
 // The markers of a view, kept by their keys, so that each moves from where it was to where it is.
 /* global L */
-import { dress, isCluster, pointCount } from "./marker.js";
+import { dress, fontThatFits, isCluster, pointCount, radiusOf, resize, textOf } from "./marker.js";
 import { currentPoint, glide, place } from "./motion.js";
 import { latLng } from "./projection.js";
+import { roomOf } from "./spacing.js";
+
+/** How long a finger or a button is held for a cluster's panel, in milliseconds. */
+const longPress = 550;
 
 export const MarkerLayer = L.Layer.extend({
-    /** `handlers`: onOpen(marker), onHover(marker or undefined), onLeave() when the keyboard leaves the markers. */
-    initialize(handlers) {
+    /**
+     * @param {object} handlers onOpen(marker), onInspect(marker) for a long press, Shift or the keyboard, onHover(marker or
+     *   undefined), onLeave() when the keyboard leaves the markers
+     * @param {(feature: object) => import("./marker.js").Paint|undefined} paint the colours of a marker; undefined for those of
+     *   its step
+     */
+    initialize(handlers, paint = () => undefined) {
         this.handlers = handlers;
+        this.paint = paint;
         this.markers = new Map();
         this.waiting = [];
         this.isZooming = false;
@@ -19,12 +29,12 @@ export const MarkerLayer = L.Layer.extend({
         this.pane.classList.add("marker-pane");
         this.pane.setAttribute("role", "group");
         this.pane.setAttribute("aria-label", "Markers");
-        for (const type of ["click", "keydown", "pointerover", "pointerout", "focusin", "focusout"]) {
+        for (const type of ["click", "keydown", "pointerover", "pointerout", "focusin", "focusout", "pointerdown", "pointermove", "pointerup", "pointercancel", "contextmenu"]) {
             this.pane.addEventListener(type, (event) => this[`on_${type}`](event));
         }
-        // Counts are above all circles, so that none covers another's; the circles' names say them to screen readers.
+        // Cores, which have the numbers, are above all circles; the circles' names say the numbers to screen readers.
         this.labels = map.createPane("counts");
-        this.labels.classList.add("count-pane");
+        this.labels.classList.add("core-pane");
         this.labels.setAttribute("aria-hidden", "true");
         L.DomEvent.on(this.pane, "dblclick", L.DomEvent.stopPropagation);
     },
@@ -58,6 +68,28 @@ export const MarkerLayer = L.Layer.extend({
         for (const [key, into] of this.removals(item, incoming)) this.remove(key, incoming.get(into), into);
         for (const [key, feature] of incoming) this.insert(key, feature, starts.get(key));
         this.keepOneTabStop();
+        this.arrange();
+    },
+
+    /** Gives the markers their colours again: what `paint` says has changed. */
+    repaint() {
+        for (const marker of this.markers.values()) dress(marker.parts, marker.feature, this.paint(marker.feature));
+        this.arrange();
+    },
+
+    /** Limits each core to the room that its neighbours leave, once for all changes of a frame. */
+    arrange() {
+        this.arranging ??= requestAnimationFrame(() => {
+            this.arranging = undefined;
+            const markers = [...this.markers.values()];
+            const circles = markers.map(({ feature, point }) => ({
+                x: point.x, y: point.y, radius: radiusOf(feature), text: textOf(feature), weight: pointCount(feature),
+            }));
+            // In a ring the number has the inner part only.
+            const fit = (text, radius) => fontThatFits(text, radius);
+            roomOf(circles, fit).forEach((room, index) => resize(markers[index].parts, room));
+            this.markers.get(this.selected)?.element.classList.add("selected");
+        });
     },
 
     /** The keys to remove, each with the key of what has absorbed it. */
@@ -76,7 +108,7 @@ export const MarkerLayer = L.Layer.extend({
         const point = this._map.latLngToLayerPoint(position);
         if (marker) {
             Object.assign(marker, { feature, latLng: position });
-            dress(marker.parts, feature);
+            dress(marker.parts, feature, this.paint(feature));
             glide(marker, point);
             return;
         }
@@ -86,7 +118,7 @@ export const MarkerLayer = L.Layer.extend({
         const label = document.createElement("span");
         marker = { key, feature, latLng: position, element, parts: [element, label] };
         element.marker = marker;
-        dress(marker.parts, feature);
+        dress(marker.parts, feature, this.paint(feature));
         this.markers.set(key, marker);
         this.pane.append(element);
         this.labels.append(label);
@@ -121,13 +153,11 @@ export const MarkerLayer = L.Layer.extend({
         return counts;
     },
 
-    /** The names of the shown points' properties. */
-    propertyNames() {
-        const names = new Set();
-        for (const { feature } of this.markers.values()) {
-            if (!isCluster(feature)) for (const name of Object.keys(feature.properties ?? {})) names.add(name);
-        }
-        return [...names];
+    /** Marks the marker whose panel is open; undefined for none. */
+    select(key) {
+        this.pane.querySelectorAll(".selected").forEach((circle) => circle.classList.remove("selected"));
+        this.selected = key;
+        this.markers.get(key)?.element.classList.add("selected");
     },
 
     /** The markers of single points at the same spot of the screen. */
@@ -148,6 +178,7 @@ export const MarkerLayer = L.Layer.extend({
     endZoom() {
         this.isZooming = false;
         this.placeAll();
+        this.arrange();
         const waiting = this.waiting;
         this.waiting = [];
         for (const item of waiting) this.apply(item);
@@ -174,7 +205,42 @@ export const MarkerLayer = L.Layer.extend({
         const marker = event.target.marker;
         if (!marker) return;
         event.stopPropagation();
-        this.handlers.onOpen(marker);
+        // A click by the keyboard has no position (detail 0).
+        if (this.wasPressed && event.detail > 0) return void (this.wasPressed = false);
+        if (event.shiftKey || event.detail === 0) this.handlers.onInspect(marker);
+        else this.handlers.onOpen(marker);
+    },
+
+    // A press that stays in place inspects, as a click with Shift does.
+    on_pointerdown(event) {
+        const { marker } = event.target;
+        this.wasPressed = false;
+        if (!marker || event.button !== 0) return;
+        if (event.shiftKey) event.stopPropagation();
+        this.pressedAt = [event.clientX, event.clientY];
+        this.press = setTimeout(() => {
+            this.wasPressed = true;
+            this.handlers.onInspect(marker);
+        }, longPress);
+    },
+
+    on_pointermove(event) {
+        if (!this.pressedAt) return;
+        if (Math.hypot(event.clientX - this.pressedAt[0], event.clientY - this.pressedAt[1]) > 8) this.on_pointerup();
+    },
+
+    on_pointerup() {
+        clearTimeout(this.press);
+        this.pressedAt = undefined;
+    },
+
+    on_pointercancel() {
+        this.on_pointerup();
+    },
+
+    /** A long press on a touch screen would open the browser's menu. */
+    on_contextmenu(event) {
+        if (event.target.marker) event.preventDefault();
     },
 
     on_pointerover(event) {

@@ -17,23 +17,77 @@ export function nameOf(feature) {
     return feature.id === undefined ? "Point" : `Point ${feature.id}`;
 }
 
-const radius = (number) => 4 * (1 + Math.log(number));
-const step = (number) => (number < 100 ? "small" : number < 750 ? "medium" : "large");
 const dotRadius = 5.5;
+const circleRadius = (number) => 4 * (1 + Math.log(number));
 
-/** Makes a marker's circle and its label, which is above all circles, show a feature. */
-export function dress([element, label], feature) {
-    const number = pointCount(feature);
-    const half = isCluster(feature) ? radius(number) : dotRadius;
-    const text = isCluster(feature) ? String(feature.properties.point_count_abbreviated ?? count(number)) : "";
-    element.className = `marker leaflet-zoom-animated ${isCluster(feature) ? step(number) : "point"}`;
-    const style = element.style;
+/** A marker's radius in pixels. */
+export const radiusOf = (feature) => (isCluster(feature) ? circleRadius(pointCount(feature)) : dotRadius);
+export const stepOf = (number) => (number < 100 ? "small" : number < 750 ? "medium" : "large");
+export const textOf = (feature) =>
+    (isCluster(feature) ? String(feature.properties.point_count_abbreviated ?? count(feature.properties.point_count)) : "");
+
+/**
+ * What a marker shows instead of its step's colour.
+ * @typedef {{colour?: string, slices?: [string, number][], text?: string}} Paint `slices`: colours with their shares
+ */
+
+/** Shares as a ring: CSS's conic gradient. */
+export function ring(slices) {
+    let at = 0;
+    const stops = slices.filter(([, share]) => share > 0).map(([colour, share]) => {
+        const start = at;
+        at += share;
+        return `${colour} ${(100 * start).toFixed(2)}% ${(100 * at).toFixed(2)}%`;
+    });
+    return `conic-gradient(${stops.join(", ")})`;
+}
+
+/** Black or white, whichever is read more easily on a colour as #rrggbb. */
+export function inkOn(colour) {
+    const [red, green, blue] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16) / 255);
+    return 0.299 * red + 0.587 * green + 0.114 * blue > 0.55 ? "#13202c" : "#ffffff";
+}
+
+/**
+ * Makes a marker's circle and its core, which is above all circles and has the number, show a feature.
+ * @param {[HTMLElement, HTMLElement]} parts
+ * @param {object} feature
+ * @param {Paint} [paint]
+ */
+export function dress([circle, core], feature, paint = {}) {
+    const half = radiusOf(feature);
+    circle.className = `marker leaflet-zoom-animated ${isCluster(feature) ? stepOf(pointCount(feature)) : "point"}`;
+    const style = circle.style;
     style.width = style.height = `${2 * half}px`;
     style.margin = `${-half}px 0 0 ${-half}px`;
     // The small ones are above the large ones, which would hide them.
-    style.zIndex = String(Math.max(1, 1_000_000 - number));
-    element.setAttribute("aria-label", nameOf(feature));
-    label.className = "count leaflet-zoom-animated";
-    label.style.fontSize = `${Math.min(12.5, (1.75 * half) / (Math.max(text.length, 2) * 0.6)).toFixed(1)}px`;
-    if (label.textContent !== text) label.textContent = text;
+    style.zIndex = String(Math.max(1, 1_000_000 - pointCount(feature)));
+    const background = paint.slices ? ring(paint.slices) : paint.colour ?? "";
+    style.background = background;
+    circle.setAttribute("aria-label", paint.text ? `${nameOf(feature)}, ${paint.text}` : nameOf(feature));
+    core.className = `core leaflet-zoom-animated ${circle.classList[2]}`;
+    core.hidden = !isCluster(feature);
+    core.classList.toggle("ring", Boolean(paint.slices));
+    core.style.background = background;
+    core.style.color = paint.colour && !paint.slices ? inkOn(paint.colour) : "";
+    const text = textOf(feature);
+    let number = core.firstElementChild;
+    if (!number) core.append((number = document.createElement("span")));
+    if (number.textContent !== text) number.textContent = text;
+}
+
+/** The widest font of a text that fits into a circle. */
+export const fontThatFits = (text, radius) => Math.min(12.5, (1.75 * radius) / (Math.max(text.length, 2) * 0.6));
+
+/**
+ * Gives a marker's core its size, so that it covers no other's.
+ * @param {HTMLElement} core
+ * @param {{radius: number, isCrowded: boolean, font: number|undefined}} room `font` undefined: the number has no room
+ */
+export function resize([circle, core], { radius, isCrowded, font }) {
+    circle.classList.toggle("crowded", isCrowded);
+    core.style.width = core.style.height = `${2 * radius}px`;
+    core.style.margin = `${-radius}px 0 0 ${-radius}px`;
+    core.style.fontSize = `${(font ?? 9).toFixed(1)}px`;
+    core.classList.toggle("quiet", font === undefined);
 }

@@ -4,6 +4,8 @@ import { clock, count, counted } from "./numbers.js";
 
 const states = { connecting: ["", "connecting"], live: ["live", "live"], refused: ["off", "refused"], offline: ["off", "offline"] };
 
+const duration = (milliseconds) => `${milliseconds < 10 ? Math.max(0.1, milliseconds).toFixed(1) : Math.round(milliseconds)} ms`;
+
 export class Status {
     constructor() {
         for (const id of ["light", "connection", "counts", "answer", "announcer"]) {
@@ -28,8 +30,21 @@ export class Status {
         this.timer = setTimeout(() => (this.announcer.textContent = `${shown} in view`), 700);
     }
 
-    setAnswer(milliseconds) {
-        const took = milliseconds === undefined ? "changed" : `answered in ${Math.max(1, Math.round(milliseconds))} ms,`;
-        this.answer.textContent = `${took} ${clock(new Date())}`;
+    /**
+     * @param {{all: number, daemon: number|undefined}|undefined} times of the answer in milliseconds; undefined for a change of
+     *   the data
+     * @param {number} drawing in milliseconds
+     */
+    setAnswer(times, drawing) {
+        if (!times) {
+            this.answer.textContent = `changed ${clock(new Date())}`;
+            this.answer.title = "";
+            return;
+        }
+        const { all, daemon } = times;
+        const network = daemon === undefined ? undefined : Math.max(0, all - daemon);
+        const parts = daemon === undefined ? [`answered in ${duration(all)}`] : [`answered in ${duration(daemon)}`, `network ${duration(network)}`];
+        this.answer.textContent = [...parts, `drawing ${duration(drawing)}`].join(" · ");
+        this.answer.title = "The daemon's own time, the way there and back, and drawing in this browser";
     }
 }

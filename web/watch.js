@@ -61,7 +61,9 @@ export class Watch {
                 this.handlers.onState("live");
             }
             const item = JSON.parse(message.data);
-            item.milliseconds = this.isWaiting ? performance.now() - this.sentAt : undefined;
+            item.arrived = performance.now();
+            const milliseconds = this.isWaiting ? performance.now() - this.sentAt : undefined;
+            item.times = milliseconds === undefined ? undefined : { all: milliseconds, daemon: item.daemonMs };
             this.isWaiting = false;
             this.handlers.onChange(item);
             if (this.hasMoved) this.send();

@@ -171,6 +171,9 @@ def filter(scene):
     everything = wait_for_view(scene, page, "cities", "circles")
     expression = '[">",["get","population"],2000000]'
 
+    page.key("/", "Slash")
+    page.evaluate("document.getElementById('filter-mode').click()")
+
     def apply(text):
         page.evaluate("document.getElementById('filter').select()")
         page.write(text)
@@ -189,6 +192,8 @@ def filter(scene):
     page.wait(f"{line}.includes('did you mean \"population\"?') && location.search.includes('filter')", "advice")
     page.call("Page.reload")
     page.wait(f"{LIVE} && {line}.includes('did you mean')", "advice on the address's filter")
+    page.key("/", "Slash")
+    page.evaluate("document.getElementById('filter-mode').checked || document.getElementById('filter-mode').click()")
     apply(expression)
     page.wait("document.getElementById('filter-error').hidden && location.search.includes('filter')", "the filter is applied")
     passing = wait_for_view(scene, page, "cities", "filtered circles", filter=expression)
@@ -331,7 +336,7 @@ def sizes(scene):
         page = scene.open("/?source=cities#3/48/10", size)
         width = page.evaluate("document.documentElement.scrollWidth")
         check(width <= size[0], f"{width} pixels wide at {size}")
-        outside = page.evaluate("""["source", "filter", "home", "theme", "help-open", "status"].filter((id) => {
+        outside = page.evaluate("""["source", "search", "colour", "filter-open", "table-open", "link", "home", "theme", "help-open", "legend", "status"].filter((id) => {
             const box = document.getElementById(id).getBoundingClientRect();
             return box.width < 20 || box.left < 0 || box.right > innerWidth || box.top < 0 || box.bottom > innerHeight;
         })""")
@@ -361,8 +366,9 @@ def keyboard(scene):
     page.wait("document.getElementById('details').hidden", "Escape closes them")
     check(page.evaluate("document.activeElement.classList.contains('marker')"), "the marker has the focus still")
     page.key("/", "Slash")
-    check(page.evaluate("document.activeElement.id") == "filter", "/ leads to the filter")
+    check(page.evaluate("document.activeElement.closest('#filter-form') !== null"), "/ leads to the filter")
     page.key("Escape")
+    page.wait("document.getElementById('filter-form').hidden && document.activeElement.id === 'filter-open'", "Escape closes the filter")
     page.key("?", "Slash")
     page.wait("document.getElementById('help').open", "? shows the help")
     page.key("Escape")
@@ -451,6 +457,250 @@ def motion(scene):
     scene.check_page(page)
 
 
+def panel(scene):
+    """A cluster's panel has its count, its aggregates, its area and all of its points; it follows the filter and the data."""
+    client = scene.client()
+    client.call("SourceService/CreateSource", source="shops", options={"clusterProperties": {"seats": ["+", ["get", "seats"]], "kinds": ["histogram", ["get", "kind"]]}})
+    kinds = ["bar", "cafe", "cafe", "<img src=x onerror=window.hacked=1>"]
+    try:
+        client.call("SourceService/UpdateFeatures", source="shops", upsert=[
+            {"type": "Feature", "id": number, "geometry": {"type": "Point", "coordinates": [10 + (number % 20) / 1000, 48 + (number // 20) / 1000]},
+             "properties": {"name": f"shop {number}", "kind": kinds[number % 4], "seats": number % 7, "site": "https://example.org/" if number % 2 else "javascript:window.hacked=1"}}
+            for number in range(1, 181)])
+        page = scene.open("/?source=shops#5/48/10")
+        page.wait(f"{MARKERS}.length === 1", "one circle")
+        text = "document.getElementById('details').innerText"
+        x, y, _ = middle_of(page, "true")
+        # With Shift, by a long press, by Enter and by the arrow.
+        page.call("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", clickCount=1, modifiers=8)
+        page.call("Input.dispatchMouseEvent", type="mouseReleased", x=x, y=y, button="left", clickCount=1, modifiers=8)
+        page.wait(f"{text}.includes('Cluster of 180 points')", "Shift and a click")
+        page.wait(f"/\\d km²/.test({text})", "the area")
+        seats = sum(number % 7 for number in range(1, 181))
+        check(f"seats\n{seats}" in page.evaluate(text), f"the sum of seats: {page.evaluate(text)}")
+        page.wait("document.querySelectorAll('#details .bars').length >= 2", "counts by kind")
+        bars = page.evaluate("[...document.querySelectorAll('#details section .bars li')].map((row) => row.innerText)")
+        check(bars[0].startswith("cafe") and "90 (50 %)" in bars[0], f"the most frequent kind: {bars}")
+        for _ in range(8):
+            page.evaluate("document.getElementById('details').scrollTop = 1e6; new Promise((resolve) => setTimeout(resolve, 150))")
+        page.wait("document.querySelectorAll('.leaves li').length === 180", "all points")
+        check("All 180 points." in page.evaluate(text), "the end of the list")
+        page.evaluate("[...document.querySelectorAll('.leaves button')].find((leaf) => leaf.innerText.includes('shop 2\\n')).click()")
+        page.wait(f"{text}.includes('javascript:window.hacked') && {text}.includes('Back to the cluster')", "a point of the list")
+        check(page.evaluate("document.querySelectorAll('#details a, #details img').length") == 0, "a script's address is no link")
+        page.key("Escape")
+        page.wait("document.querySelectorAll('.leaves li').length === 180", "back to the list")
+        page.key("Escape")
+        page.wait("document.getElementById('details').hidden", "closed")
+        page.call("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", clickCount=1)
+        page.wait("!document.getElementById('details').hidden", "a long press")
+        page.call("Input.dispatchMouseEvent", type="mouseReleased", x=x, y=y, button="left", clickCount=1)
+        check(page.evaluate("location.hash").startswith("#5/"), "a long press does not zoom")
+        page.key("Escape")
+        page.evaluate("document.getElementById('panel-open').click()")
+        page.wait("!document.getElementById('details').hidden", "the arrow")
+        # New data renew it, and it closes when nothing of it passes.
+        client.call("SourceService/UpdateFeatures", source="shops", remove=list(range(171, 181)))
+        page.wait(f"{text}.includes('Cluster of 170 points')", "the cluster of the new data")
+        page.key("Escape")
+        page.evaluate("document.getElementById('map').focus()")
+        page.evaluate(f"{MARKERS}[0].focus()")
+        page.key("Enter")
+        page.wait(f"{text}.includes('Cluster of 170 points')", "Enter")
+        page.wait("document.querySelectorAll('.leaves button').length > 0", "its points")
+        page.evaluate("document.querySelector('.leaves button').click()")
+        page.wait(f"{text}.includes('Back to the cluster')", "a point")
+        apply_expression(page, '["==", ["get", "kind"], "none of them"]')
+        page.wait("document.getElementById('details').hidden", "what passes no more is closed")
+        check(page.evaluate("window.hacked") is None, "a script of the data has run")
+        # The browser itself notes an answer about data that have changed meanwhile.
+        scene.check_page(page, allowed=["status of 404", "status of 409"])
+    finally:
+        client.call("SourceService/DeleteSource", source="shops")
+
+
+def apply_expression(page, text):
+    page.evaluate("document.getElementById('filter-form').hidden && document.getElementById('filter-open').click()")
+    page.evaluate("document.getElementById('filter-mode').checked || document.getElementById('filter-mode').click()")
+    page.evaluate("document.getElementById('filter').select()")
+    page.write(text)
+    page.key("Enter")
+
+
+def conditions(scene):
+    """Conditions on the source's own properties make the filter, several at once, and come back from the address."""
+    page = scene.open("/?source=cities#2/30/10")
+    wait_for_view(scene, page, "cities", "circles")
+    page.wait("document.getElementById('colour').options.length > 1", "the source's properties")
+    page.evaluate("document.getElementById('filter-open').click()")
+    placeholder = json.loads(page.evaluate("document.getElementById('filter').placeholder"))
+    check(placeholder[:2] == [">=", ["get", "population"]], f"an example of this source: {placeholder}")
+    choose = """(index, property, operator, values) => {
+        const row = document.querySelectorAll('.condition')[index];
+        const [first, second] = row.querySelectorAll('select');
+        const set = (field, value) => { field.value = value; field.dispatchEvent(new Event('change')); };
+        set(first, property); set(second, operator);
+        const fields = row.querySelectorAll('.value input');
+        values.forEach((value, place) => { fields[place].value = value; });
+        return [...second.options].map((option) => option.value);
+    }"""
+    offered = page.evaluate(f"({choose})(0, 'population', 'between', ['2000000', '9000000'])")
+    check(offered[0] == "between", offered)
+    page.evaluate("document.getElementById('condition-add').click()")
+    page.evaluate(f"({choose})(1, 'name', 'contains', ['AN'])")
+    page.evaluate("document.querySelector('#filter-form [type=submit]').click()")
+    page.wait("location.search.includes('filter')", "the filter in the address")
+    expression = page.evaluate("new URLSearchParams(location.search).get('filter')")
+    cities = [feature["properties"] for feature in scene.get("/sources/cities/clusters", zoom=25)["features"]]
+    wanted = sum(2e6 <= city["population"] <= 9e6 and "an" in city["name"].lower() for city in cities)
+    wait_for_view(scene, page, "cities", "what passes", filter=expression)
+    found = len(scene.get("/sources/cities/clusters", zoom=25, filter=expression)["features"])
+    check(found == wanted and wanted > 5, f"{found} pass, not {wanted}")
+    chips = page.evaluate("[...document.querySelectorAll('.chip span')].map((chip) => chip.textContent)")
+    check(chips == ["population between 2,000,000 and 9,000,000", "name contains an"], f"in words: {chips}")
+    page.call("Page.reload")
+    page.wait(f"{LIVE} && document.querySelectorAll('.condition').length === 2", "the conditions after a reload")
+    check(wait_for_view(scene, page, "cities", "the same circles", filter=expression), "some pass")
+    page.evaluate("document.querySelectorAll('.chip button')[1].click()")
+    page.wait("document.querySelectorAll('.chip').length === 1", "one condition less")
+    page.evaluate("document.getElementById('filter-mode').click()")
+    check(page.evaluate("JSON.parse(document.getElementById('filter').value)[0]") == "all", "the conditions as an expression")
+    page.evaluate("document.getElementById('filter-clear').click()")
+    wait_for_view(scene, page, "cities", "everything")
+    scene.check_page(page)
+
+
+def colours(scene):
+    """Circles show the shares of a property's values, points their colour, the legend says which."""
+    page = scene.open("/?source=cities#3/48/10")
+    wait_for_view(scene, page, "cities", "circles")
+    page.wait("[...document.getElementById('colour').options].some((option) => option.value === 'country')", "a property")
+    page.evaluate("document.getElementById('colour').value = 'country'; document.getElementById('colour').dispatchEvent(new Event('change'))")
+    page.wait("document.querySelectorAll('.core.ring').length > 5 && document.querySelectorAll('.core:not([hidden]):not(.ring)').length === 0", "rings")
+    check("colour=country" in page.evaluate("location.search"), "the colours in the address")
+    legend = page.evaluate("document.getElementById('legend').innerText").split("\n")
+    check(legend[0] == "country" and "other" in legend and len(legend) > 9, f"the legend: {legend}")
+    # The ring of a cluster has the shares of its leaves.
+    found = page.evaluate(f"""{MARKERS}.filter((marker) => marker.marker.feature.properties.cluster).map((marker) => ({{
+        id: marker.marker.feature.properties.cluster_id, ring: marker.style.background, label: marker.getAttribute('aria-label') }}))""")
+    for circle in found[:8]:
+        leaves = scene.get(f"/sources/cities/clusters/{circle['id']}/leaves", limit=0)["features"]
+        countries = [leaf["properties"]["country"] for leaf in leaves]
+        named = {country: countries.count(country) for country in countries if country in legend}
+        named["other"] = len(countries) - sum(named.values())
+        best = max(named.values())
+        names = [name for name, count in named.items() if count == best]
+        check(any(f"{round(100 * best / len(countries))} % {name}" in circle["label"] for name in names), f"{circle['label']}: {named}")
+        check(circle["ring"].startswith("conic-gradient"), circle["ring"])
+    page.evaluate("document.getElementById('colour').value = 'population'; document.getElementById('colour').dispatchEvent(new Event('change'))")
+    page.wait("document.querySelectorAll('.core.ring').length === 0 && document.getElementById('legend').innerText.includes('no number')", "steps")
+    page.call("Page.reload")
+    page.wait(f"{LIVE} && document.getElementById('legend').innerText.startsWith('population')", "the colours after a reload")
+    scene.check_page(page)
+
+
+def table(scene):
+    """The table has the points in view, sorts them, follows the map, and saves what it has."""
+    page = scene.open("/?source=cities#4/48/10", script=SAVED)
+    wait_for_view(scene, page, "cities", "circles")
+    page.key("t")
+    page.wait("document.querySelectorAll('#table tbody tr').length > 20", "rows")
+    page.evaluate("[...document.querySelectorAll('#table th button')].find((head) => head.textContent === 'population').click()")
+    rows = "[...document.querySelectorAll('#table tbody tr')].map((row) => row.innerText.split('\t'))"
+    order = "document.querySelector('#table th[aria-sort=descending]')?.innerText"
+    page.wait(f"({order} ?? '').startsWith('population')", "the order")
+    zoom, latitude, longitude = page.evaluate("location.hash.slice(1)").split("/")
+    size = page.evaluate("[document.getElementById('map').clientWidth, document.getElementById('map').clientHeight]")
+    check(size[1] < 550, f"the map ends above the table: {size}")
+    numbers = [int(row[3].replace(",", "")) for row in page.evaluate(rows)]
+    check(numbers == sorted(numbers, reverse=True) and numbers[0] > 10_000_000, f"sorted: {numbers[:5]}")
+    before = page.evaluate("document.querySelector('#table .note').textContent")
+    page.evaluate("document.getElementById('map').focus()")
+    page.key("+")
+    page.wait(f"document.querySelector('#table .note').textContent !== {json.dumps(before)}", "the table follows the map")
+    count = int(page.evaluate("document.querySelector('#table .note').textContent").split()[0])
+    page.evaluate("[...document.querySelectorAll('.table-tools button')].filter((button) => /CSV|GeoJSON/.test(button.textContent)).forEach((button) => button.click())")
+    page.wait("window.saved?.length === 2", "two files")
+    csv, geojson = page.evaluate("Promise.all(window.saved.map((blob) => blob.text()))")
+    check(len(csv.strip().split("\r\n")) == count + 1, f"{csv[:80]}")
+    check(len(json.loads(geojson)["features"]) == count, "the points of the GeoJSON")
+    page.evaluate("document.querySelector('#table tbody .open').click()")
+    page.wait("document.getElementById('details').innerText.includes('population')", "a row's panel")
+    scene.check_page(page)
+
+
+# What the page saves as files.
+SAVED = """
+window.saved = [];
+const makeURL = URL.createObjectURL;
+URL.createObjectURL = (blob) => { window.saved.push(blob); return makeURL.call(URL, blob); };
+"""
+
+
+def search(scene):
+    """A text finds points wherever they are; Enter leads to the best of them; the link is copied."""
+    page = scene.open("/?source=cities#5/0/-150")
+    page.wait("document.getElementById('colour').options.length > 1", "the source's properties")
+    page.key("s")
+    check(page.evaluate("document.activeElement.id") == "search", "S leads to the search")
+    page.write("tokyo")
+    page.wait("document.querySelectorAll('#search-results button').length > 0", "results")
+    first = page.evaluate("document.querySelector('#search-results button').innerText")
+    check(first.startswith("Tokyo"), first)
+    page.key("Enter")
+    page.wait("document.getElementById('details').innerText.startsWith('Tokyo')", "Tokyo's panel")
+    page.wait("location.hash.split('/')[1].startsWith('35.6') && Number(location.hash.slice(1).split('/')[0]) >= 5", "the map is there")
+    page.wait(f"{MARKERS}.some((marker) => marker.getAttribute('aria-label') === 'Tokyo')", "Tokyo by itself")
+    page.evaluate("document.getElementById('search').select()")
+    page.write("no such place")
+    page.wait("document.getElementById('search-results').innerText.includes('Nothing contains')", "nothing found")
+    page.browser.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"], origin=scene.base)
+    page.evaluate("document.getElementById('link').click()")
+    page.wait("!document.getElementById('toast').hidden", "the link is copied or shown")
+    scene.check_page(page)
+
+
+def ground(scene):
+    """The ground is drawn from the daemon's tiles, is sharp at a ratio of 2, and becomes a grid beyond zoom 8."""
+    page = scene.open("/?source=cities#4/48/10", scale=2)
+    drawn = "document.querySelectorAll('canvas.leaflet-tile-loaded').length"
+    page.wait(f"{drawn} >= 6", "tiles")
+    check(page.evaluate("document.querySelector('canvas.leaflet-tile').width") == 1024, "two pixels for one")
+    check(any("/ground/4/" in url for url in page.requests), "tiles of the daemon")
+    colours = """(() => { const counts = new Map(); const tile = document.querySelector('canvas.leaflet-tile-loaded');
+        const data = tile.getContext('2d').getImageData(0, 0, tile.width, tile.height).data;
+        for (let at = 0; at < data.length; at += 64) { const key = data.slice(at, at + 3).join(); counts.set(key, (counts.get(key) ?? 0) + 1); }
+        return counts.size; })()"""
+    check(page.evaluate(colours) > 3, "land, sea and lines")
+    check("km" in page.evaluate("document.querySelector('.leaflet-control-scale').innerText"), "the scale")
+    names = "(() => { const canvas = document.querySelector('.town-names'); return canvas.width && canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some((value) => value > 0); })()"
+    page.wait(names, "names of towns")
+    before = sum("/ground/" in url for url in page.requests)
+    page.evaluate("location.hash = '#11/48/10'; location.reload()")
+    page.wait(f"{LIVE} && {drawn} >= 4", "the grid")
+    check(page.evaluate(colours) >= 3, "lines and degrees")
+    after = [url for url in page.requests[before:] if "/ground/" in url]
+    check(not any("/ground/11" in url for url in after), f"no tiles beyond the ground: {after[:3]}")
+    scene.check_page(page)
+
+
+def room(scene):
+    """Among many circles no number is covered, and the corner has the daemon's time apart."""
+    page = scene.open("/?source=cities#1/30/20", PHONE)
+    wait_for_view(scene, page, "cities", "circles")
+    page.wait("document.getAnimations().length === 0 && document.querySelectorAll('.core').length > 10", "at rest")
+    overlaps = page.evaluate("""(() => {
+        const cores = [...document.querySelectorAll('.core:not([hidden])')].map((core) => core.getBoundingClientRect())
+            .map((box) => ({ x: box.x + box.width / 2, y: box.y + box.height / 2, radius: box.width / 2 }));
+        return cores.flatMap((one, index) => cores.slice(index + 1).filter((other) =>
+            Math.min(one.radius, other.radius) > 3 && Math.hypot(one.x - other.x, one.y - other.y) < one.radius + other.radius - 0.6)).length;
+    })()""")
+    check(overlaps == 0, f"{overlaps} cores cover others")
+    text = page.wait("document.getElementById('answer').textContent", "the times")
+    check("answered in" in text and "network" in text and "drawing" in text, text)
+    scene.check_page(page)
+
+
 def frames(scene, number=500):
     """How many frames a second there are while many markers move; reported, since it depends on the machine."""
     page = scene.open("/?source=cities#3/48/10", script=SCRIPTED_SOCKET)
@@ -502,7 +752,7 @@ window.WebSocket = class {
 };
 """
 
-SCENARIOS = (circles, click, hover, filter, live, gone, address, framed, themes, sizes, keyboard, fan, plane, motion, frames)
+SCENARIOS = (circles, click, hover, filter, live, gone, address, framed, themes, sizes, keyboard, fan, plane, motion, panel, conditions, colours, table, search, ground, room, frames)
 
 
 def main():

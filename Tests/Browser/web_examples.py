@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Opens the examples of Examples/web in a real browser and compares what they show with GetClusters.
 
-    python3 web_examples.py maplibre|leaflet|openlayers|deckgl|pmtiles ADDRESS
+    python3 web_examples.py maplibre|leaflet|openlayers|deckgl|pmtiles|published ADDRESS
 
 ADDRESS is the daemon's, which has the source `cities`, its archive `cities.pmtiles` and `"origins": ["*"]`. The libraries come from
 this machine: Leaflet from Debian's libjs-leaflet, the others from PyPI's wheels `maplibre`, `openlayers` and `pydeck`, which scripts/test puts into
-.build/test-python. Exits with 77 if the library is not there.
+.build/test-python. `published` is the page beside an archive. Exits with 77 if the library is not there.
 """
-import http.server, importlib.util, json, math, os, re, sys, threading, urllib.parse, urllib.request
+import functools, http.server, importlib.machinery, importlib.util, json, math, os, shutil, sys, tempfile, threading
+import urllib.parse, urllib.request
 
 from devtools import Browser, Failure
 
@@ -18,147 +19,42 @@ sys.path.append(f"{ROOT}/.build/test-python")
 FLAGS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]
 
 
-def skip(reason):
-    print(f"skipped: {reason}")
-    sys.exit(77)
+def load_server():
+    """Examples/web/serve as a module."""
+    loader = importlib.machinery.SourceFileLoader("serve", f"{ROOT}/Examples/web/serve")
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("serve", loader))
+    loader.exec_module(module)
+    return module
 
 
-def wheel(name, path):
-    """The folder of a file of a wheel."""
-    found = importlib.util.find_spec(name)
-    file = found and os.path.join(found.submodule_search_locations[0], path)
-    if not file or not os.path.exists(file):
-        skip(f"PyPI's wheel {name} is not installed")
-    return os.path.dirname(file)
+def serve(example, library, daemon):
+    """The examples on a site of another origin than the daemon's, as their own script serves them; returns a page's address.
+    A library that is not on this machine is not fetched."""
+    examples = load_server()
 
+    class Handler(examples.Handler):
+        def do_GET(self):
+            if not self.path.endswith(".html"):
+                return super().do_GET() if "favicon" not in self.path else self.send_response(204) or self.end_headers()
+            with open(f"{ROOT}/Examples/web{self.path}", encoding="utf-8") as file:
+                text = file.read()
+            # What this test asks for is a global.
+            text = text.replace("http://127.0.0.1:8080", daemon).replace("const map = ", "const map = window.map = ")
+            body = text.replace("const markers = ", "const markers = window.markers = ").encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
 
-def maplibre_files():
-    return wheel("maplibre", "srcjs/maplibre-gl.js"), ["https://unpkg.com/maplibre-gl@5/dist/"], {}
-
-
-def leaflet_files():
-    folder = "/usr/share/javascript/leaflet"
-    if not os.path.exists(f"{folder}/leaflet.js"):
-        skip("libjs-leaflet is not installed")
-    return folder, ["https://unpkg.com/leaflet@1.9.4/dist/"], {}
-
-
-def deckgl_files():
-    return wheel("pydeck", "nbextension/static/index.js"), ["https://unpkg.com/deck.gl@9/"], {"dist.min.js": "index.js"}
-
-
-def openlayers_files():
-    """The wheel has OpenLayers within a larger bundle that keeps its classes to itself: they are found by what is written
-    around them, and published as OpenLayers' own bundle does. It makes views take degrees (useGeographic)."""
-    folder = wheel("openlayers", "js/openlayers.standalone.js")
-    with open(f"{folder}/openlayers.standalone.js", encoding="utf-8") as file:
-        text = file.read()
-
-    def find(pattern):
-        found = re.search(pattern, text) or skip(f"PyPI's wheel openlayers has no {pattern}")
-        return found.group(1)
-
-    styles = ",".join(sorted(set(re.findall(r"new (\w+)\(\{image:", text))))
-    types = {
-        "Map": r"new (\w+)\(\{target:\w,view:", "View": r"MVT:\w+,View:(\w+)", "layer": r"VectorTileLayer:(\w+)",
-        "source": r"VectorTileSource:(\w+)", "MVT": r"MVT:(\w+)", "createXYZ": r"tileGrid=\w\.tileGrid\|\|(\w+)\(",
-        "Text": r"new (\w+)\(\{backgroundFill", "Fill": r"fill:\w\?new (\w+)\(\{color", "Circle": r"new (\w+)\(\{radius:",
-    }
-    types = {name: find(pattern) for name, pattern in types.items()}
-    published = f"""
-        const ownStyle = [{styles}].find((type) => type.prototype.getImage && type.prototype.getText);
-        window.ol = {{
-            Map: {types["Map"]}, View: {types["View"]}, layer: {{ VectorTile: {types["layer"]} }},
-            source: {{ VectorTile: {types["source"]} }}, format: {{ MVT: {types["MVT"]} }}, tilegrid: {{ createXYZ: {types["createXYZ"]} }},
-            style: {{ Style: ownStyle, Text: {types["Text"]}, Fill: {types["Fill"]}, Circle: {types["Circle"]} }},
-            proj: {{ fromLonLat: (position) => position }},
-        }};"""
-    end = text.rindex("})();")
-    return folder, ["https://unpkg.com/ol@10/dist/", "https://unpkg.com/ol@10/"], {"ol.js": text[:end] + published + text[end:], "ol.css": "openlayers.standalone.css"}
-
-
-# A reader of tiles of points for deck.gl: their positions are parts of the tile.
-TILE_LOADER = """{
-    id: "mvt", name: "tiles of points", module: "test", version: "1", extensions: ["mvt"], mimeTypes: ["application/vnd.mapbox-vector-tile"],
-    options: {}, parse: async (buffer) => {
-        const messages = (bytes) => {
-            const fields = [];
-            let at = 0;
-            const number = () => { let value = 0, scale = 1; for (;;) { const byte = bytes[at++]; value += (byte & 127) * scale; scale *= 128; if (byte < 128) return value; } };
-            while (at < bytes.length) {
-                const tag = number(), kind = tag & 7, field = { id: tag >>> 3 };
-                if (kind === 0) field.value = number();
-                else if (kind === 1) { field.value = new DataView(bytes.buffer, bytes.byteOffset + at).getFloat64(0, true); at += 8; }
-                else { const count = number(); field.value = bytes.subarray(at, at + count); at += count; }
-                fields.push(field);
-            }
-            return fields;
-        };
-        const numbers = (bytes) => {
-            const list = [];
-            for (let at = 0; at < bytes.length;) { let value = 0, scale = 1, byte; do { byte = bytes[at++]; value += (byte & 127) * scale; scale *= 128; } while (byte > 127); list.push(value); }
-            return list;
-        };
-        const text = (bytes) => new TextDecoder().decode(bytes);
-        const signed = (value) => (value % 2 ? -(value + 1) / 2 : value / 2);
-        const property = ({ id, value }) => (id === 1 ? text(value) : id === 6 ? signed(value) : id === 7 ? value === 1 : value);
-        return messages(new Uint8Array(buffer)).filter(({ id }) => id === 3).flatMap(({ value }) => {
-            const layer = messages(value);
-            const all = (number) => layer.filter(({ id }) => id === number).map((field) => field.value);
-            const keys = all(3).map(text), values = all(4).map((value) => property(messages(value)[0])), extent = all(5)[0] ?? 4096;
-            return all(2).map((value) => {
-                const fields = Object.fromEntries(messages(value).map(({ id, value }) => [id, value]));
-                const tags = numbers(fields[2] ?? new Uint8Array()), [, x, y] = numbers(fields[4]), properties = {};
-                for (let place = 0; place < tags.length; place += 2) properties[keys[tags[place]]] = values[tags[place + 1]];
-                return { type: "Feature", geometry: { type: "Point", coordinates: [signed(x) / extent, signed(y) / extent] }, properties };
-            });
-        });
-    },
-}"""
-
-
-class Site:
-    """A site of another origin than the daemon's: an example, with its library beside it."""
-
-    def __init__(self, example, daemon, library, remote, files):
-        """`files`: texts or names of files that the library's files have on this machine."""
-        with open(f"{ROOT}/Examples/web/{example}.html", encoding="utf-8") as file:
-            text = file.read()
-        for address in remote:
-            text = text.replace(address, "/library/")
-        # The map is a global, so that this test can ask it.
-        text = text.replace("http://127.0.0.1:8080", daemon).replace("const map = ", "var map = ")
-        # What it reads tiles with would come from the network.
-        text = text.replace("new deck.MVTLayer({", f"new deck.MVTLayer({{ binary: false, loaders: [{TILE_LOADER}],")
-        page = text.replace("new ol.Map(", "var map = new ol.Map(").replace("new deck.Deck(", "var map = new deck.Deck(").encode()
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def log_message(self, *_):
-                pass
-
-            def do_GET(self):
-                name = self.path.removeprefix("/library/")
-                own = files.get(os.path.basename(name), os.path.basename(name))
-                path = os.path.join(library, own)
-                body, kind = page, "text/html"
-                if name != self.path and (len(own) > 1000 or os.path.exists(path)):
-                    kind = "text/javascript" if name.endswith(".js") else "text/css"
-                    body = own.encode() if len(own) > 1000 else open(path, "rb").read()
-                elif self.path == "/pmtiles.js":
-                    kind = "text/javascript"
-                    with open(f"{ROOT}/Examples/web/pmtiles.js", "rb") as file:
-                        body = file.read()
-                elif self.path != "/":
-                    return self.send_error(404) if "favicon" not in self.path else self.send_response(204) or self.end_headers()
-                self.send_response(200)
-                self.send_header("Content-Type", kind)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.address = f"http://127.0.0.1:{self.server.server_port}/"
+    examples.Handler = Handler
+    try:
+        server = examples.site([library], fetches=False)
+    except examples.Missing as error:
+        print(f"skipped: {error}")
+        sys.exit(77)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_port}/{example}.html"
 
 
 def clusters(daemon, box, zoom):
@@ -202,22 +98,51 @@ def compare(library, daemon, zoom, box, nodes):
     print(f"{library} at zoom {zoom}: {len(found)} nodes as GetClusters gives them", flush=True)
 
 
-def maplibre(daemon, site, browser):
-    """At each zoom the nodes in the tiles are those of GetClusters."""
+def check_away(page, daemon, address):
+    """Nothing is loaded from elsewhere, and nothing is wrong in the console."""
+    here = [urllib.parse.urlsplit(url).netloc for url in (daemon, address)]
+    away = [url for url in page.requests if not url.startswith(("data:", "blob:", "about:")) and urllib.parse.urlsplit(url).netloc not in here]
+    if away:
+        raise Failure(f"requests to elsewhere: {away[:3]}")
+    if not any("/ground" in url for url in page.requests):
+        raise Failure("there is no ground")
+    if page.problems:
+        raise Failure(f"in the console: {page.problems[:3]}")
+
+
+# Whether MapLibre's picture is complete, with what a layer draws.
+RENDERED = "map.queryRenderedFeatures({{ layers: ['{}'] }}).length"
+
+
+def maplibre(daemon, address, browser):
+    """The layer shows at each zoom what GetClusters gives, has counts, and a click zooms."""
     page = browser.page()
-    page.open(site.address)
+    page.open(address)
     page.wait("window.map?.loaded()", "the map", timeout=90)
     for zoom, centre in ((1, [10, 30]), (3, [10, 48]), (5, [100, 20])):
         page.evaluate(f"void map.jumpTo({{ center: {centre}, zoom: {zoom} }})")
-        page.wait("map.loaded() && map.areTilesLoaded()", f"tiles of zoom {zoom}", timeout=90)
         box = page.evaluate("map.getBounds().toArray().flat()")
-        nodes = page.evaluate("""map.querySourceFeatures("clusters", { sourceLayer: "cities" })
-            .map((feature) => ({ geometry: feature.geometry, properties: feature.properties }))""")
-        compare("MapLibre", daemon, zoom, box, nodes)
-    for layer in page.evaluate("map.getStyle().layers.map((layer) => layer.id)"):
-        page.wait(f"map.queryRenderedFeatures({{ layers: ['{layer}'] }}).length", f"the layer {layer}", timeout=90)
-    if page.problems:
-        raise Failure(f"in the console: {page.problems[:3]}")
+        features = clusters(daemon, [box[0], max(-90, box[1]), box[2], min(90, box[3])], zoom)
+        data = "map.getSource('clusters').serialize().data.features"
+        page.wait(f"{data}.length === {len(features)}", f"{len(features)} markers at zoom {zoom}")
+        expect(sorted(map(name, page.evaluate(f"{data}.map((feature) => feature.properties)"))), features, f"MapLibre at zoom {zoom}")
+    for layer in ("ground-land-fill", "clusters-circles", "clusters-counts"):
+        page.wait(RENDERED.format(layer), f"the layer {layer}", timeout=90)
+    click_maplibre(daemon, page, "clusters-circles")
+    check_away(page, daemon, address)
+
+
+def click_maplibre(daemon, page, layer):
+    """A click on the largest circle zooms to where it separates."""
+    found = page.evaluate(f"""(() => {{ const [found] = map.queryRenderedFeatures({{ layers: ["{layer}"] }})
+        .filter((feature) => feature.properties.cluster).sort((a, b) => b.properties.point_count - a.properties.point_count);
+        const at = map.project(found.geometry.coordinates);
+        return {{ id: found.properties.cluster_id, x: at.x, y: at.y }}; }})()""")
+    with urllib.request.urlopen(f"{daemon}/sources/cities/clusters/{found['id']}/expansion-zoom", timeout=30) as answer:
+        zoom = json.load(answer)["zoom"]
+    page.click(found["x"], found["y"])
+    page.wait(f"map.getZoom() === {zoom}", f"the zoom {zoom} at which the cluster separates", timeout=90)
+    print(f"a click zooms to {zoom}", flush=True)
 
 
 def degrees(x, y):
@@ -226,10 +151,10 @@ def degrees(x, y):
     return math.degrees(x / radius), math.degrees(2 * math.atan(math.exp(y / radius)) - math.pi / 2)
 
 
-def openlayers(daemon, site, browser):
+def openlayers(daemon, address, browser):
     """The view's zoom counts tiles of 256 pixels: at zoom 4 it shows the daemon's nodes of zoom 3."""
     page = browser.page()
-    page.open(site.address)
+    page.open(address)
     page.wait("window.map?.getView", "the map", timeout=90)
     for zoom, centre in ((2, [10, 30]), (4, [10, 48]), (6, [100, 20])):
         page.evaluate(f"""new Promise((resolve) => {{
@@ -241,7 +166,7 @@ def openlayers(daemon, site, browser):
         box = page.evaluate("map.getView().calculateExtent(map.getSize())")
         found = page.evaluate("""(() => {
             const seen = new Map();
-            for (const feature of map.getLayers().item(0).getFeaturesInExtent([-1e9, -1e9, 1e9, 1e9])) {
+            for (const feature of map.getLayers().item(1).getFeaturesInExtent([-1e9, -1e9, 1e9, 1e9])) {
                 const at = feature.getFlatCoordinates(), properties = { ...feature.getProperties() };
                 delete properties.geometry;
                 seen.set(JSON.stringify(at), { at, properties });
@@ -253,82 +178,145 @@ def openlayers(daemon, site, browser):
             longitude, latitude = degrees(*node["at"])
             nodes.append({"geometry": {"coordinates": [longitude, latitude]}, "properties": node["properties"]})
         compare("OpenLayers", daemon, zoom - 1, box, nodes)
-    if page.problems:
-        raise Failure(f"in the console: {page.problems[:3]}")
+    page.wait("map.getLayers().item(0).getFeaturesInExtent([-1e9, -1e9, 1e9, 1e9]).length > 0", "the ground")
+    largest = max((node for node in nodes if node["properties"].get("cluster")), key=lambda node: node["properties"]["point_count"])
+    at = page.evaluate(f"map.getPixelFromCoordinate(ol.proj.fromLonLat({largest['geometry']['coordinates']}))")
+    before = page.evaluate("map.getView().getZoom()")
+    page.click(*at)
+    page.wait(f"map.getView().getZoom() > {before} && !map.getView().getAnimating()", "a click zooms", timeout=90)
+    check_away(page, daemon, address)
 
 
-def deckgl(daemon, site, browser):
+def deckgl(daemon, address, browser):
     """deck.gl counts zoom in tiles of 512 pixels, as the daemon does."""
     page = browser.page()
-    page.open(site.address)
-    page.wait("window.map?.isInitialized", "the map", timeout=90)
-    for zoom, centre in ((1, [10, 30]), (3, [10, 48]), (5, [100, 20])):
-        page.evaluate(f"void map.setProps({{ initialViewState: {{ longitude: {centre[0]}, latitude: {centre[1]}, zoom: {zoom} }} }})")
-        page.wait(f"""(() => {{
-            const [view] = map.getViewports(), layer = map.props.layers[0];
-            const live = map.layerManager.getLayers().find((other) => other.id === layer.id);
-            return view && Math.abs(view.zoom - {zoom}) < 0.01 && live.isLoaded && live.state.tileset.selectedTiles.every((tile) => tile.index.z === {zoom} && tile.isLoaded);
-        }})()""", f"tiles of zoom {zoom}", timeout=90)
-        box = page.evaluate("map.getViewports()[0].getBounds()")
-        # What the library keeps of a tile is in parts of the tile.
-        tiles = page.evaluate("""(() => {
-            const live = map.layerManager.getLayers().find((other) => other.id === map.props.layers[0].id);
-            return live.state.tileset.selectedTiles.map(({ index, content }) => ({ index, content }));
-        })()""")
-        nodes = []
-        for tile in tiles:
-            for node in tile["content"] or []:
-                part = [(tile["index"][axis] + node["geometry"]["coordinates"][place]) / 2 ** zoom for place, axis in enumerate("xy")]
-                side = 2 * math.pi * 6378137
-                place = degrees((part[0] - 0.5) * side, (0.5 - part[1]) * side)
-                nodes.append({"geometry": {"coordinates": place}, "properties": node["properties"]})
-        compare("deck.gl", daemon, zoom, box, nodes)
-    if page.problems:
-        raise Failure(f"in the console: {page.problems[:3]}")
+    page.open(address)
+    page.wait("window.map?.isInitialized && window.markers.size", "the map", timeout=90)
+    for zoom, centre in ((1, [10, 30]), (5, [100, 20]), (3, [10, 48])):
+        page.evaluate(f"""(() => {{ const viewState = {{ longitude: {centre[0]}, latitude: {centre[1]}, zoom: {zoom} }};
+            map.setProps({{ initialViewState: viewState }}); map.props.onViewStateChange({{ viewState }}); }})()""")
+        page.wait(f"Math.abs(map.getViewports()[0].zoom - {zoom}) < 0.01", f"zoom {zoom}", timeout=90)
+        west, south, east, north = page.evaluate("map.getViewports()[0].getBounds()")
+        features = clusters(daemon, [west, max(-90, south), east, min(90, north)], zoom)
+        page.wait(f"markers.size === {len(features)}", f"{len(features)} markers at zoom {zoom}", timeout=60)
+        expect(sorted(map(name, page.evaluate("[...markers.values()].map((feature) => feature.properties)"))), features, f"deck.gl at zoom {zoom}")
+    largest = max((feature for feature in features if feature["properties"].get("cluster")), key=lambda feature: feature["properties"]["point_count"])
+    page.wait(f"map.layerManager.getLayers().some((layer) => layer.id === 'circles' && layer.isLoaded)", "the circles", timeout=90)
+    at = page.evaluate(f"map.getViewports()[0].project({largest['geometry']['coordinates']})")
+    page.hover(*at)
+    page.click(*at)
+    page.wait("map.getViewports()[0].zoom > 3", "a click zooms", timeout=90)
+    check_away(page, daemon, address)
 
 
-def pmtiles(daemon, site, browser):
-    """The archive shows the same, and a click zooms to where the cluster falls apart; nobody is asked for that."""
-    maplibre(daemon, site, browser)
+def pmtiles(daemon, address, browser):
+    """The archive shows the same, and a click zooms to where the cluster separates; nobody is asked for that."""
     page = browser.page()
-    page.open(site.address)
-    page.wait("window.map?.loaded() && map.areTilesLoaded()", "the map", timeout=90)
-    feature = page.evaluate("""(() => { const [found] = map.queryRenderedFeatures({ layers: ["circles"] })
-        .filter((feature) => feature.properties.cluster).sort((a, b) => b.properties.point_count - a.properties.point_count);
-        map.fire("click", { point: map.project(found.geometry.coordinates), lngLat: found.geometry.coordinates, originalEvent: {} });
-        return found.properties; })()""")
-    page.wait(f"map.getZoom() === {feature['expansionZoom']}", "the zoom at which the cluster falls apart", timeout=90)
-    print(f"pmtiles: a click zooms to {feature['expansionZoom']}", flush=True)
+    page.open(address)
+    page.wait("window.map?.loaded()", "the map", timeout=90)
+    for zoom, centre in ((1, [10, 30]), (5, [100, 20]), (3, [10, 48])):
+        page.evaluate(f"void map.jumpTo({{ center: {centre}, zoom: {zoom} }})")
+        page.wait("map.loaded() && map.areTilesLoaded()", f"tiles of zoom {zoom}", timeout=90)
+        box = page.evaluate("map.getBounds().toArray().flat()")
+        nodes = page.evaluate("""map.querySourceFeatures("clusters", { sourceLayer: "cities" })
+            .map((feature) => ({ geometry: feature.geometry, properties: feature.properties }))""")
+        compare("MapLibre", daemon, zoom, box, nodes)
+    for layer in ("ground-land-fill", "circles", "counts"):
+        page.wait(RENDERED.format(layer), f"the layer {layer}", timeout=90)
+    click_maplibre(daemon, page, "circles")
+    check_away(page, daemon, address)
 
 
-def leaflet(daemon, site, browser):
-    """The map shows the clusters of one zoom less than its own."""
+def leaflet(daemon, address, browser):
+    """The map shows the clusters of one zoom less than its own, and a click zooms."""
     page = browser.page()
-    page.open(site.address)
-    for zoom in (2, 4, 6):
+    page.open(address)
+    for zoom in (2, 6, 4):
         page.wait("Boolean(window.map?.getZoom)", "the map")
         page.evaluate(f"void map.setView([48, 10], {zoom}, {{ animate: false }})")
         box = page.evaluate("map.getBounds().toBBoxString().split(',').map(Number)")
-        features = clusters(daemon, box, zoom - 1)
+        features = clusters(daemon, [box[0], max(-90, box[1]), box[2], min(90, box[3])], zoom - 1)
         shown = """(() => { const shown = []; map.eachLayer((layer) => layer.feature && shown.push(layer.feature.properties)); return shown; })()"""
         page.wait(f"{shown}.length === {len(features)}", f"{len(features)} markers at zoom {zoom}")
         expect(sorted(map(name, page.evaluate(shown))), features, f"Leaflet at zoom {zoom}")
-    if page.problems:
-        raise Failure(f"in the console: {page.problems[:3]}")
+    page.wait("document.querySelectorAll('canvas.leaflet-tile-loaded').length > 0", "the ground")
+    counts = page.evaluate("[...document.querySelectorAll('.clusterd-cluster')].map((marker) => marker.textContent)")
+    if not counts or not all(counts):
+        raise Failure(f"counts: {counts[:5]}")
+    page.evaluate("""(() => { const markers = []; map.eachLayer((layer) => layer.feature?.properties.cluster && markers.push(layer));
+        markers.sort((a, b) => b.feature.properties.point_count - a.feature.properties.point_count)[0].fire("click"); })()""")
+    page.wait("map.getZoom() > 4", "a click zooms", timeout=60)
+    check_away(page, daemon, address)
 
 
-EXAMPLES = {
-    "maplibre": (maplibre_files, maplibre), "leaflet": (leaflet_files, leaflet), "openlayers": (openlayers_files, openlayers),
-    "deckgl": (deckgl_files, deckgl), "pmtiles": (maplibre_files, pmtiles),
-}
+def published(daemon, folder, browser):
+    """The page beside an archive, on a web server without range requests: circles, counts, clicks, panels, legend, ground."""
+    with open(f"{ROOT}/web/published.json", encoding="utf-8") as file:
+        listed = json.load(file)
+    places = {name: f"{ROOT}/web/{name}" for name in listed["files"]}
+    places.update({f"leaflet/{name}": f"/usr/share/javascript/leaflet/{name}" for name in listed["leaflet"]})
+    for name, place in places.items():
+        target = f"{folder}/{listed['folder']}/{name}"
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.copy(place, target)
+    with open(f"{ROOT}/web/{listed['page']}", encoding="utf-8") as file:
+        text = file.read().replace('content="ARCHIVE"', 'content="cities.pmtiles"')
+    with open(f"{folder}/index.html", "w", encoding="utf-8") as file:
+        file.write(text)
+    urllib.request.urlretrieve(f"{daemon}/archives/cities.pmtiles", f"{folder}/cities.pmtiles")
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".js": "text/javascript"}
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}/"
+    page = browser.page()
+    page.open(f"{address}#3/48/10")
+    markers = "[...document.querySelectorAll('.marker-pane .marker:not(.leaving)')]"
+    page.wait(f"document.documentElement.dataset.state === 'live' && {markers}.length > 20", "markers", timeout=90)
+    nodes = page.evaluate(f"{markers}.map(({{ marker: {{ feature: {{ geometry, properties }} }} }}) => ({{ geometry, properties }}))")
+    # The part of the map in view, as in the address.
+    size = page.evaluate("[document.getElementById('map').clientWidth, document.getElementById('map').clientHeight]")
+    side = 512 * 2 ** 3
+    middle = [(10 / 360 + 0.5) * side, (0.5 - math.asinh(math.tan(math.radians(48))) / math.pi / 2) * side]
+    corners = [((middle[0] + sign * size[0] / 2) / side, (middle[1] + sign * size[1] / 2) / side) for sign in (-1, 1)]
+    (west, north), (east, south) = [(x * 360 - 180, math.degrees(math.atan(math.sinh(math.pi * (1 - 2 * y))))) for x, y in corners]
+    compare("The published page", daemon, 3, [west, south, east, north], nodes)
+    if not all(page.evaluate("[...document.querySelectorAll('.core:not([hidden])')].map((core) => core.textContent)")):
+        raise Failure("a circle has no number")
+    if "750 or more" not in page.evaluate("document.getElementById('legend').innerText"):
+        raise Failure("there is no legend")
+    page.wait("document.querySelectorAll('canvas.leaflet-tile-loaded').length > 0", "the ground")
+    page.evaluate(f"{markers}.find((marker) => marker.classList.contains('point')).click()")
+    page.wait("document.getElementById('details').innerText.includes('population')", "a point's properties")
+    page.wait("document.getAnimations().length === 0", "everything is at rest")
+    x, y, zoom = page.evaluate(f"""(() => {{ const found = {markers}.map((marker) => [marker.getBoundingClientRect(), marker])
+        .filter(([box, marker]) => box.x > 200 && box.x < 850 && box.y > 150 && box.y < 600 && marker.marker.feature.properties.cluster)
+        .sort((one, other) => other[0].width - one[0].width)[0];
+        return [found[0].x + found[0].width / 2, found[0].y + found[0].height / 2, found[1].marker.feature.properties.expansionZoom]; }})()""")
+    page.click(x, y)
+    page.wait(f"location.hash.startsWith('#{zoom}/')", f"the zoom {zoom} at which the cluster separates")
+    away = [url for url in page.requests if not url.startswith((address, "data:", "blob:", "about:"))]
+    if away or page.problems:
+        raise Failure(f"elsewhere {away[:3]}, in the console {page.problems[:3]}")
+
+
+EXAMPLES = {"maplibre": ("maplibre", maplibre), "leaflet": ("leaflet", leaflet), "openlayers": ("openlayers", openlayers), "deckgl": ("deckgl", deckgl), "pmtiles": ("maplibre", pmtiles)}
 
 
 def main():
     example, daemon = sys.argv[1], sys.argv[2].rstrip("/")
-    files, check = EXAMPLES[example]
-    site = Site(example, daemon, *files())
+    if example == "published":
+        with tempfile.TemporaryDirectory() as folder, Browser(*FLAGS) as browser:
+            return published(daemon, folder, browser)
+    library, check = EXAMPLES[example]
+    address = serve(example, library, daemon)
     with Browser(*FLAGS) as browser:
-        check(daemon, site, browser)
+        check(daemon, address, browser)
 
 
 if __name__ == "__main__":

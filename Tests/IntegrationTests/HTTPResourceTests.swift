@@ -521,6 +521,35 @@ struct HTTPResourceTests {
         #expect(info["limits"]?["http"]?["maxBodyBytes"] == 16777216)
     }
 
+    @Test("answers say how long the daemon took")
+    func serverTiming() throws {
+        let timing = try #require(try http.get("/sources")["server-timing"])
+        #expect(
+            timing.range(of: #"^daemon;dur=\d+\.\d{3}$"#, options: .regularExpression) != nil, "\(timing)")
+    }
+
+    @Test("the ground's tiles are served plain and gzipped, with a description")
+    func ground() throws {
+        let packed = try http.get("/ground/3/4/2.mvt", ["Accept-Encoding: gzip"])
+        #expect(packed.status == 200 && packed["content-encoding"] == "gzip")
+        #expect(packed["content-type"] == "application/vnd.mapbox-vector-tile")
+        let plain = try http.get("/ground/3/4/2.mvt")
+        #expect(plain["content-encoding"] == nil && plain.body.count > packed.body.count)
+        #expect(try Zlib.inflate(packed.body, format: .gzip, limit: 1 << 20) == plain.body)
+        #expect(plain["etag"] != packed["etag"])
+        #expect(try http.get("/ground/4/0/9.mvt").status == 204)
+        for path in [
+            "/ground/5/0/0.mvt", "/ground/1/2/0.mvt", "/ground/1/0/0.json", "/ground/-1/0/0.mvt", "/ground",
+        ] {
+            #expect(try http.get(path).status == 404, "\(path)")
+        }
+        #expect(try http.get("/ground/1/0/0.mvt?a=1").status == 400)
+        let description = try http.get("/ground/tiles.json")
+        #expect(
+            description.text.contains("\"maxzoom\":4") && description.text.contains("/ground/{z}/{x}/{y}.mvt")
+        )
+    }
+
     @Test("the page and its assets are served")
     func thePageAndItsAssetsAreServed() throws {
         let page = try http.get("/?source=s&filter=x")

@@ -45,8 +45,7 @@ struct MapPageTests {
         arguments: [
             "circles", "click", "hover", "filter", "live", "gone", "address", "framed", "themes", "sizes",
             "keyboard", "fan",
-            "plane",
-            "motion",
+            "plane", "motion", "panel", "conditions", "colours", "table", "search", "ground", "room",
         ])
     func scenario(_ name: String) throws {
         let daemon = try Self.daemon()
@@ -61,9 +60,17 @@ struct MapPageTests {
         #expect(result.output.contains("ok \(name)"), "\(result.output)\(result.errors)")
     }
 
+    @Test("modules that need no browser", .enabled(if: has("node"), "needs node: apt install nodejs"))
+    func modules() throws {
+        let result = try DaemonProcess.run(
+            "/usr/bin/env",
+            ["node", "--test", Self.root.appendingPathComponent("Tests/Web/pure.test.js").path])
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+    }
+
     @Test(
         "the examples for other libraries show what GetClusters gives", .timeLimit(.minutes(5)),
-        arguments: ["maplibre", "leaflet", "openlayers", "deckgl", "pmtiles"])
+        arguments: ["maplibre", "leaflet", "openlayers", "deckgl", "pmtiles", "published"])
     func examples(_ name: String) throws {
         let folder = NSTemporaryDirectory() + "clusterd-examples-" + UUID().uuidString.prefix(12)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -23,6 +23,8 @@ struct ServeTests {
             assert b"<title>clusterd</title>" in answer.read(), "the map page"
         with urllib.request.urlopen(base + "sources", timeout=30) as answer:
             sources = {one["source"]: one["points"] for one in json.load(answer)["sources"]}
+        with urllib.request.urlopen(base + "assets/settings.json", timeout=30) as answer:
+            basemap = json.load(answer)["basemap"]
         daemons = subprocess.run(["pgrep", "-f", os.environ["TMPDIR"] + "/clusterctl-serve-"], capture_output=True, text=True).stdout.split()
         folders = [name for name in os.listdir(os.environ["TMPDIR"]) if name.startswith("clusterctl-serve-")]
         process.send_signal(int(number))
@@ -33,7 +35,7 @@ struct ServeTests {
         left = [name for name in os.listdir(os.environ["TMPDIR"]) if name.startswith("clusterctl-serve-")]
         while left and int(number) == signal.SIGKILL:  # the keeper removes it after the daemon's end
             left = [name for name in os.listdir(os.environ["TMPDIR"]) if name.startswith("clusterctl-serve-")]
-        print(json.dumps({"sources": sources, "named": page["sources"], "folders": len(folders), "left": left, "status": status, "url": page["url"]}))
+        print(json.dumps({"sources": sources, "named": page["sources"], "folders": len(folders), "left": left, "status": status, "url": page["url"], "basemap": basemap}))
         """#
 
     private func serve(_ files: [String], signal: Int32, in folder: String) throws -> String {
@@ -73,6 +75,28 @@ struct ServeTests {
         try withFolder { folder in
             let output = try serve([Self.cities], signal: SIGINT, in: folder)
             #expect(output.contains("/?source=cities\""), "\(output)")
+        }
+    }
+
+    @Test("a basemap is the page's, with its attribution, and a wrong one is refused")
+    func basemap() throws {
+        let url = "https://tile.example.org/{z}/{x}/{y}.png?a=1&b=\"2\""
+        try withFolder { folder in
+            let output = try serve(
+                ["--basemap", url, "--attribution", "© Example", Self.cities], signal: SIGINT, in: folder)
+            #expect(
+                output.contains(#""url": "https://tile.example.org/{z}/{x}/{y}.png?a=1&b=\"2\"""#),
+                "\(output)")
+            #expect(output.contains(#""attribution": "\u00a9 Example""#), "\(output)")
+        }
+        for (arguments, reason) in [
+            (["--basemap", "tiles/{z}/{x}/{y}.png"], "--basemap must be a web address"),
+            (["--basemap", "https://a.example.org/{z}/{x}.png"], "with {z}, {x} and {y}"),
+            (["--attribution", "© Example"], "--attribution is for --basemap"),
+        ] {
+            let result = try DaemonProcess.run(
+                "clusterctl", ["serve", "--no-open"] + arguments + [Self.cities])
+            #expect(result.status == 2 && result.errors.contains(reason), "\(result.errors)")
         }
     }
 

@@ -263,8 +263,8 @@ export interface LeafletOptions extends LayerOptions {
    * daemon tiles of 512.
    */
   zoomOffset?: number;
-  /** Instead of zooming to where a cluster separates. */
-  onClick?: (feature: Feature, marker: any) => void;
+  /** Instead of zooming to where a cluster separates, unless it returns true. */
+  onClick?: (feature: Feature, marker: any) => boolean | void;
 }
 
 /** A layer for Leaflet, whose module or global is `L`. Its `markers` has Leaflet's markers by key. */
@@ -277,9 +277,11 @@ export interface MapLibreOptions extends LayerOptions {
   circles?: object;
   /** Members that replace those of the layer of counts; false for no counts. In a style without glyphs they are pictures. */
   counts?: object | false;
+  /** Instead of zooming to where a cluster separates, unless it returns true. */
+  onClick?: (feature: Feature, event: any) => boolean | void;
 }
 
-/** A layer for MapLibre GL: `mapLibreLayer(client, "cities").addTo(map)` once the map's style is loaded. */
+/** A layer for MapLibre GL: `mapLibreLayer(client, "cities").addTo(map)`. It waits for the map's style. */
 export function mapLibreLayer(client: Client, source: string, options?: MapLibreOptions): {
   id: string;
   addTo(map: any): any;

@@ -1165,6 +1165,12 @@ class MapLayer {
     return { bbox: [bounds.getWest(), south, bounds.getEast(), north], zoom };
   }
 
+  /** How the clusters in view were found, as calls that take a cluster's id want to know it. */
+  idQuery() {
+    const { filter } = this.query;
+    return filter === undefined ? {} : { filter, zoom: this.view().zoom };
+  }
+
   /** The position in the turn of the globe that the map shows. */
   near([longitude, latitude]) {
     return [nearest(longitude, this.map.getCenter().lng), latitude];
@@ -1185,7 +1191,8 @@ class MapLayer {
 
 /**
  * A layer for Leaflet. `L` is Leaflet. `options`: query (filter, properties, …), milliseconds (250), icon(feature, L),
- * onError, onClick(feature, marker), zoomOffset. A click on a cluster zooms to where it separates, unless `onClick` is given.
+ * onError, onClick(feature, marker), zoomOffset. A click on a cluster zooms to where it separates, unless `onClick` is given
+ * and returns other than true.
  *
  * Leaflet counts zoom in tiles of 256 pixels and the daemon in tiles of 512, so the daemon is asked for one zoom less
  * (`zoomOffset: -1`). For a source whose `extent` is 256, or a map with another scale, set another offset.
@@ -1247,12 +1254,10 @@ class LeafletMarkers extends MapLayer {
 
   async click(marker) {
     const { feature } = marker;
-    if (this.options.onClick) return this.options.onClick(feature, marker);
+    if (this.options.onClick && this.options.onClick(feature, marker) !== true) return;
     if (!isCluster(feature)) return;
     try {
-      const { filter } = this.query;
-      const query = filter === undefined ? {} : { filter, zoom: this.view().zoom };
-      const zoom = await this.client.expansionZoom(this.source, feature.properties.cluster_id, query);
+      const zoom = await this.client.expansionZoom(this.source, feature.properties.cluster_id, this.idQuery());
       this.map.flyTo(marker.getLatLng(), zoom - this.zoomOffset);
     } catch (error) {
       this.onError(error);
@@ -1281,10 +1286,12 @@ class LeafletMarkers extends MapLayer {
 }
 
 /**
- * A layer for MapLibre GL: `mapLibreLayer(client, "cities").addTo(map)` once the map's style is loaded. It adds a
- * GeoJSON source and the layers ID-circles and ID-counts; features keep their key as id. `options`: id, query,
- * milliseconds (250), circles and counts (members of these layers; counts: false for none), onError. In a style without
- * glyphs the counts are pictures.
+ * A layer for MapLibre GL: `mapLibreLayer(client, "cities").addTo(map)`, at any time: it waits for the map's style. It
+ * adds a GeoJSON source and the layers ID-circles and ID-counts; features keep their key as id. `options`: id, query,
+ * milliseconds (250), circles and counts (members of these layers; counts: false for none), onError,
+ * onClick(feature, event). A click on a cluster zooms to where it separates, unless `onClick` is given and returns other
+ * than true. In a style
+ * without glyphs the counts are pictures.
  */
 export function mapLibreLayer(client, source, options = {}) {
   return new MapLibreLayer(client, source, options);
@@ -1298,12 +1305,29 @@ class MapLibreLayer extends MapLayer {
     this.id = id;
     this.moved = () => this.move();
     this.imageMissing = ({ id }) => this.drawCount(id);
+    this.styleLoaded = () => this.beginWithStyle();
+    this.clicked = (event) => this.click(event);
+    this.entered = () => (this.map.getCanvas().style.cursor = "pointer");
+    this.left = () => (this.map.getCanvas().style.cursor = "");
     this.slides.onFrame = () => this.draw();
   }
 
   addTo(map) {
     this.map = map;
-    const { id, options } = this;
+    map.on("styledata", this.styleLoaded);
+    this.beginWithStyle();
+    return this;
+  }
+
+  /** A style that is still loading takes no layers; until then the map has none. */
+  beginWithStyle() {
+    if (!this.map.getStyle()) return;
+    this.map.off("styledata", this.styleLoaded);
+    this.begin();
+  }
+
+  begin() {
+    const { id, map, options } = this;
     const data = { type: "FeatureCollection", features: [] };
     map.addSource(id, { type: "geojson", data, promoteId: "key" });
     map.addLayer({
@@ -1320,18 +1344,40 @@ class MapLibreLayer extends MapLayer {
     }
     map.on("styleimagemissing", this.imageMissing);
     map.on("moveend", this.moved);
+    map.on("click", `${id}-circles`, this.clicked);
+    map.on("mouseenter", `${id}-circles`, this.entered);
+    map.on("mouseleave", `${id}-circles`, this.left);
     this.watch();
-    return this;
   }
 
   remove() {
     const { id, map } = this;
+    map.off("styledata", this.styleLoaded);
     map.off("moveend", this.moved);
     map.off("styleimagemissing", this.imageMissing);
+    map.off("click", `${id}-circles`, this.clicked);
+    map.off("mouseenter", `${id}-circles`, this.entered);
+    map.off("mouseleave", `${id}-circles`, this.left);
     this.stop();
     this.markers.clear();
     for (const layer of [`${id}-counts`, `${id}-circles`]) if (map.getLayer(layer)) map.removeLayer(layer);
-    map.removeSource(id);
+    if (map.getSource(id)) map.removeSource(id);
+  }
+
+  async click(event) {
+    // MapLibre's copies of features have lost what is not a text or a number.
+    const feature = this.markers.get(event.features[0].properties.key)?.feature;
+    if (!feature) return;
+    const { key, radius, label, ...properties } = feature.properties;
+    const own = { ...feature, properties };
+    if (this.options.onClick && this.options.onClick(own, event) !== true) return;
+    if (!isCluster(feature)) return;
+    try {
+      const zoom = await this.client.expansionZoom(this.source, properties.cluster_id, this.idQuery());
+      this.map.easeTo({ center: positionOf({ feature }), zoom });
+    } catch (error) {
+      this.onError(error);
+    }
   }
 
   /** Makes the picture of a count when the map first needs it. */

@@ -5,6 +5,7 @@ import JSON
 /// A request in progress, and what is needed to answer it. Belongs to the loop's thread.
 final class Exchange {
     let head: RequestHead
+    /// When its head was complete, in nanoseconds of `MonotonicClock`.
     let started: UInt64
     /// The requested resource; nil if the request was rejected before it was known.
     var resource: Resource?
@@ -22,6 +23,8 @@ final class Exchange {
     /// The response with which the watch begins when its first item is available. Until then an error is answered
     /// as a status.
     var watch: (form: WatchConnection.Form, head: ResponseHead)?
+    /// Whether the watch's items say how long the daemon took for them.
+    var timesWatch = false
     /// The part of an archive that is still to be sent.
     var archive: ArchiveRest?
     /// How to send the call's answer.

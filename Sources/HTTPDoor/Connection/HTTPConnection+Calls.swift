@@ -81,7 +81,7 @@ extension HTTPConnection: CallTransport {
     }
 
     /// The scheme that the client used, as reported by a proxy in front of this daemon, if there is one.
-    private func scheme(_ head: RequestHead) -> String {
+    func scheme(_ head: RequestHead) -> String {
         // Each proxy of a chain may add its own; the client's comes first.
         let first = head[.forwardedProtocol]?.split(separator: ",").first
         return first?.trimmingSpaces.lowercased() == "https" ? "https" : "http"

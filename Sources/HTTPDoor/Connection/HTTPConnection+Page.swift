@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Compression
 import JSON
 
 /// Serves the map page and its files.
@@ -42,6 +43,63 @@ extension HTTPConnection {
         head.vary = door.rules.vary(.encoding)
         head.fields = fields
         body.withUnsafeBytes { send(head, $0, keeping: asset) }
+    }
+
+    /// Answers with a tile of the ground, which is below the page's circles and for maps of others, or with their
+    /// TileJSON.
+    func answerGround(_ place: GroundPlace?) throws(RequestFailure) {
+        guard let head = exchange?.head, let (tiles, file) = door.service.assets.groundTiles() else {
+            throw RequestFailure(
+                .notFound,
+                "The ground's tiles are not installed: they belong to PREFIX/share/clusterd/web/ground.")
+        }
+        guard let place else { return answerGroundDescription(head) }
+        guard 0...GroundTiles.maxZoom ~= place.zoom, 0..<(1 << place.zoom) ~= place.x,
+            0..<(1 << place.zoom) ~= place.y
+        else {
+            throw RequestFailure(
+                .notFound, "The ground has no such tile: its zooms are 0 to \(GroundTiles.maxZoom).")
+        }
+        let packed = tiles.tile(place).map(Array.init) ?? []
+        let inflated =
+            acceptsGzip || packed.isEmpty
+            ? nil : try? Zlib.inflate(packed, format: .gzip, limit: Self.mostGroundTileBytes)
+        let body = inflated ?? packed
+        var answer = ResponseHead(
+            status: body.isEmpty ? .noContent : .ok, length: body.isEmpty ? .none : .bytes(body.count),
+            mediaType: body.isEmpty ? nil : GroundTiles.mediaType,
+            etag: EntityTag(process: 0, revision: file.request, request: EntityTag.hash(head.target)),
+            isGzipped: inflated == nil && !body.isEmpty)
+        answer.cacheControl = "public, max-age=86400"
+        answer.vary = door.rules.vary(.encoding)
+        body.withUnsafeBytes { send(answer, $0) }
+    }
+
+    private static let mostGroundTileBytes = 1 << 20
+
+    private func answerGroundDescription(_ head: RequestHead) {
+        let url = "\(scheme(head))://\(head.host ?? "localhost")/ground/{z}/{x}/{y}.mvt"
+        let layers = ["land", "lake", "urban", "river", "border", "place"]
+        let place: JSONObject = [
+            "name": .string("String"), "rank": .string("Number"), "capital": .string("Boolean"),
+        ]
+        let description: JSONObject = [
+            "tilejson": .string("3.0.0"), "name": .string("ground"), "tiles": .array([.string(url)]),
+            "minzoom": .number(0), "maxzoom": .number(Double(GroundTiles.maxZoom)),
+            "attribution": .string("Natural Earth"),
+            "vector_layers": .array(
+                layers.map {
+                    .object(["id": .string($0), "fields": .object($0 == "place" ? place : [:])])
+                }),
+        ]
+        var bytes = ByteWriter()
+        bytes.append(JSONValue.object(description))
+        bytes.withUnsafeBytes {
+            var answer = ResponseHead(status: .ok, length: .bytes($0.count), mediaType: "application/json")
+            answer.cacheControl = "no-cache"
+            answer.vary = door.rules.vary(.none)
+            send(answer, $0)
+        }
     }
 
     /// Answers with the settings that the page needs.

@@ -161,6 +161,9 @@ extension HTTPConnection {
         switch resource {
         case .map: try answerMap()
         case .asset(let name): try answerAsset(name)
+        case .ground(let place):
+            try readParameters(query, [])
+            try answerGround(place)
         case .archive(let names): try answerArchive(names)
         case .health:
             try readParameters(query, [])

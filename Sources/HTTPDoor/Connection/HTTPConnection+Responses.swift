@@ -65,6 +65,7 @@ extension HTTPConnection {
         } else {
             head.cacheControl = "no-store"
         }
+        head.serverTime = exchange.map { MonotonicClock.now() &- $0.started }
         send(head, body, keeping: owner)
     }
 

@@ -11,8 +11,11 @@ extension HTTPConnection {
         var params: JSONObject = ["source": .string(source)]
         try QueryParameters.read(head.query, known: ResourceQuery.watchParameters, into: &params)
         if params["bbox"] == nil { params["bbox"] = Self.world }
+        let isTimed = params[ResourceQuery.timing] == .bool(true)
+        params[ResourceQuery.timing] = nil
         if WebSocketHandshake.isAsked(by: head) {
             let accept = try WebSocketHandshake.accept(head)
+            exchange?.timesWatch = isTimed
             let codec = WebSocketCodec(maximumMessage: Self.mostMessageBytes)
             var response = ResponseHead(status: .switchingProtocols, length: .none)
             response.fields = [
@@ -68,7 +71,8 @@ extension HTTPConnection {
         guard let watch = exchange?.watch else { return }
         exchange?.watch = nil
         exchange?.call = nil
-        let stream = WatchConnection(self, call, watch.form)
+        let timed = exchange?.timesWatch == true ? exchange?.started : nil
+        let stream = WatchConnection(self, call, watch.form, timedSince: timed)
         var head = watch.head
         if stream.isWebSocket {
             if let origin = exchange?.allowedOrigin {
@@ -100,8 +104,14 @@ final class WatchConnection {
     private let call: Call
     private let form: Form
     private var isOver = false
+    private let isTimed: Bool
+    /// When the request came that the next item answers; nil for an item that tells of changed data.
+    private var asked: UInt64?
 
-    init(_ connection: HTTPConnection, _ call: Call, _ form: Form) {
+    /// - Parameter moment: when the watch was requested, if its items say how long the daemon took.
+    init(_ connection: HTTPConnection, _ call: Call, _ form: Form, timedSince moment: UInt64?) {
+        isTimed = moment != nil
+        asked = moment
         self.connection = connection
         self.call = call
         self.form = form
@@ -129,7 +139,9 @@ final class WatchConnection {
         guard case .webSocket(let codec) = form, !isOver else { return }
         for event in codec.receive(bytes) {
             switch event {
-            case .text(let item): call.receive(item)
+            case .text(let item):
+                if isTimed { asked = MonotonicClock.now() }
+                call.receive(item)
             case .binary: close(.unsupportedData, "Viewports are text messages.")
             case .pong: connection.clock.receivedPong()
             case .closed: break
@@ -154,9 +166,19 @@ final class WatchConnection {
     func send(_ item: FinishedAnswer) {
         guard !isOver else { return }
         let bytes = item.bytes
-        let count = bytes.writer.count
+        var count = bytes.writer.count
+        var timing = ByteWriter()
+        if let asked {
+            // The item is a JSON object: its last byte makes way for one more member.
+            timing.append(",\"daemonMs\":")
+            timing.append(milliseconds: MonotonicClock.now() &- asked)
+            timing.append("}")
+            count -= 1
+            self.asked = nil
+        }
         switch form {
-        case .webSocket: WebSocketCodec.writeTextHead(count, into: &connection.door.output)
+        case .webSocket:
+            WebSocketCodec.writeTextHead(count + timing.count, into: &connection.door.output)
         case .events(let isChunked):
             var head = ByteWriter(capacity: 64)
             head.append("event: change\nid: ")
@@ -165,13 +187,15 @@ final class WatchConnection {
             if isChunked { writeChunkHead(head.count + count + 2) }
             head.withUnsafeBytes { connection.door.output.append(contentsOf: $0) }
         }
-        bytes.writer.withUnsafeBytes { body in
+        bytes.writer.withUnsafeBytes { bodyAndEnd in
+            let body = UnsafeRawBufferPointer(rebasing: bodyAndEnd[..<count])
             if count > Self.copiedItem {
                 connection.write(body, keeping: bytes)
             } else {
                 connection.door.output.append(contentsOf: body)
             }
         }
+        timing.withUnsafeBytes { connection.door.output.append(contentsOf: $0) }
         guard case .events(let isChunked) = form else { return }
         connection.door.output.append("\n\n")
         if isChunked { connection.door.output.append("\r\n") }

@@ -122,7 +122,7 @@ final class HTTPConnection {
         case .wait: break
         case .head(let head):
             clock.receivedHead(now: door.loop.now)
-            exchange = Exchange(head, started: door.loop.now)
+            exchange = Exchange(head, started: MonotonicClock.now())
             begin()
         case .body(let piece):
             clock.received(bodyBytes: piece.count)

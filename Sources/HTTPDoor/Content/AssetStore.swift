@@ -36,6 +36,8 @@ final class AssetStore: Sendable {
     private let pages: String?
     private let leaflet: Mutex<String>
     private let kept = Mutex<[String: Asset]>([:])
+    /// The ground's tiles, and the tag of the file from which they were read.
+    private let ground = Mutex<(tiles: GroundTiles, tag: EntityTag)?>(nil)
 
     /// The maximum size in bytes of a served file.
     private static let mostBytes = 8 << 20
@@ -69,6 +71,15 @@ final class AssetStore: Sendable {
         return read(path, type)
     }
 
+    /// The tiles of the map page's ground, and the tag of the file that has them; nil if it is missing or damaged.
+    func groundTiles() -> (tiles: GroundTiles, tag: EntityTag)? {
+        guard let file = asset("ground/ground.pmtiles") else { return nil }
+        if let found = ground.withLock({ $0 }), found.tag == file.tag { return found }
+        guard let tiles = GroundTiles(file.body) else { return nil }
+        ground.withLock { $0 = (tiles, file.tag) }
+        return (tiles, file.tag)
+    }
+
     /// Whether a name cannot leave its directory: not empty, no leading dot, no separators.
     private static func isPlain(_ part: Substring) -> Bool {
         guard let first = part.utf8.first, first != UInt8(ascii: ".") else { return false }
@@ -87,6 +98,7 @@ final class AssetStore: Sendable {
         case "ico": ("image/x-icon", false)
         case "json", "map", "webmanifest": ("application/json", true)
         case "geojson": ("application/geo+json", true)
+        case "pmtiles": ("application/vnd.pmtiles", false)
         case "woff2": ("font/woff2", false)
         case "txt": ("text/plain; charset=utf-8", true)
         default: nil

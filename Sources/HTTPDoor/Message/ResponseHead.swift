@@ -24,6 +24,8 @@ struct ResponseHead {
     var vary: String?
     /// The pages that may embed the answer without CORS.
     var resourcePolicy: StaticString = "same-origin"
+    /// How long the daemon has taken for the answer, in nanoseconds.
+    var serverTime: UInt64?
     /// Further fields.
     var fields: [(name: StaticString, value: String)] = []
     /// Whether the connection closes after the response.
@@ -63,6 +65,11 @@ struct ResponseHead {
             bytes.append("\r\nVary: ")
             bytes.append(raw: vary)
         }
+        if let serverTime {
+            // Server Timing (W3C).
+            bytes.append("\r\nServer-Timing: daemon;dur=")
+            bytes.append(milliseconds: serverTime)
+        }
         for (name, value) in fields {
             bytes.append("\r\n")
             bytes.append(name)
@@ -75,5 +82,17 @@ struct ResponseHead {
             bytes.append("\r\nConnection: keep-alive")
         }
         bytes.append("\r\n\r\n")
+    }
+}
+
+extension ByteWriter {
+    /// Appends a duration, given in nanoseconds, in milliseconds with three decimals.
+    mutating func append(milliseconds nanoseconds: UInt64) {
+        append(integer: Int(nanoseconds / 1_000_000))
+        append(".")
+        let thousandths = Int(nanoseconds / 1000 % 1000)
+        if thousandths < 100 { append("0") }
+        if thousandths < 10 { append("0") }
+        append(integer: thousandths)
     }
 }

@@ -6,6 +6,8 @@ enum Resource: Sendable, Equatable {
     case map
     /// A file of the map page.
     case asset(String)
+    /// A tile of the map page's ground; nil for their TileJSON.
+    case ground(GroundPlace?)
     /// An archive of tiles: the directories of its path, and its name.
     case archive([String])
     case health
@@ -26,7 +28,8 @@ enum Resource: Sendable, Equatable {
     /// The supported methods, including `HEAD` and `OPTIONS`.
     var methods: [HTTPMethod] {
         switch self {
-        case .map, .asset, .archive, .health, .metrics, .query, .tileJSON, .watch: [.get, .head, .options]
+        case .map, .asset, .ground, .archive, .health, .metrics, .query, .tileJSON, .watch:
+            [.get, .head, .options]
         case .features: [.put, .options]
         case .method: [.post, .options]
         case .server: [.options]

@@ -75,7 +75,9 @@ extension ResourceQuery {
         ]
 
     static let watchParameters: QueryParameters.Known =
-        viewport + [("maxRateHz", .number), ("transitions", .boolean)]
+        viewport + [("maxRateHz", .number), ("transitions", .boolean), (timing, .boolean)]
+    /// Whether a WebSocket's items say how long the daemon took for them. It is no param of the call.
+    static let timing = "timing"
     static let importParameters: QueryParameters.Known = [
         ("mode", .string), ("onInvalid", .string), ("wrap", .boolean), ("allowEmpty", .boolean),
         ("longitude", .string), ("latitude", .string),

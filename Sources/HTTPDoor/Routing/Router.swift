@@ -31,6 +31,7 @@ enum Router {
         case "health" where rest.isEmpty: return .health
         case "metrics" where rest.isEmpty: return .metrics
         case "assets": return rest.isEmpty ? nil : .asset(rest.joined(separator: "/"))
+        case "ground": return ground(Array(rest))
         case "archives": return rest.isEmpty ? nil : .archive(Array(rest))
         case "sources":
             guard let name = rest.first else { return .query(.sources, [:]) }
@@ -39,6 +40,15 @@ enum Router {
             return rest.count == 1 ? .method("\(service)/\(rest.first ?? "")") : nil
         default: return nil
         }
+    }
+
+    /// `tiles.json`, or a tile as `Z/X/Y.mvt`.
+    private static func ground(_ path: [String]) -> Resource? {
+        if path == ["tiles.json"] { return .ground(nil) }
+        guard path.count == 3, path[2].hasSuffix(".mvt"), let zoom = Int(path[0]), let x = Int(path[1]),
+            let y = Int(path[2].dropLast(4))
+        else { return nil }
+        return .ground(GroundPlace(zoom: zoom, x: x, y: y))
     }
 
     private static func ofSource(_ name: String, _ path: ArraySlice<String>) throws(RequestFailure)

@@ -25,6 +25,10 @@ enum ServeCommand: Subcommand {
                 help: "the page's port"
             ),
             .flag("no-open", help: "do not open the browser"),
+            Option(
+                "basemap", value: "URL",
+                help: "raster tiles to show below the circles, with {z}, {x} and {y}; the browser loads them"),
+            Option("attribution", value: "TEXT", help: "what the basemap's terms want shown with it"),
         ] + ImportFlags.readingOptions + ForeignFile.options
             + SourceOptionFlags.options(geometries: geometries),
         examples: [
@@ -45,7 +49,8 @@ enum ServeCommand: Subcommand {
         if options["geometries"] == nil { options["geometries"] = .string(geometries) }
         let daemon = try await TemporaryDaemon.start(
             port: invocation.arguments.integer("port").map { UInt16(clamping: $0) } ?? 0,
-            files: files.compactMap { RegularFile($0, invocation.arguments) })
+            files: files.compactMap { RegularFile($0, invocation.arguments) },
+            configuration: try basemap(invocation.arguments))
         let interruption = Interruption {
             daemon.stop()
             exit(0)
@@ -63,6 +68,27 @@ enum ServeCommand: Subcommand {
         client.close()
         announce(names, try daemon.pageAddress(), invocation)
         throw await daemon.untilEnded()
+    }
+
+    /// The configuration of a daemon that shows another map below the circles; nil if none is named.
+    private static func basemap(_ arguments: ParsedArguments) throws -> JSONObject? {
+        guard let url = arguments.string("basemap") else {
+            guard !arguments.has("attribution") else {
+                throw arguments.usageError("--attribution is for --basemap, which is missing")
+            }
+            return nil
+        }
+        let isTiles = ["{z}", "{x}", "{y}"].allSatisfy { url.firstRange(of: $0) != nil }
+        guard url.hasPrefix("https://") || url.hasPrefix("http://"), isTiles else {
+            throw arguments.usageError("--basemap must be a web address with {z}, {x} and {y}")
+        }
+        return [
+            "http": .object([
+                "basemap": .object([
+                    "url": .string(url), "attribution": .string(arguments.string("attribution") ?? ""),
+                ])
+            ])
+        ]
     }
 
     /// Loads a file into a source of a `TemporaryDaemon`, and reports what was skipped.

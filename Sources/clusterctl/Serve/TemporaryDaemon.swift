@@ -2,6 +2,7 @@
 import ClusterClient
 import Dispatch
 import Glibc
+import JSON
 import Synchronization
 
 /// A private daemon of this command, on a socket in a temporary folder and on a port of the loopback interface. It and
@@ -24,9 +25,10 @@ final class TemporaryDaemon: Sendable {
     ///   - port: the port of the map page; 0 for a free one, nil for no page.
     ///   - files: the files that it may read, with everything below their directories.
     ///   - exportDirectory: the directory in which it may write archives.
-    static func start(port: UInt16?, files: [RegularFile], exportDirectory: String? = nil) async throws
-        -> TemporaryDaemon
-    {
+    ///   - configuration: its configuration; nil for none.
+    static func start(
+        port: UInt16?, files: [RegularFile], exportDirectory: String? = nil, configuration: JSONObject? = nil
+    ) async throws -> TemporaryDaemon {
         guard let program = Self.program else {
             throw Failure(
                 message: "clusterd is neither beside clusterctl nor on PATH; install it, or build it")
@@ -34,7 +36,7 @@ final class TemporaryDaemon: Sendable {
         var arguments = port.map { ["--http", "127.0.0.1:\($0)"] } ?? []
         for directory in Set(files.map(\.directory)) { arguments += ["--import-dir", directory] }
         if let exportDirectory { arguments += ["--export-dir", exportDirectory] }
-        let daemon = try TemporaryDaemon(program, arguments)
+        let daemon = try TemporaryDaemon(program, arguments, configuration)
         do { try await daemon.waitUntilReady() } catch {
             daemon.stop()
             throw error
@@ -54,8 +56,17 @@ final class TemporaryDaemon: Sendable {
         return ChildProcess.find("clusterd")
     }
 
-    private init(_ program: String, _ arguments: [String]) throws {
+    private init(_ program: String, _ arguments: [String], _ configuration: JSONObject?) throws {
         folder = try TemporaryFolder()
+        var arguments = arguments
+        if let configuration {
+            let path = folder.path + "/clusterd.json"
+            do { try OutputFile.write(Array(JSONValue.object(configuration).text.utf8), to: path) } catch {
+                folder.remove()
+                throw error
+            }
+            arguments += ["--config", path]
+        }
         let log = open(folder.path + "/log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         defer { if log >= 0 { close(log) } }
         // Variables set by a service manager or a shell are for another daemon, not for this one.

@@ -60,8 +60,12 @@ class FakeMap {
   layers = {};
   zoom = 3;
 
-  on = (name, body) => (this.listeners[name] = body);
-  off = (name) => delete this.listeners[name];
+  isLoaded = true;
+
+  // MapLibre's listeners of one layer have its id between name and body.
+  on = (name, ...rest) => (this.listeners[rest.length > 1 ? `${name} ${rest[0]}` : name] = rest.at(-1));
+  off = (name, ...rest) => delete this.listeners[rest.length > 1 ? `${name} ${rest[0]}` : name];
+  easeTo = (view) => (this.eased = view);
   getBounds = () => ({ getWest: () => 350, getSouth: () => -95, getEast: () => 380, getNorth: () => 60 });
   getCenter = () => ({ lng: 365, lat: 0 });
   getZoom = () => this.zoom;
@@ -71,7 +75,7 @@ class FakeMap {
   addLayer = (layer) => (this.layers[layer.id] = layer);
   getLayer = (id) => this.layers[id];
   removeLayer = (id) => delete this.layers[id];
-  getStyle = () => ({ glyphs: this.glyphs });
+  getStyle = () => (this.isLoaded ? { glyphs: this.glyphs } : undefined);
   flyTo = (position, zoom) => (this.flownTo = zoom);
 }
 
@@ -177,4 +181,38 @@ test("MapLibre's source has what is shown in every frame", async () => {
   assert.deepEqual(shown(), [["a", 365]]);
   layer.remove();
   assert.deepEqual([map.sources, map.layers, map.listeners], [{}, {}, {}]);
+});
+
+test("MapLibre's layer waits for the style", () => {
+  const map = Object.assign(new FakeMap(), { isLoaded: false });
+  const layer = mapLibreLayer(new FakeClient(), "cities").addTo(map);
+  assert.deepEqual(map.layers, {});
+  map.listeners.styledata();
+  assert.deepEqual(map.layers, {}, "the style is still loading");
+  map.isLoaded = true;
+  map.listeners.styledata();
+  assert.deepEqual(Object.keys(map.layers), ["clusterd-cities-circles", "clusterd-cities-counts"]);
+  layer.remove();
+  const other = Object.assign(new FakeMap(), { isLoaded: false });
+  mapLibreLayer(new FakeClient(), "cities").addTo(other).remove();
+  assert.deepEqual([other.listeners, other.layers], [{}, {}]);
+});
+
+test("a click on MapLibre's cluster zooms to where it separates, or is the app's", async () => {
+  const [frames, client, map] = [new Frames(), new FakeClient(), new FakeMap()];
+  frames.install();
+  const layer = mapLibreLayer(client, "cities").addTo(map);
+  await client.give({ added: [cluster("a", 5, 20), point("b", 9)] });
+  const click = (key) => map.listeners["click clusterd-cities-circles"]({ features: [{ properties: { key } }] });
+  await click("b");
+  assert.equal(map.eased, undefined);
+  await click("a");
+  assert.deepEqual(map.eased, { center: [5, 10], zoom: 7 });
+  layer.remove();
+  const clicked = [];
+  const own = mapLibreLayer(client, "cities", { onClick: (feature) => clicked.push(feature.properties) }).addTo(map);
+  await client.give({ added: [cluster("c", 5, 20)] });
+  await click("c");
+  assert.deepEqual(clicked, [{ cluster: true, cluster_id: 1, point_count: 20, point_count_abbreviated: 20 }]);
+  own.remove();
 });
