@@ -163,7 +163,7 @@ final class SocketConnection {
     private var isCongested: Bool {
         let queued = queuedBytes
         return queued > door.engine.limits.maxQueuedBytesPerConnection
-            || queued > UnreadBudget.reserve && door.engine.load.unread.isSpent(for: caller.share)
+            || queued > UnreadBudget.reserve && door.engine.load.unread.isSpent(for: caller.unread)
     }
 
     func flush() {
@@ -177,6 +177,7 @@ final class SocketConnection {
         let count = output.count
         let taken = output.withUnsafeBytes { socket.tryWrite($0) }
         countSent(taken)
+        caller.unread.wasAccepted(taken)
         guard taken < count else { return }
         var rest = ByteWriter(capacity: count - taken)
         output.withUnsafeBytes { rest.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[taken...])) }
@@ -193,7 +194,7 @@ final class SocketConnection {
         let count = bytes.writer.count
         countSent(count)
         bytes.writer.withUnsafeBytes {
-            door.engine.load.unread.pass($0, keeping: bytes, for: caller.share) {
+            door.engine.load.unread.pass($0, keeping: bytes, for: caller.unread) {
                 socket.write($0, keeping: $1)
             }
         }

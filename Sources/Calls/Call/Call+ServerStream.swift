@@ -15,7 +15,7 @@ extension Call {
             !output.isBusy
         else { return }
         // An item that waits already is counted, so sending it takes no more memory.
-        if !output.release(), caller.engine.load.unread.isSpent(for: caller.share) {
+        if !output.release(), caller.engine.load.unread.isSpent(for: caller.unread) {
             return output.wantToSend(after: Self.patience)
         }
         let bytes = OutgoingBytes(ByteWriter(capacity: 1024))

@@ -9,7 +9,9 @@ package final class Caller {
     /// What the peer's process may do.
     package private(set) var right: AccessRight
     /// What all connections of the same user use together.
-    package let share: UserShare
+    package var share: UserShare { unread.share }
+    /// What the client has not read.
+    package let unread: UnreadAccount
     unowned let transport: any CallTransport
     private var machine = ConnectionStateMachine<Call>()
     /// The queues in which its calls wait for the pool: one for calls that read sources, one for calls that
@@ -35,7 +37,7 @@ package final class Caller {
         self.engine = engine
         self.peer = peer
         self.right = right
-        self.share = share
+        unread = UnreadAccount(share)
         self.transport = transport
     }
 
@@ -47,8 +49,8 @@ package final class Caller {
 
     private func makeLanes() -> (queries: PoolQueue.Lane, changes: PoolQueue.Lane) {
         let made = (
-            queries: PoolQueue.Lane(share, post: engine.loop.post),
-            changes: PoolQueue.Lane(share, post: engine.loop.post)
+            queries: PoolQueue.Lane(unread, post: engine.loop.post),
+            changes: PoolQueue.Lane(unread, post: engine.loop.post)
         )
         lanes = made
         if isHeld { engine.load.queries.hold(made.queries, true) }
@@ -140,8 +142,10 @@ package final class Caller {
         guard answer.isQuick, !call.opening.encoder.compresses else { return false }
         var builder = AnswerBuilder(
             encoder: call.opening.encoder, maximumBytes: engine.limits.maxAnswerBytes)
-        let mustWait = call.method.threads == .query && engine.load.unread.isSpent(for: share)
-        if mustWait { builder.maximumBytes = min(builder.maximumBytes, UnreadBudget.reserve) }
+        let mustWait = call.method.threads == .query && engine.load.unread.isSpent(for: unread)
+        if mustWait {
+            builder.maximumBytes = min(builder.maximumBytes, engine.load.unread.allowance(of: unread))
+        }
         do throws(RPCError) {
             try builder.make(.result, answer.facts, into: &bytes) { (bytes) throws(RPCError) in
                 try call.context.check()
@@ -239,7 +243,7 @@ package final class Caller {
         taking memory: Int, giveBack: (@Sendable () -> Void)? = nil, _ body: @escaping @Sendable () -> Value,
         completion: @escaping (Value) -> Void
     ) {
-        let lane = readings ?? PoolQueue.Lane(share, post: engine.loop.post)
+        let lane = readings ?? PoolQueue.Lane(unread, post: engine.loop.post)
         readings = lane
         engine.load.reading.run(in: lane, claim: { [share] in share.addReading(memory) }) { [engine, share] in
             let outcome = PoolOutcome<Value>()

@@ -43,7 +43,7 @@ final class StreamOutput: ServerStreamOutput {
 
     func hold(bytes: Int) {
         guard let caller = side.value.call?.caller else { return }
-        side.value.held = UnreadBudget.Claim(bytes, of: caller.share, in: caller.engine.load.unread)
+        side.value.held = UnreadBudget.Claim(bytes, of: caller.unread, in: caller.engine.load.unread)
     }
 
     /// Counts no waiting item any more; returns whether one was counted. Only on the loop's thread.

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Counts the bytes of answers that wait until clients read them. Safe from any thread.
 ///
-/// What other users' clients leave unread does not stop a user whose clients read: below its own part of the
-/// limit a user is always answered, whatever the total.
+/// Connections come first: one whose client reads promptly goes on beside others that have used the limit up, also of its own
+/// user. Users come second: below its own part of the limit a user is always answered, whatever the total.
 package final class UnreadBudget: Sendable {
     private let waiting = Atomic<Int>(0)
     private let limit: Int
@@ -23,21 +23,36 @@ package final class UnreadBudget: Sendable {
     /// Whether the limit is reached.
     package var isSpent: Bool { bytes >= limit }
 
-    /// Whether the user's clients must read before a large answer for the user is begun.
-    package func isSpent(for share: UserShare) -> Bool { isSpent && share.unread >= usersPart }
-
-    /// Whether a query of the user may start.
-    ///
-    /// If clients have not begun to read answers of the size of the user's part, the user's queries run one at a time: each of
-    /// them may add a large answer that nobody reads. A user whose clients read is not slowed down.
-    ///
-    /// - Parameter running: the number of the user's queries that run.
-    package func permitsQuery(of share: UserShare, beside running: Int) -> Bool {
-        !isSpent(for: share) && (running == 0 || share.untouched < usersPart)
+    /// Whether clients must read before a large answer for the connection is begun.
+    package func isSpent(for connection: UnreadAccount) -> Bool {
+        let most = isSpent && connection.readsPromptly ? limit + part : limit
+        return bytes >= most && connection.share.unread >= part
     }
 
-    /// The part of the limit that each user has, in bytes.
-    private var usersPart: Int { limit / 4 }
+    /// The size of an answer that is written at once although the limit is spent for the connection. If its client has read
+    /// everything, that is enough for a map's view: whoever lets large answers wait does not delay it.
+    package func allowance(of connection: UnreadAccount) -> Int {
+        connection.hasNothingWaiting && bytes < limit + part ? Self.view : Self.reserve
+    }
+
+    private static let view = 512 << 10
+
+    /// Whether a query of the connection may start.
+    ///
+    /// If clients have not begun to read answers of the size of the user's part, the user's queries run one at a time: each of
+    /// them may add a large answer that nobody reads. Beyond the limit they always do, so that what is unread exceeds it by no
+    /// more than before. A connection whose client reads promptly is not slowed down.
+    ///
+    /// - Parameter running: the number of the user's queries that run.
+    package func permitsQuery(of connection: UnreadAccount, beside running: Int) -> Bool {
+        guard !isSpent(for: connection) else { return false }
+        if running == 0 { return true }
+        return connection.share.untouched < part || !isSpent && connection.readsPromptly
+    }
+
+    /// The part of the limit that each user has, and the part beyond it that connections have whose clients read promptly, in
+    /// bytes.
+    private var part: Int { limit / 4 }
 
     /// The bytes of an answer's first part. More than the system buffers, so once they are accepted, the client has begun to
     /// read.
@@ -49,10 +64,10 @@ package final class UnreadBudget: Sendable {
     ///   - bytes: they must not change during `owner`'s lifetime.
     ///   - write: called for each part, in order; it must retain the part's owner until the system has accepted the part.
     package func pass(
-        _ bytes: UnsafeRawBufferPointer, keeping owner: AnyObject, for share: UserShare,
+        _ bytes: UnsafeRawBufferPointer, keeping owner: AnyObject, for connection: UnreadAccount,
         _ write: (_ part: UnsafeRawBufferPointer, _ owner: AnyObject) -> Void
     ) {
-        let claim = Claim(bytes.count, of: share, in: self)
+        let claim = Claim(bytes.count, of: connection, in: self)
         let first = min(bytes.count, Self.firstPart)
         write(UnsafeRawBufferPointer(rebasing: bytes[..<first]), Part(owner, claim, isFirst: true))
         guard first < bytes.count else { return }
@@ -73,12 +88,15 @@ package final class UnreadBudget: Sendable {
     }
 
     /// Changes what waits, and reports if that gives a user room.
-    fileprivate func give(back count: Int, untouched: Int, of share: UserShare) {
-        let (wasSpent, wasHeld) = (isSpent, share.untouched >= usersPart)
+    fileprivate func give(back count: Int, untouched: Int, of connection: UnreadAccount) {
+        let share = connection.share
+        let (before, wasHeld) = (bytes, share.untouched >= part)
         waiting.subtract(count, ordering: .relaxed)
         share.addUnread(-count)
         share.addUntouched(-untouched)
-        guard wasSpent && !isSpent || wasHeld && share.untouched < usersPart else { return }
+        connection.wasRead(count)
+        let hasRoom = [limit, limit + part].contains { before >= $0 && bytes < $0 }
+        guard hasRoom || wasHeld && share.untouched < part else { return }
         onRoom.withLock { $0 }?()
     }
 
@@ -87,26 +105,84 @@ package final class UnreadBudget: Sendable {
         private let count: Int
         /// The bytes of an answer that its client has not begun to read.
         private var untouched: Int
-        private let share: UserShare
+        private let connection: UnreadAccount
         private let budget: UnreadBudget
 
-        package init(_ count: Int, of share: UserShare, in budget: UnreadBudget) {
+        package init(_ count: Int, of connection: UnreadAccount, in budget: UnreadBudget) {
             self.count = count
             untouched = count
-            self.share = share
+            self.connection = connection
             self.budget = budget
             budget.waiting.add(count, ordering: .relaxed)
-            share.addUnread(count)
-            share.addUntouched(count)
+            connection.share.addUnread(count)
+            connection.share.addUntouched(count)
+            connection.wait(count)
         }
 
         /// The client has begun to read the answer.
         package func touch() {
             guard untouched > 0 else { return }
-            budget.give(back: 0, untouched: untouched, of: share)
+            budget.give(back: 0, untouched: untouched, of: connection)
             untouched = 0
         }
 
-        deinit { budget.give(back: count, untouched: untouched, of: share) }
+        deinit { budget.give(back: count, untouched: untouched, of: connection) }
+    }
+}
+
+/// What the client of one connection leaves unread, and whether it has read promptly so far. The loop's thread of the connection
+/// changes it; any thread may read it.
+package final class UnreadAccount: Sendable {
+    package let share: UserShare
+    /// Bytes that wait for the client.
+    private let waiting = Atomic<Int>(0)
+    /// Bytes that the system has accepted for the client.
+    private let accepted = Atomic<Int>(0)
+    /// When the client last made room, or bytes began to wait, by `MonotonicClock`.
+    private let since = Atomic<UInt64>(0)
+    /// Whether the last bytes that waited did so for longer than `patience`.
+    private let wasSlow = Atomic<Bool>(false)
+
+    /// A client that makes room within this time reads promptly, in nanoseconds.
+    static let patience: UInt64 = 1_000_000_000
+
+    package init(_ share: UserShare) { self.share = share }
+
+    /// Whether the client has read some answers, and lets none wait for long. Of a new client nothing is known.
+    package var readsPromptly: Bool {
+        // The clock is read only if it matters.
+        hasNothingWaiting ? hasRead : readsPromptly(at: MonotonicClock.now())
+    }
+
+    func readsPromptly(at now: UInt64) -> Bool {
+        hasRead && (hasNothingWaiting || !isLate(now))
+    }
+
+    var hasNothingWaiting: Bool { waiting.load(ordering: .relaxed) == 0 }
+
+    private var hasRead: Bool {
+        accepted.load(ordering: .relaxed) >= UnreadBudget.reserve && !wasSlow.load(ordering: .relaxed)
+    }
+
+    private func isLate(_ now: UInt64) -> Bool {
+        now > since.load(ordering: .relaxed) &+ Self.patience
+    }
+
+    /// The system has accepted bytes at once.
+    package func wasAccepted(_ count: Int) { accepted.add(count, ordering: .relaxed) }
+
+    fileprivate func wait(_ count: Int) {
+        if waiting.add(count, ordering: .relaxed).oldValue == 0 {
+            since.store(MonotonicClock.now(), ordering: .relaxed)
+        }
+    }
+
+    /// The system has accepted bytes that waited, or the first part of them.
+    fileprivate func wasRead(_ count: Int) {
+        let now = MonotonicClock.now()
+        waiting.subtract(count, ordering: .relaxed)
+        accepted.add(count, ordering: .relaxed)
+        wasSlow.store(isLate(now), ordering: .relaxed)
+        since.store(now, ordering: .relaxed)
     }
 }

@@ -11,8 +11,8 @@ package final class PoolQueue: Sendable {
     /// The mutable state is accessed only under the queue's lock, so the class may be `Sendable` although the
     /// compiler cannot check it.
     package final class Lane: @unchecked Sendable {
-        fileprivate let share: UserShare
-        fileprivate var user: UserKey { share.key }
+        fileprivate let unread: UnreadAccount
+        fileprivate var user: UserKey { unread.share.key }
         /// Runs a function on the lane's loop.
         fileprivate let post: @Sendable (@escaping @Sendable () -> Void) -> Void
         fileprivate var waiting = JobLines<Job>()
@@ -24,9 +24,9 @@ package final class PoolQueue: Sendable {
         fileprivate var parkedFor: Set<PoolSubject> = []
 
         package init(
-            _ share: UserShare, post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+            _ unread: UnreadAccount, post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
         ) {
-            self.share = share
+            self.unread = unread
             self.post = post
         }
     }
@@ -62,18 +62,18 @@ package final class PoolQueue: Sendable {
     private let jobs: Int
     private let jobsPerUser: Int
     private let jobsPerLane: Int
-    private let gate: @Sendable (_ user: UserShare, _ running: Int) -> Bool
+    private let gate: @Sendable (_ connection: UnreadAccount, _ running: Int) -> Bool
 
     /// - Parameters:
     ///   - jobs: how many jobs run at once.
     ///   - jobsPerUser: how many jobs of one user run at once. Fewer than `jobs`, so that a thread is left for
     ///     others.
     ///   - jobsPerLane: how many jobs of one lane run at once.
-    ///   - gate: whether a job of a user may start beside the user's running ones. It is checked again when one of these
+    ///   - gate: whether a connection's job may start beside its user's running ones. It is checked again when one of these
     ///     ends, and by `retry`. It must not call the queue.
     package init(
         jobs: Int, jobsPerUser: Int, jobsPerLane: Int,
-        gate: @escaping @Sendable (_ user: UserShare, _ running: Int) -> Bool = { _, _ in true }
+        gate: @escaping @Sendable (_ connection: UnreadAccount, _ running: Int) -> Bool = { _, _ in true }
     ) {
         self.gate = gate
         self.jobs = jobs
@@ -205,7 +205,7 @@ package final class PoolQueue: Sendable {
             let lane = user.ready.removeFirst()
             lane.isReady = false
             guard canStart(lane, &state) else { continue }
-            if gate(lane.share, user.running) { return lane }
+            if gate(lane.unread, user.running) { return lane }
             lane.isBlocked = true
             user.blocked.append(lane)
         }

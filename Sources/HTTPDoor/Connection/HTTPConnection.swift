@@ -192,6 +192,7 @@ final class HTTPConnection {
         let count = door.output.count
         let taken = door.output.withUnsafeBytes { socket.tryWrite($0) }
         countSent(taken)
+        caller.unread.wasAccepted(taken)
         guard taken < count else { return }
         var rest = ByteWriter(capacity: count - taken)
         door.output.withUnsafeBytes {
@@ -210,6 +211,7 @@ final class HTTPConnection {
         if isFirst {
             taken = door.output.withUnsafeBytes { socket.tryWrite($0, body) }
             countSent(taken)
+            caller.unread.wasAccepted(taken)
         }
         if taken < head {
             var rest = ByteWriter(capacity: head - taken)
@@ -230,7 +232,7 @@ final class HTTPConnection {
 
     private func queue(_ bytes: UnsafeRawBufferPointer, keeping owner: AnyObject) {
         countSent(bytes.count)
-        door.engine.load.unread.pass(bytes, keeping: owner, for: caller.share) {
+        door.engine.load.unread.pass(bytes, keeping: owner, for: caller.unread) {
             socket.write($0, keeping: $1)
         }
     }

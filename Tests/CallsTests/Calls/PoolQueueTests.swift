@@ -13,7 +13,7 @@ import Testing
     private let record = Record()
 
     private func lane(_ user: UInt32 = 1) -> PoolQueue.Lane {
-        PoolQueue.Lane(UserShare(.user(user))) { $0() }
+        PoolQueue.Lane(UnreadAccount(UserShare(.user(user)))) { $0() }
     }
 
     private func add(_ name: String, _ lane: PoolQueue.Lane, to queue: PoolQueue) {
@@ -102,8 +102,10 @@ import Testing
     @Test("a closed gate stops only its user")
     func aClosedGateHoldsItsUserOnly() {
         let blocked = UserShare(.user(1))
-        let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 2) { share, _ in share.unread == 0 }
-        let own = PoolQueue.Lane(blocked) { $0() }
+        let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 2) { connection, _ in
+            connection.share.unread == 0
+        }
+        let own = PoolQueue.Lane(UnreadAccount(blocked)) { $0() }
         blocked.addUnread(1)
         add("a", own, to: queue)
         add("b", lane(2), to: queue)
@@ -118,8 +120,10 @@ import Testing
     @Test("a job's claim closes the gate before the next job passes it")
     func aClaimClosesTheGate() {
         let share = UserShare(.user(1))
-        let queue = PoolQueue(jobs: 3, jobsPerUser: 3, jobsPerLane: 1) { share, _ in share.reading == 0 }
-        let lanes = (0..<3).map { _ in PoolQueue.Lane(share) { $0() } }
+        let queue = PoolQueue(jobs: 3, jobsPerUser: 3, jobsPerLane: 1) { connection, _ in
+            connection.share.reading == 0
+        }
+        let lanes = (0..<3).map { _ in PoolQueue.Lane(UnreadAccount(share)) { $0() } }
         share.addReading(1)
         for (number, lane) in lanes.enumerated() {
             let record = record
@@ -135,11 +139,11 @@ import Testing
 
     @Test("a job that the gate stops because of another one starts when that one ends")
     func aJobStartsWhenAnotherEnds() {
-        let queue = PoolQueue(jobs: 8, jobsPerUser: 4, jobsPerLane: 2) { share, running in
-            share.unread == 0 || running == 0
+        let queue = PoolQueue(jobs: 8, jobsPerUser: 4, jobsPerLane: 2) { connection, running in
+            connection.share.unread == 0 || running == 0
         }
         let greedy = UserShare(.user(1))
-        let lanes = (0..<3).map { _ in PoolQueue.Lane(greedy) { $0() } }
+        let lanes = (0..<3).map { _ in PoolQueue.Lane(UnreadAccount(greedy)) { $0() } }
         greedy.addUnread(1)
         for job in 0..<2 {
             for (number, lane) in lanes.enumerated() { add("\(number).\(job)", lane, to: queue) }
@@ -160,10 +164,10 @@ import Testing
     func noJobWaits(_ seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let shares = (0..<3).map { UserShare(.user($0)) }
-        let queue = PoolQueue(jobs: 12, jobsPerUser: 4, jobsPerLane: 2) { share, running in
-            share.unread == 0 || running == 0
+        let queue = PoolQueue(jobs: 12, jobsPerUser: 4, jobsPerLane: 2) { connection, running in
+            connection.share.unread == 0 || running == 0
         }
-        let lanes = (0..<9).map { PoolQueue.Lane(shares[$0 % 3]) { $0() } }
+        let lanes = (0..<9).map { PoolQueue.Lane(UnreadAccount(shares[$0 % 3])) { $0() } }
         var (waiting, running) = ([Int](repeating: 0, count: 9), [Int](repeating: 0, count: 9))
         func add(_ number: Int) {
             waiting[number] += 1

@@ -7,7 +7,7 @@ import Testing
     @Test("a user whose clients read does not wait for another user's unread answers")
     func sharesAreSeparate() {
         let budget = UnreadBudget(limit: 1000)
-        let (greedy, honest) = (UserShare(.user(1)), UserShare(.user(2)))
+        let (greedy, honest) = (UnreadAccount(UserShare(.user(1))), UnreadAccount(UserShare(.user(2))))
         var claims = (0..<20).map { _ in UnreadBudget.Claim(100, of: greedy, in: budget) }
         #expect(budget.bytes == 2000 && budget.isSpent)
         #expect(budget.isSpent(for: greedy))
@@ -30,10 +30,10 @@ import Testing
     )
     func oneAtATime() {
         let load = ServerLoad(limits: Limits())
-        let (greedy, honest) = (UserShare(.user(1)), UserShare(.user(2)))
+        let (greedy, honest) = (UnreadAccount(UserShare(.user(1))), UnreadAccount(UserShare(.user(2))))
         let claim = UnreadBudget.Claim(Self.quarter, of: greedy, in: load.unread)
         var started: [String] = []
-        func run(_ name: String, of share: UserShare) -> PoolQueue.Lane {
+        func run(_ name: String, of share: UnreadAccount) -> PoolQueue.Lane {
             let lane = PoolQueue.Lane(share) { $0() }
             load.queries.run(in: lane) { started.append(name) }
             return lane
@@ -48,7 +48,7 @@ import Testing
         // The next query starts as soon as the client begins to read, without a query's end.
         claim.touch()
         #expect(started == ["a", "1", "2", "b", "c"])
-        #expect(greedy.untouched == 0 && greedy.unread == Self.quarter)
+        #expect(greedy.share.untouched == 0 && greedy.share.unread == Self.quarter)
     }
 
     @Test(
@@ -57,9 +57,10 @@ import Testing
     func released(_ isBegun: Bool) {
         let load = ServerLoad(limits: Limits())
         let share = UserShare(.user(1))
-        var claims = [UnreadBudget.Claim(4 * Self.quarter, of: share, in: load.unread)]
+        let connection = UnreadAccount(share)
+        var claims = [UnreadBudget.Claim(4 * Self.quarter, of: connection, in: load.unread)]
         var started = 0
-        load.queries.run(in: PoolQueue.Lane(share) { $0() }) { started += 1 }
+        load.queries.run(in: PoolQueue.Lane(connection) { $0() }) { started += 1 }
         if isBegun { claims[0].touch() }
         #expect(started == 0)
         claims.removeAll()
@@ -81,7 +82,7 @@ import Testing
         var passed: [UInt8] = []
         var owners: [AnyObject] = []
         text.bytes.withUnsafeBytes { bytes in
-            budget.pass(bytes, keeping: text, for: share) { part, owner in
+            budget.pass(bytes, keeping: text, for: UnreadAccount(share)) { part, owner in
                 passed += part
                 owners.append(owner)
             }
@@ -113,12 +114,84 @@ import Testing
     @Test("a user's jobs start while those of a user with unread answers wait")
     func jobsStart() {
         let load = ServerLoad(limits: Limits())
-        let (greedy, honest) = (UserShare(.user(1)), UserShare(.user(2)))
+        let (greedy, honest) = (UnreadAccount(UserShare(.user(1))), UnreadAccount(UserShare(.user(2))))
         let claim = UnreadBudget.Claim(Limits().maxQueuedBytes, of: greedy, in: load.unread)
         var started: [String] = []
         load.queries.run(in: PoolQueue.Lane(greedy) { $0() }) { started.append("greedy") }
         load.queries.run(in: PoolQueue.Lane(honest) { $0() }) { started.append("honest") }
         #expect(started == ["honest"])
         withExtendedLifetime(claim) {}
+    }
+
+    /// A connection whose client has read an answer.
+    private func reader(_ share: UserShare) -> UnreadAccount {
+        let connection = UnreadAccount(share)
+        connection.wasAccepted(UnreadBudget.reserve)
+        return connection
+    }
+
+    @Test("a connection that reads goes on beside others of its user that do not; these, and new ones, wait")
+    func connectionsComeFirst() {
+        let load = ServerLoad(limits: Limits())
+        let share = UserShare(.user(1))
+        let silent = reader(share)
+        let claims = [UnreadBudget.Claim(4 * Self.quarter, of: silent, in: load.unread)]
+        var started: [String] = []
+        let honest = PoolQueue.Lane(reader(share)) { $0() }
+        for (name, lane) in [("new", PoolQueue.Lane(UnreadAccount(share)) { $0() }), ("honest", honest)] {
+            load.queries.run(in: lane) { started.append(name) }
+        }
+        #expect(started == ["honest"])
+        load.queries.finished(in: honest)
+        // What such connections leave unread beyond the limit has an end too.
+        let more = [UnreadBudget.Claim(Self.quarter, of: silent, in: load.unread)]
+        load.queries.run(in: honest) { started.append("more") }
+        #expect(started == ["honest"])
+        withExtendedLifetime(more) {}
+        withExtendedLifetime(claims) {}
+    }
+
+    @Test("a client that has read everything gets a view at once, if others leave no more than a quarter too much")
+    func allowance() {
+        let budget = UnreadBudget(limit: 1000)
+        let share = UserShare(.user(1))
+        let (new, silent) = (UnreadAccount(share), UnreadAccount(share))
+        let claims = [UnreadBudget.Claim(1000, of: silent, in: budget)]
+        #expect(budget.isSpent(for: new))
+        #expect(budget.allowance(of: new) == 512 << 10)
+        #expect(budget.allowance(of: silent) == UnreadBudget.reserve)
+        let more = [UnreadBudget.Claim(250, of: silent, in: budget)]
+        #expect(budget.allowance(of: new) == UnreadBudget.reserve)
+        withExtendedLifetime(claims) {}
+        withExtendedLifetime(more) {}
+    }
+
+    @Test(
+        "connections that read have several queries at once, also beside answers of their user that nobody has begun to read"
+    )
+    func readersAreNotHeld() {
+        let load = ServerLoad(limits: Limits())
+        let share = UserShare(.user(1))
+        let claim = UnreadBudget.Claim(Self.quarter, of: UnreadAccount(share), in: load.unread)
+        var started = 0
+        for _ in 0..<2 { load.queries.run(in: PoolQueue.Lane(reader(share)) { $0() }) { started += 1 } }
+        #expect(started == 2)
+        withExtendedLifetime(claim) {}
+    }
+
+    @Test("a client reads promptly once it has read an answer, until it lets one wait")
+    func promptness() {
+        let budget = UnreadBudget(limit: 1000)
+        let connection = UnreadAccount(UserShare(.user(1)))
+        #expect(!connection.readsPromptly(at: 0))
+        var claims = [UnreadBudget.Claim(UnreadBudget.reserve, of: connection, in: budget)]
+        withExtendedLifetime(claims) { #expect(!connection.readsPromptly) }
+        claims.removeAll()
+        #expect(connection.readsPromptly)
+        claims = [UnreadBudget.Claim(1, of: connection, in: budget)]
+        let now = MonotonicClock.now()
+        #expect(connection.readsPromptly(at: now))
+        #expect(!connection.readsPromptly(at: now + UnreadAccount.patience + 1))
+        withExtendedLifetime(claims) {}
     }
 }

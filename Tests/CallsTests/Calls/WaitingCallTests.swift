@@ -58,7 +58,7 @@ import Testing
     func waitingItem() throws {
         open("SourceService/GetFeatures")
         while load.unread.bytes == 0, loop.stepOnce() {}
-        let claim = UnreadBudget.Claim(Limits().maxQueuedBytes, of: caller.share, in: load.unread)
+        let claim = UnreadBudget.Claim(Limits().maxQueuedBytes, of: caller.unread, in: load.unread)
         loop.step()
         #expect(answers.items.count == 1)
         withExtendedLifetime(claim) {}
