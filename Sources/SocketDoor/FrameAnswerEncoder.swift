@@ -19,7 +19,7 @@ struct FrameAnswerEncoder: AnswerEncoder {
         }
     }
 
-    func end(_ part: AnswerPart, _ facts: AnswerFacts, from start: Int, in bytes: inout ByteWriter) {
+    func end(_ part: AnswerPart, from start: Int, in bytes: inout ByteWriter) {
         bytes.append("}")
         FrameEncoder(begunAt: start).end(in: &bytes, compressing: compresses)
     }

@@ -52,7 +52,7 @@ import Testing
             var bytes = ByteWriter()
             bytes.append(raw: "before")
             bytes.append(raw: text)
-            PlainEncoder(compresses: true, level: 6).end(.result, AnswerFacts(), from: 6, in: &bytes)
+            PlainEncoder(compresses: true, level: 6).end(.result, from: 6, in: &bytes)
             #expect(bytes.bytes.starts(with: "before".utf8))
             return Array(bytes.bytes.dropFirst(6))
         }

@@ -23,7 +23,7 @@ struct FrameAnswerEncoderTests {
         let start = bytes.count
         encoder.begin(part, into: &bytes)
         bytes.append(content)
-        encoder.end(part, AnswerFacts(), from: start, in: &bytes)
+        encoder.end(part, from: start, in: &bytes)
         var decoder = FrameDecoder()
         bytes.withUnsafeBytes { decoder.append(UnsafeRawBufferPointer(rebasing: $0[start...])) }
         let message = try #require(try decoder.next { ServerMessage.read($0) })

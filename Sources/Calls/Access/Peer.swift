@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
 
 /// The client of a connection.
 public struct Peer: Sendable, Equatable {
@@ -41,4 +43,40 @@ public struct Peer: Sendable, Equatable {
 
     /// Whether its user is known.
     public var hasUser: Bool { userID != Self.unknown.userID }
+}
+
+extension Peer {
+    /// The error for this caller, who lacks the right that a method needs.
+    package func denial(of method: MethodDeclaration) -> RPCError {
+        let right = method.right.name
+        let member = hasUser ? "access.\(right)" : "http.right"
+        return RPCError(
+            .permissionDenied,
+            "\(method.shortName) needs the right \"\(right)\", which \(lacking). Whoever runs clusterd grants it in the configuration, under \(member).",
+            details: ["right": .string(right)])
+    }
+
+    /// The clause of messages that says who lacks the right. All callers over TCP have the same right.
+    var lacking: String { hasUser ? "your user does not have" : "callers over TCP do not have" }
+}
+
+/// Identifies a user, whose connections share one user's limits.
+package enum UserKey: Hashable, Sendable {
+    case user(UInt32)
+    /// All callers over TCP.
+    case http
+    /// A process whose user is unknown.
+    case unknown
+
+    /// A number unique to the key.
+    var number: UInt64 {
+        switch self {
+        case .user(let user): UInt64(user)
+        case .http: 1 << 32
+        case .unknown: 1 << 33
+        }
+    }
+
+    /// The key of a client process of a Unix socket.
+    package init(_ peer: Peer) { self = peer.hasUser ? .user(peer.userID) : .unknown }
 }

@@ -59,7 +59,7 @@ extension Call {
             let items = input.items
             input.items = []
             let job = ItemsJob(
-                input.stream, items, AnswerJob(call.builder, AnswerFacts(), call.context), call.context)
+                input.stream, items, AnswerJob(call.builder, call.context), call.context)
             return (
                 { job.run() },
                 { call in
@@ -76,7 +76,7 @@ extension Call {
         input.queuedBytes -= job.inputBytes
         caller?.inputBytes -= job.inputBytes
         if let error = job.error { return fail(error) }
-        if job.isLast { return finish(job.answer, AnswerFacts()) }
+        if job.isLast { return finish(job.answer) }
         advance(input)
         if let caller { caller.transport.callTookInput(self) }
     }

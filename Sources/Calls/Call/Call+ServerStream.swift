@@ -25,13 +25,13 @@ extension Call {
         do throws(RPCError) {
             switch try next(of: stream, into: &bytes.writer) {
             case .nothing: break
-            case .item(let facts):
+            case .item(let revision):
                 sentItem()
-                send(bytes, facts, output)
+                send(bytes, revision, output)
             case .end:
                 let wrapped = OutgoingBytes(ByteWriter(capacity: 256))
-                Self.wrap(bytes, from: start, .end, AnswerFacts(), encoder, into: wrapped)
-                finish(FinishedAnswer(bytes: wrapped, part: .end, facts: AnswerFacts()))
+                Self.wrap(bytes, from: start, .end, encoder, into: wrapped)
+                finish(FinishedAnswer(bytes: wrapped))
             }
         } catch { fail(error) }
     }
@@ -57,24 +57,24 @@ extension Call {
         return step
     }
 
-    private func send(_ bytes: OutgoingBytes, _ facts: AnswerFacts, _ output: StreamOutput) {
+    private func send(_ bytes: OutgoingBytes, _ revision: UInt64?, _ output: StreamOutput) {
         let encoder = opening.encoder
         guard encoder.compresses else {
-            encoder.end(.item, facts, from: 0, in: &bytes.writer)
-            caller?.transport.call(self, sent: FinishedAnswer(bytes: bytes, part: .item, facts: facts))
+            encoder.end(.item, from: 0, in: &bytes.writer)
+            caller?.transport.call(self, sent: FinishedAnswer(bytes: bytes, revision: revision))
             return
         }
         let wrapped = OutgoingBytes(ByteWriter(capacity: 1024))
         output.isBusy = true
         enqueue { _ in
             let body: @Sendable () -> Void = {
-                Self.wrap(bytes, from: 0, .item, facts, encoder, into: wrapped)
+                Self.wrap(bytes, from: 0, .item, encoder, into: wrapped)
             }
             return (
                 body,
                 { call in
                     output.isBusy = false
-                    let item = FinishedAnswer(bytes: wrapped, part: .item, facts: facts)
+                    let item = FinishedAnswer(bytes: wrapped, revision: revision)
                     call.caller?.transport.call(call, sent: item)
                     output.wantToSend()
                 }
@@ -83,14 +83,14 @@ extension Call {
     }
 
     private static func wrap(
-        _ bytes: OutgoingBytes, from start: Int, _ part: AnswerPart, _ facts: AnswerFacts,
-        _ encoder: any AnswerEncoder, into wrapped: OutgoingBytes
+        _ bytes: OutgoingBytes, from start: Int, _ part: AnswerPart, _ encoder: any AnswerEncoder,
+        into wrapped: OutgoingBytes
     ) {
         encoder.begin(part, into: &wrapped.writer)
         bytes.writer.withUnsafeBytes { bytes in
             wrapped.writer.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start...]))
         }
-        encoder.end(part, facts, from: 0, in: &wrapped.writer)
+        encoder.end(part, from: 0, in: &wrapped.writer)
     }
 
     /// Runs part of a stream's work on the pool, queued among the caller's other jobs.
@@ -101,5 +101,128 @@ extension Call {
             let most = call.mostBytes
             return ({ body(most) }, { _ in completion() })
         }
+    }
+}
+
+/// A server stream's link to its call. Other threads use it to request the next item.
+final class StreamOutput: ServerStreamOutput {
+    private let post: @Sendable (@escaping @Sendable () -> Void) -> Void
+    private let side: OnLoop<Side>
+
+    init(_ engine: CallEngine) {
+        post = engine.loop.post
+        side = OnLoop(Side())
+    }
+
+    /// State used only on the loop's thread.
+    private final class Side {
+        weak var call: Call?
+        var timer: AnyObject?
+        /// Counts the item that waits for the client.
+        var held: UnreadBudget.Claim?
+        var isWaiting = false
+        var isBusy = false
+
+        func wantToSend() {
+            guard !isWaiting, let turns = call?.caller?.engine.streamTurns else { return }
+            isWaiting = true
+            turns.append { [self] in
+                isWaiting = false
+                call?.sendNext()
+            }
+        }
+    }
+
+    /// The call has begun. Only on the loop's thread.
+    func open(_ call: Call) { side.value.call = call }
+
+    func wantToSend() { post { [side] in side.value.wantToSend() } }
+
+    func wantToSend(after delay: UInt64) {
+        let side = side.value
+        side.timer = side.call?.caller?.engine.loop.timer(after: delay / 1_000_000 + 1, every: 0) {
+            [weak side] in side?.wantToSend()
+        }
+    }
+
+    func hold(bytes: Int) {
+        guard let caller = side.value.call?.caller else { return }
+        side.value.held = UnreadBudget.Claim(bytes, of: caller.unread, in: caller.engine.load.unread)
+    }
+
+    /// Counts no waiting item any more; returns whether one was counted. Only on the loop's thread.
+    func release() -> Bool {
+        defer { side.value.held = nil }
+        return side.value.held != nil
+    }
+
+    func runOnPool(
+        _ body: @escaping @Sendable (_ mostBytes: Int) -> Void, completion: @escaping () -> Void
+    ) {
+        side.value.call?.runOnPool(body, completion: completion)
+    }
+
+    /// Whether the previous item is still being prepared. Only on the loop's thread.
+    var isBusy: Bool {
+        get { side.value.isBusy }
+        set { side.value.isBusy = newValue }
+    }
+
+    /// The call is over. Only on the loop's thread.
+    func close() {
+        side.value.timer = nil
+        side.value.held = nil
+        side.value.call = nil
+    }
+}
+
+/// Lets streams that want to send take turns with the loop's other work: a thousand streams that want to send at
+/// once must not delay queries. Belongs to the loop's thread.
+final class StreamTurns {
+    private var waiting: [() -> Void] = []
+    private var next = 0
+    private var isScheduled = false
+    private let post: @Sendable (@escaping @Sendable () -> Void) -> Void
+
+    /// How many streams send before other work gets a turn.
+    private static let perTurn = 8
+
+    init(_ post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) { self.post = post }
+
+    func append(_ send: @escaping () -> Void) {
+        waiting.append(send)
+        schedule()
+    }
+
+    private func schedule() {
+        guard !isScheduled else { return }
+        isScheduled = true
+        let bound = OnLoop(self)
+        post {
+            bound.value.isScheduled = false
+            bound.value.run()
+        }
+    }
+
+    private func run() {
+        let end = min(next + Self.perTurn, waiting.count)
+        while next < end {
+            let send = waiting[next]
+            next += 1
+            send()
+        }
+        guard next == waiting.count else {
+            forgetTurns()
+            return schedule()
+        }
+        waiting.removeAll(keepingCapacity: next <= 4096)
+        next = 0
+    }
+
+    /// Frees the memory of past turns once they are most of the list: it may never be empty. O(1) for each turn.
+    private func forgetTurns() {
+        guard next >= 1024, next > waiting.count / 2 else { return }
+        waiting.removeFirst(next)
+        next = 0
     }
 }

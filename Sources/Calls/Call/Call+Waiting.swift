@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 import Sources
+import SystemSupport
 
 /// The state of a call that waits for its source. Used only on the loop's thread.
 final class CallDelay {
-    fileprivate let prepared: PreparedCall
+    fileprivate let prepared: PendingCall
     fileprivate var wait: SourceWait
     fileprivate var observation: SourceObservation?
     /// What the client has sent meanwhile. Of viewports only the last, which supersedes earlier ones.
@@ -16,7 +17,7 @@ final class CallDelay {
         if case .clientStream = prepared.method.implementation { true } else { false }
     }
 
-    init(_ prepared: PreparedCall, _ wait: SourceWait) { (self.prepared, self.wait) = (prepared, wait) }
+    init(_ prepared: PendingCall, _ wait: SourceWait) { (self.prepared, self.wait) = (prepared, wait) }
 
     func endInput() { hasEnded = true }
 
@@ -96,5 +97,27 @@ extension Call {
                 if delay.hasEnded { endInput() }
             }
         } catch { fail(error) }
+    }
+}
+
+/// What a call waits for before it begins. Safe from any thread.
+struct SourceWait: Sendable {
+    let source: Source
+    let condition: Condition
+
+    enum Condition: Sendable, Equatable {
+        /// The source's files have been read after a start.
+        case read
+        /// The data have reached a position of their table's log.
+        case position(LogPosition)
+    }
+
+    /// Whether the wait is over: the condition holds, or another source has taken this one's place, or it is gone.
+    var isOver: Bool {
+        if source.isRetired { return true }
+        return switch condition {
+        case .read: !source.isLoading
+        case .position(let position): source.revision.log.map { $0.position >= position } ?? false
+        }
     }
 }

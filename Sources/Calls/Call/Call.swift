@@ -27,7 +27,7 @@ package final class Call {
         case waiting(CallDelay)
     }
 
-    init(_ prepared: PreparedCall, by caller: Caller, _ work: Work) {
+    init(_ prepared: PendingCall, by caller: Caller, _ work: Work) {
         opening = prepared.opening
         context = prepared.context
         served = prepared.method
@@ -134,8 +134,8 @@ package final class Call {
 
     func runOnPool(_ answer: PreparedAnswer) {
         enqueue(on: answer.subject) { call in
-            let job = AnswerJob(call.builder, answer.facts, call.context)
-            return ({ job.run(answer.write) }, { $0.finish(job, answer.facts) })
+            let job = AnswerJob(call.builder, call.context)
+            return ({ job.run(answer.write) }, { $0.finish(job, answer.version?.revision) })
         }
     }
 
@@ -144,9 +144,9 @@ package final class Call {
             encoder: opening.encoder, maximumBytes: caller?.engine.limits.maxAnswerBytes ?? .max)
     }
 
-    func finish(_ job: AnswerJob, _ facts: AnswerFacts) {
+    func finish(_ job: AnswerJob, _ revision: UInt64? = nil) {
         if let error = job.error { return fail(error) }
-        finish(FinishedAnswer(bytes: job.bytes, part: .result, facts: facts))
+        finish(FinishedAnswer(bytes: job.bytes, revision: revision))
     }
 
     // MARK: Its end

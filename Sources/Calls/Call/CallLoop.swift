@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Glibc
 
 /// The loop that a connection's calls run on. Calls use only this protocol, so that tests can step a loop by hand.
 package protocol CallLoop: AnyObject {
@@ -17,4 +18,22 @@ package protocol CallLoop: AnyObject {
 
     /// The time that the loop has spent polling its sockets instead of sleeping, in nanoseconds.
     var pollingNanoseconds: UInt64 { get }
+}
+
+/// Carries a value of a loop's thread through a closure that another thread passes on.
+///
+/// Only the loop's thread that made it reads it, so it may be sent.
+package struct OnLoop<Value>: @unchecked Sendable {
+    package let value: Value
+    package init(_ value: Value) { self.value = value }
+}
+
+/// The system's monotonic clock, which is never set.
+package enum MonotonicClock {
+    /// Nanoseconds since an arbitrary moment in the past.
+    package static func now() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+    }
 }

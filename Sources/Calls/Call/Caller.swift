@@ -62,7 +62,7 @@ package final class Caller {
     // MARK: Opening
 
     /// Reads a call's params and determines which thread answers it; does no work on data.
-    package func prepare(_ opening: consuming CallOpening) throws(RPCError) -> PreparedCall {
+    package func prepare(_ opening: consuming CallOpening) throws(RPCError) -> PendingCall {
         try machine.checkFree(opening.request.id)
         if engine.isDraining { throw Self.drainError }
         guard let method = engine.method(opening.request.method) else {
@@ -75,17 +75,15 @@ package final class Caller {
                 .resourceExhausted, "Too many calls are in flight. Wait for some to be answered.")
         }
         let started = MonotonicClock.now()
-        let plan: CallPlan
-        do throws(RPCError) { plan = try self.plan(opening, method, started) } catch {
+        do throws(RPCError) { return try plan(opening, method, started) } catch {
             engine.record(method, opening.request, by: peer, error.code, since: started)
             throw error
         }
-        return PreparedCall(opening: opening, method: method, started: started, plan: plan)
     }
 
     private func plan(
-        _ opening: borrowing CallOpening, _ method: Method, _ started: UInt64
-    ) throws(RPCError) -> CallPlan {
+        _ opening: CallOpening, _ method: Method, _ started: UInt64
+    ) throws(RPCError) -> PendingCall {
         if right < method.right { throw peer.denial(of: method.declaration) }
         var params = Params(opening.request.params, text: opening.request.paramsText)
         try params.rejectUnknown(method.declaration.params)
@@ -99,13 +97,14 @@ package final class Caller {
             // Invalid params are reported before the wait.
             answer = try unary.prepare(params, context)
         }
-        return CallPlan(
-            params: params, context: context, answer: wait == nil ? answer : nil, wait: wait)
+        return PendingCall(
+            opening: opening, method: method, started: started, params: params, context: context,
+            answer: wait == nil ? answer : nil, wait: wait)
     }
 
     /// Starts a call. If it can be answered at once, the answer is appended to `bytes`; otherwise the answer is
     /// delivered to the transport later.
-    package func start(_ call: PreparedCall, into bytes: inout ByteWriter) -> CallStart {
+    package func start(_ call: PendingCall, into bytes: inout ByteWriter) -> CallStart {
         do throws(RPCError) {
             if let wait = call.wait {
                 try checkRoom(for: call)
@@ -113,7 +112,7 @@ package final class Caller {
                 return .open(open(call, .waiting(delay)) { $0.begin(delay) })
             }
             if let answer = call.answer {
-                if try answerNow(call, answer, into: &bytes) { return .answered(answer.facts) }
+                if try answerNow(call, answer, into: &bytes) { return .answered }
                 try checkRoom(for: call)
                 return .open(open(call, .unary) { $0.runOnPool(answer) })
             }
@@ -137,7 +136,7 @@ package final class Caller {
 
     /// Answers a call on the loop's thread; returns false if the pool has to answer it.
     private func answerNow(
-        _ call: PreparedCall, _ answer: PreparedAnswer, into bytes: inout ByteWriter
+        _ call: PendingCall, _ answer: PreparedAnswer, into bytes: inout ByteWriter
     ) throws(RPCError) -> Bool {
         guard answer.isQuick, !call.opening.encoder.compresses else { return false }
         var builder = AnswerBuilder(
@@ -147,7 +146,7 @@ package final class Caller {
             builder.maximumBytes = min(builder.maximumBytes, engine.load.unread.allowance(of: unread))
         }
         do throws(RPCError) {
-            try builder.make(.result, answer.facts, into: &bytes) { (bytes) throws(RPCError) in
+            try builder.make(.result, into: &bytes) { (bytes) throws(RPCError) in
                 try call.context.check()
                 try answer.write(call.context, &bytes)
             }
@@ -168,14 +167,14 @@ package final class Caller {
     }
 
     /// Records a prepared call that the transport answers without running it, for example with "not modified".
-    package func dismiss(_ call: PreparedCall) { record(call, .ok) }
+    package func dismiss(_ call: PendingCall) { record(call, .ok) }
 
-    private func record(_ call: PreparedCall, _ status: StatusCode) {
+    private func record(_ call: PendingCall, _ status: StatusCode) {
         engine.record(call.method, call.opening.request, by: peer, status, since: call.started)
     }
 
     /// Rejects a call that cannot be answered at once if its user's calls hold too much memory already.
-    private func checkRoom(for call: PreparedCall) throws(RPCError) {
+    private func checkRoom(for call: PendingCall) throws(RPCError) {
         let memory = call.opening.request.memoryBytes
         try checkHeld(memory, limit: engine.limits.maxInputBytes - memory)
     }
@@ -188,7 +187,7 @@ package final class Caller {
         else { throw Self.tooMuchHeld }
     }
 
-    private func open(_ prepared: PreparedCall, _ work: Call.Work, _ begin: (Call) -> Void) -> Call {
+    private func open(_ prepared: PendingCall, _ work: Call.Work, _ begin: (Call) -> Void) -> Call {
         engine.load.input.add(prepared.opening.request.memoryBytes, of: share)
         let call = Call(prepared, by: self, work)
         machine.add(call, call.id, call.method.kind)
@@ -346,4 +345,21 @@ package final class Caller {
         if let readings { engine.load.reading.clear(readings) }
         for call in machine.works { call.abandon() }
     }
+}
+
+/// What calls need from their transport. Used only on the loop's thread.
+package protocol CallTransport: AnyObject {
+    /// Whether everything so far has been written, so that a stream may send its next item.
+    var canTakeItem: Bool { get }
+
+    /// The call has its answer, or the end of its stream; it is over.
+    func call(_ call: Call, answered answer: FinishedAnswer)
+
+    func call(_ call: Call, sent item: FinishedAnswer)
+
+    /// The call is over without an answer.
+    func call(_ call: Call, failed error: RPCError)
+
+    /// Some of the client's input has been processed, so the transport may continue reading.
+    func callTookInput(_ call: Call)
 }

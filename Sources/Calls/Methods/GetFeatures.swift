@@ -62,7 +62,7 @@ private final class FeatureStream: ServerStream {
             if let error = job.error { throw error }
             job.takePage(into: &bytes)
             output.wantToSend()
-            return .item(AnswerFacts(revision: job.target.revision.number))
+            return .item(revision: job.target.revision.number)
         }
     }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-import ClusterProtocol
 import Answers
-import Sources
+import ClusterProtocol
 import JSON
+import Sources
+import SystemSupport
+import VectorTile
 
 /// `GetTile`: returns a tile's features, as JSON or as a Mapbox Vector Tile.
 struct GetTile: UnaryMethod {
@@ -27,7 +29,7 @@ struct GetTile: UnaryMethod {
             isCheap && view.map { $0.expectedNodes(inTileOf: tile.z) <= ShortListing.features } ?? false
         let isRaw = encoding != .json && call.form == .raw
         return target.answer(
-            isQuick: isQuick, mediaType: isRaw ? encoding.mediaType : AnswerFacts.json,
+            isQuick: isQuick,
             isAtHand: { view.map { target.revision.isAtHand(tile, of: $0) } ?? false }
         ) { (revision, call, bytes) throws(SourceError) in
             let view = try revision.view(target.filter, zoom: Double(tile.z), call.cancellation)
@@ -61,5 +63,34 @@ struct GetTile: UnaryMethod {
             throw .invalidParam(params.path(of: "encoding"), "must be one of \(names).")
         }
         return encoding
+    }
+}
+
+/// The encodings in which `GetTile` answers.
+enum TileEncoding: String, CaseIterable {
+    case json
+    case mvt
+}
+
+extension Revision {
+    /// Writes a tile as a Mapbox Vector Tile, base64-encoded unless the answer is raw.
+    ///
+    /// - Parameter isRaw: whether the answer consists of the tile's bytes alone, without JSON.
+    func writeVectorTile(
+        _ tile: TilePlace, of view: View, layer: String, output: FeatureOutput, isRaw: Bool,
+        into bytes: inout ByteWriter, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        if isRaw {
+            return try appendVectorTile(
+                tile, of: view, layer: layer, output: output, into: &bytes, cancellation)
+        }
+        var encoded = ByteWriter(capacity: 8192)
+        try appendVectorTile(
+            tile, of: view, layer: layer, output: output, into: &encoded, cancellation)
+        bytes.append("{\"tile\":\"")
+        encoded.withUnsafeBytes { Base64.append($0, to: &bytes) }
+        bytes.append("\"")
+        writeVersion(into: &bytes)
+        bytes.append("}")
     }
 }

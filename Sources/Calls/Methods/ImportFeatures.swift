@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
+import Answers
 import ClusterProtocol
 import GeoJSON
-import Answers
-import Sources
 import JSON
+import Sources
 
 /// `ImportFeatures`: imports the features in the client's items, all or nothing.
 struct ImportFeatures: ClientStreamMethod {
@@ -111,5 +111,71 @@ private final class FeatureImportStream: ClientStream {
 
     func cancelled() {
         features.cancel()
+    }
+}
+
+/// The params that all imports share: how to import features, and how to read their text.
+struct ImportParams {
+    let mode: ImportMode
+    let policy: InvalidFeaturePolicy
+    /// Whether longitudes beyond ±180 are wrapped into range.
+    let wraps: Bool
+    /// Whether the data may be replaced with nothing when no feature is valid.
+    let allowsEmpty: Bool
+    let format: FeatureFormat
+
+    init(_ params: Params) throws(RPCError) {
+        guard let mode = ImportMode(rawValue: try params.optionalString("mode") ?? ParamDefaults.mode) else {
+            throw .invalidParam(params.path(of: "mode"), "must be \"replace\" or \"append\".")
+        }
+        guard
+            let policy = InvalidFeaturePolicy(
+                rawValue: try params.optionalString("onInvalid") ?? ParamDefaults.onInvalid)
+        else {
+            throw .invalidParam(params.path(of: "onInvalid"), "must be \"reject\" or \"skip\".")
+        }
+        self.mode = mode
+        self.policy = policy
+        wraps = try params.optionalBool("wrap") ?? false
+        allowsEmpty = try params.optionalBool("allowEmpty") ?? false
+        var columns = TableColumns()
+        columns.longitude = try params.optionalString("longitude")
+        columns.latitude = try params.optionalString("latitude")
+        columns.id = try params.optionalString("id")
+        columns.text = Set(try params.optionalStrings("text") ?? [])
+        if let name = try params.optionalString("delimiter") {
+            guard let delimiter = TableColumns.delimiter(named: name) else {
+                throw .invalidParam(
+                    params.path(of: "delimiter"), "must be one character that separates cells, or \"tab\".")
+            }
+            columns.delimiter = delimiter
+        }
+        format = FeatureFormat(.automatic, table: columns)
+    }
+}
+
+/// `LoadFile`: imports features from a file that the daemon reads.
+struct LoadFile: UnaryMethod {
+    let declaration = MethodDeclaration.loadFile
+    let catalog: SourceCatalog
+
+    func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
+        let source = try catalog.sourceToChange(params, call, insteadOf: .features)
+        let path = try params.string("path")
+        let settings = catalog.settings.values
+        let options = try ImportParams(params)
+        return PreparedAnswer(isQuick: false, subject: .file(source.name)) { (call, bytes) throws(RPCError) in
+            try answering(call) { () throws(SourceError) in
+                let file = try settings.importDirectories.open(
+                    path, maximumBytes: settings.limits.maxFileBytes)
+                let load = FeatureImport(
+                    into: source, mode: options.mode, policy: options.policy, format: options.format,
+                    wrapsLongitudes: options.wraps, allowsEmpty: options.allowsEmpty)
+                try load.read(file, threads: settings.limits.buildThreads, call.cancellation)
+                let outcome = try load.finish(call.cancellation)
+                call.noteChanged(outcome.accepted)
+                outcome.write(into: &bytes)
+            }
+        }
     }
 }

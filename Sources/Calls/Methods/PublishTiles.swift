@@ -155,12 +155,12 @@ private final class PublishTilesStream: ServerStream {
             // The last report says that all tiles are written, even if the archive took no longer than one interval.
             output.wantToSend()
             write(news, into: &bytes)
-            return .item(AnswerFacts())
+            return .item(revision: nil)
         }
         output.wantToSend(after: Self.pause)
         guard let news else { return .nothing }
         write(news, into: &bytes)
-        return .item(AnswerFacts())
+        return .item(revision: nil)
     }
 
     private func write(_ progress: ArchiveProgress, into bytes: inout ByteWriter) {

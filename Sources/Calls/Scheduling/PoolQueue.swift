@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Sources
 import Synchronization
 
 /// Shares pool threads among users in turn, and among a user's connections in turn, so that one with hundreds of
@@ -266,4 +267,78 @@ package final class PoolQueue: Sendable {
             makeReady(lane, &state)
         }
     }
+}
+
+/// What only one pool job may work on at a time. A second job would occupy a thread while it waits for the first,
+/// so a source whose disk hangs would take all threads.
+package enum PoolSubject: Hashable, Sendable {
+    /// The data of a source, which is changed by one job at a time.
+    case data(SourceName)
+    /// A file that is read for a source before its data change.
+    case file(SourceName)
+}
+
+/// Waiting jobs: one line for each subject, and one for jobs without a subject. Each line keeps its order; the
+/// lines take turns.
+struct JobLines<Job> {
+    private var lines: [PoolSubject?: [Job]] = [:]
+    /// The subjects of the lines, next first.
+    private var order: [PoolSubject?] = []
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    /// The subjects of waiting jobs.
+    var subjects: some Sequence<PoolSubject> { order.lazy.compactMap { $0 } }
+
+    mutating func append(_ job: Job, on subject: PoolSubject?) {
+        count += 1
+        if lines[subject] == nil { order.append(subject) }
+        lines[subject, default: []].append(job)
+    }
+
+    /// Whether a job can start while some subjects are busy. O(subjects).
+    func hasJob(besides busy: Set<PoolSubject>) -> Bool { order.contains { Self.isFree($0, busy) } }
+
+    /// Takes the next job that can start while some subjects are busy.
+    mutating func takeFirst(besides busy: Set<PoolSubject>) -> (job: Job, subject: PoolSubject?)? {
+        guard let index = order.firstIndex(where: { Self.isFree($0, busy) }) else { return nil }
+        let subject = order.remove(at: index)
+        guard let job = lines[subject]?.removeFirst() else { return nil }
+        count -= 1
+        if lines[subject]?.isEmpty == true { lines[subject] = nil } else { order.append(subject) }
+        return (job, subject)
+    }
+
+    /// Takes the jobs that match. O(jobs).
+    mutating func removeAll(where isRemoved: (Job) -> Bool) -> [Job] {
+        var removed: [Job] = []
+        for (subject, line) in lines where line.contains(where: isRemoved) {
+            removed += line.filter(isRemoved)
+            let kept = line.filter { !isRemoved($0) }
+            lines[subject] = kept.isEmpty ? nil : kept
+        }
+        count -= removed.count
+        order.removeAll { lines[$0] == nil }
+        return removed
+    }
+
+    private static func isFree(_ subject: PoolSubject?, _ busy: Set<PoolSubject>) -> Bool {
+        subject.map { !busy.contains($0) } ?? true
+    }
+}
+
+/// The result that a pool job leaves for the loop's thread.
+final class PoolOutcome<Value: Sendable>: Sendable {
+    private let state = Mutex<Value?>(nil)
+
+    /// Returns the value, which is not held here any more.
+    func take() -> Value? {
+        state.withLock { value in
+            defer { value = nil }
+            return value
+        }
+    }
+
+    func set(_ value: Value) { state.withLock { $0 = value } }
 }

@@ -111,7 +111,7 @@ extension HTTPConnection: CallTransport {
             let prepared = try caller.prepare(
                 CallOpening(request, encoder: encoder, form: form, input: input))
             // All empty sources have revision 0, whatever their options.
-            if let tagged, let revision = prepared.facts?.revision, revision > 0 {
+            if let tagged, let revision = prepared.revision, revision > 0 {
                 let tag = EntityTag(process: door.service.process, revision: revision, request: tagged)
                 plan.tag = tag
                 query?.last = prepared.standing.map { ($0, tag) }
@@ -129,7 +129,7 @@ extension HTTPConnection: CallTransport {
         } catch { fail(error) }
     }
 
-    private func start(_ prepared: PreparedCall) {
+    private func start(_ prepared: PendingCall) {
         switch caller.start(prepared, into: &door.answer) {
         case .answered:
             door.answer.withUnsafeBytes { finish($0, nil) }

@@ -182,7 +182,7 @@ final class WatchConnection {
         case .events(let isChunked):
             var head = ByteWriter(capacity: 64)
             head.append("event: change\nid: ")
-            head.append(integer: item.facts.revision ?? 0)
+            head.append(integer: item.revision ?? 0)
             head.append("\ndata: ")
             if isChunked { writeChunkHead(head.count + count + 2) }
             head.withUnsafeBytes { connection.door.output.append(contentsOf: $0) }

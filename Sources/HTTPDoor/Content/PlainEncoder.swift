@@ -15,7 +15,7 @@ struct PlainEncoder: AnswerEncoder {
 
     func begin(_ part: AnswerPart, into bytes: inout ByteWriter) {}
 
-    func end(_ part: AnswerPart, _ facts: AnswerFacts, from start: Int, in bytes: inout ByteWriter) {
+    func end(_ part: AnswerPart, from start: Int, in bytes: inout ByteWriter) {
         if isOneLine { bytes.joinLines(from: start) }
         guard compresses, bytes.count - start >= Self.leastBytes else { return }
         var compressed: [UInt8] = []

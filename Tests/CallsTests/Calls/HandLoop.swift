@@ -61,5 +61,5 @@ final class KeptAnswers: CallTransport {
 struct BareEncoder: AnswerEncoder {
     var compresses: Bool { false }
     func begin(_ part: AnswerPart, into bytes: inout ByteWriter) {}
-    func end(_ part: AnswerPart, _ facts: AnswerFacts, from start: Int, in bytes: inout ByteWriter) {}
+    func end(_ part: AnswerPart, from start: Int, in bytes: inout ByteWriter) {}
 }

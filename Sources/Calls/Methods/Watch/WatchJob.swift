@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-import ClusterProtocol
 import Answers
-import Sources
+import ClusterProtocol
 import JSON
+import Sources
+import Synchronization
 
 /// Computes one change of a watched viewport.
 ///
@@ -62,5 +63,55 @@ package final class WatchJob: @unchecked Sendable {
             }
         } catch { self.error = error }
         bytes.liftLimit()
+    }
+}
+
+/// The features that the client of a watched viewport has.
+package enum WatchTable: Sendable {
+    /// Markers identified by what they show.
+    case markers(MarkerTable)
+    /// Markers identified by the feature from which they grew.
+    case transitions(ShownMarkers)
+
+    /// What a client has before the first item.
+    package init(hasTransitions: Bool) {
+        self = hasTransitions ? .transitions(ShownMarkers()) : .markers(MarkerTable())
+    }
+
+    package var count: Int {
+        switch self {
+        case .markers(let table): table.count
+        case .transitions(let shown): shown.count
+        }
+    }
+}
+
+/// Counts the features that all watching clients have; remembering each takes tens of bytes. Safe from any thread.
+final class WatchBudget: Sendable {
+    private let count = Atomic<Int>(0)
+    private let settings: LiveSettings
+
+    /// The part of the limit that each user has, as a divisor.
+    private static let usersPart = 4
+
+    init(settings: LiveSettings) { self.settings = settings }
+
+    /// Records that a client's number of features has changed. Throws if all watches together, and those of its
+    /// user, have too many.
+    func change(from old: Int, to new: Int, of share: UserShare) throws(RPCError) {
+        let total = count.add(new - old, ordering: .relaxed).newValue
+        share.addWatched(new - old)
+        let limit = settings.values.limits.maxWatchedFeatures
+        guard new > old, total > limit, share.watchedFeatures > limit / Self.usersPart else { return }
+        giveBack(new - old, of: share)
+        throw RPCError(
+            .resourceExhausted,
+            "Too many features are watched. Watch a smaller bbox, or give a limit, or try again later.")
+    }
+
+    /// Releases the features of a watch that has ended.
+    func giveBack(_ features: Int, of share: UserShare) {
+        count.subtract(features, ordering: .relaxed)
+        share.addWatched(-features)
     }
 }

@@ -1,9 +1,62 @@
 // SPDX-License-Identifier: MIT
-import ClusterProtocol
 import Answers
-import Sources
+import ClusterProtocol
 import JSON
+import Sources
 import Synchronization
+
+/// `WatchClusters`: streams the changes of a viewport as they happen.
+struct WatchClusters: ServerStreamMethod {
+    let declaration = MethodDeclaration.watchClusters
+    let catalog: SourceCatalog
+    private let budget: WatchBudget
+
+    init(catalog: SourceCatalog) {
+        self.catalog = catalog
+        budget = WatchBudget(settings: catalog.settings)
+    }
+
+    func begin(
+        _ params: Params, _ call: CallContext, _ output: any ServerStreamOutput
+    ) throws(RPCError) -> any ServerStream {
+        WatchStream(try WatchRequest(params, catalog), call, output, budget)
+    }
+}
+
+/// The params of a watching call.
+struct WatchRequest {
+    let source: Source
+    let query: ClustersQuery
+    let filter: QueryFilter?
+    /// The only revision whose data the caller accepts; nil: any.
+    let revision: UInt64?
+    /// The maximum number of changes per second.
+    let rate: Double
+    /// Whether markers are identified by the feature from which they grew.
+    let hasTransitions: Bool
+
+    init(_ params: Params, _ catalog: SourceCatalog) throws(RPCError) {
+        query = try catalog.clustersQuery(params)
+        rate = try params.optionalNumber("maxRateHz", in: Pace.askable) ?? ParamDefaults.maxRateHz
+        hasTransitions = try params.optionalBool("transitions") ?? false
+        source = try catalog.source(params)
+        let current = try catalog.revision(params, of: source).number
+        revision = params["revision"] == nil ? nil : current
+        filter = catalog.filter(params)
+    }
+
+    /// Reads an item from the client: the viewport's new position.
+    static func viewport(_ item: [UInt8]) throws(RPCError) -> (Box, zoom: Double) {
+        let value: JSONValue
+        do throws(JSONError) { value = try JSONReader.parse(item) } catch {
+            throw .invalidParam("item", "is not JSON: \(error.message)")
+        }
+        guard case .object(let object) = value else { throw .invalidParam("item", "must be an object.") }
+        let params = Params(object, path: "item")
+        try params.rejectUnknown(["bbox", "zoom"])
+        return (try Box(params), try params.number("zoom"))
+    }
+}
 
 /// A watched viewport: sends the smallest change whenever the viewport moves or the data change. Belongs to the
 /// loop's thread.
@@ -112,7 +165,7 @@ final class WatchStream: ServerStream {
         return try show(revision, into: &bytes)
     }
 
-    private func item(_ revision: Revision) -> StreamStep { .item(AnswerFacts(revision: revision.number)) }
+    private func item(_ revision: Revision) -> StreamStep { .item(revision: revision.number) }
 
     private func adopt(_ job: WatchJob) throws(RPCError) {
         // The change just written may come from text or an index that turned out to be damaged.
@@ -156,4 +209,14 @@ final class WatchStream: ServerStream {
         output.wantToSend()
         return item(job.revision)
     }
+}
+
+/// A flag that one thread raises and another lowers.
+package final class Signal: Sendable {
+    private let isRaised = Atomic<Bool>(false)
+
+    /// Raises the flag and returns whether it was lowered before.
+    package func raise() -> Bool { !isRaised.exchange(true, ordering: .acquiringAndReleasing) }
+
+    package func lower() { isRaised.store(false, ordering: .sequentiallyConsistent) }
 }
