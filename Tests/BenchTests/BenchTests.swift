@@ -22,7 +22,7 @@ private func frame(_ text: String) -> [UInt8] {
     }
 
     @Test("answers of clusterd are parsed however the bytes are split", arguments: [1, 3, 5, 17, 100_000])
-    func answersOfClusterdAreFollowedHoweverTheyAreCut(piece: Int) {
+    func parsesClusterdAnswersAtAnyCut(piece: Int) {
         let long = "{\"id\":12,\"result\":{\"x\":\"\(String(repeating: "y", count: 9000))\"}}"
         let error = "{\"id\":3,\"error\":{\"code\":5}}"
         let bytes =
@@ -39,7 +39,7 @@ private func frame(_ text: String) -> [UInt8] {
     }
 
     @Test("ids and revisions are found however the bytes are split", arguments: [1, 3, 7, 64, 801, 100_000])
-    func idsAndRevisionsAreFoundHoweverMessagesAreCut(piece: Int) {
+    func findsIdsAndRevisionsAtAnyCut(piece: Int) {
         let features = String(repeating: #"{"id":3,"revision":9},"#, count: 200)
         let item = #"{"id":12,"item":{"add":[\#(features)1],"keep":0,"revision":45}}"#
         let result = #"{"id":7,"result":{"revision":6,"state":"ready"}}"#
@@ -75,7 +75,7 @@ private func frame(_ text: String) -> [UInt8] {
     }
 
     @Test("errors of redis are parsed, whatever their length", arguments: [1, 7, 70, 1000])
-    func errorsOfRedisAreFollowedHoweverLongTheyAre(piece: Int) {
+    func parsesLongRedisErrors(piece: Int) {
         var wire = RedisLoad(key: "k")
         var request: [UInt8] = []
         for slot in [0, 1] { wire.appendRequest(slot: slot, to: &request) }
@@ -125,7 +125,8 @@ private func frame(_ text: String) -> [UInt8] {
         ])
     func placesLieInTheirTile(longitude: Double, latitude: Double, zoom: Int, x: Int, y: Int) {
         let tile = TileAddress(longitude: longitude, latitude: latitude, zoom: zoom)
-        #expect(tile.x == x && tile.y == y)
+        #expect(tile.x == x)
+        #expect(tile.y == y)
     }
 
     @Test("mixes are names and weights")

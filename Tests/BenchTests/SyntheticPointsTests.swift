@@ -21,7 +21,7 @@ import Testing
 
     @Test(
         "points are valid features, and the same for the same seed", arguments: SyntheticPoints.Kind.allCases)
-    func pointsAreGoodFeaturesAndTheSameForTheSameSeed(kind: SyntheticPoints.Kind) throws {
+    func generatesSamePointsForSameSeed(kind: SyntheticPoints.Kind) throws {
         let text = text(kind, seed: 7)
         #expect(text == self.text(kind, seed: 7))
         #expect(text != self.text(kind, seed: 8))

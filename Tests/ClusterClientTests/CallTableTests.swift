@@ -12,7 +12,7 @@ import Testing
         return id
     }
 
-    @Test("answers in any order find their calls") mutating func answersInAnyOrderFindTheirCalls() {
+    @Test("answers in any order find their calls") mutating func matchesAnswersToCalls() {
         let ids = ["a", "b", "c"].map { open($0) }
         #expect(ids == [1, 2, 3])
         #expect(table.receiveLast(id: 2) == .finish("b"))
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test("an item for a call without stream breaks the protocol")
-    mutating func anItemForACallWithoutStreamBreaksTheProtocol() {
+    mutating func refusesItemOutsideStream() {
         let id = open("u")
         guard case .violation(let error) = table.receiveItem(id: id) else {
             Issue.record("accepted")
@@ -85,14 +85,14 @@ import Testing
         #expect(table.endItems(id: id) == .drop)
     }
 
-    @Test("a refused import takes no more items") mutating func aRefusedImportTakesNoMoreItems() {
+    @Test("a refused import takes no more items") mutating func stopsItemsAfterRefusal() {
         let id = open("i", .clientStream)
         #expect(table.receiveLast(id: id) == .finish("i"))
         #expect(table.sendItem(id: id) == .drop)
     }
 
     @Test("a lost connection ends all calls and refuses new ones")
-    mutating func aLostConnectionEndsAllCallsAndRefusesNewOnes() {
+    mutating func lostConnectionEndsAllCalls() {
         let ids = ["a", "b", "c"].map { open($0) }
         _ = table.cancel(id: ids[1])
         let error = RPCError(.unavailable, "gone")

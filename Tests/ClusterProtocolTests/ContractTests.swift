@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test("the socket is searched for in the contract's order")
-    func theSocketIsLookedForInTheContractsOrder() {
+    func looksForSocketInOrder() {
         let all = ["CLUSTERD_SOCKET": "/b", "XDG_RUNTIME_DIR": "/c"]
         #expect(SocketPath.resolve(option: "/a") { all[$0] } == "/a")
         #expect(SocketPath.resolve(option: nil) { all[$0] } == "/b")
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test("a client tries the session's socket, then the system's")
-    func aClientTriesTheSessionsSocketAndThenTheSystems() {
+    func triesSessionSocketFirst() {
         let all = ["CLUSTERD_SOCKET": "/b", "XDG_RUNTIME_DIR": "/c"]
         #expect(SocketPath.candidates(option: "/a") { all[$0] } == ["/a"])
         #expect(SocketPath.candidates(option: nil) { all[$0] } == ["/b"])

@@ -60,24 +60,26 @@ private func complaint(_ command: Command, _ arguments: String...) -> String {
     @Test("short flags combine")
     func shortFlagsCombine() throws {
         let parsed = try run(program, "-ab")
-        #expect(parsed.has("all") && parsed.has("brief") && !parsed.has("socket"))
+        #expect(parsed.has("all"))
+        #expect(parsed.has("brief"))
+        #expect(!parsed.has("socket"))
     }
 
     @Test("the last value wins, and repeatable options keep all values")
-    func lastValueWinsAndRepeatableOptionsKeepAll() throws {
+    func lastValueWins() throws {
         let parsed = try run(program, "-z1", "-z", "2", "--dir=a", "--dir", "b")
         #expect(parsed.integer("zoom") == 2)
         #expect(parsed.strings("dir") == ["a", "b"])
     }
 
     @Test("a value may look like an option")
-    func aValueMayLookLikeAnOption() throws {
+    func acceptsValueThatLooksLikeOption() throws {
         #expect(try run(program, "--source-map", "--all").string("source-map") == "--all")
         #expect(try run(program, "--source-map=").string("source-map") == "")
     }
 
     @Test("errors have the wording of GNU programs")
-    func errorsAreWordedAsGNUDoes() {
+    func wordsErrorsLikeGNU() {
         #expect(complaint(program, "--nothing") == "unrecognized option '--nothing'")
         #expect(
             complaint(program, "--sockett=x") == "unrecognized option '--sockett'; did you mean '--socket'?")
@@ -110,7 +112,7 @@ private func complaint(_ command: Command, _ arguments: String...) -> String {
     }
 
     @Test("the error points to the help")
-    func theErrorSaysWhereToReadMore() {
+    func errorNamesHelp() {
         let error = UsageError(commandPath: ["tool", "clusters"], message: "missing operand SOURCE")
         #expect(
             "\(error)" == """
@@ -120,7 +122,7 @@ private func complaint(_ command: Command, _ arguments: String...) -> String {
     }
 
     @Test("options of the program stand before and after the subcommand")
-    func optionsOfTheProgramStandBeforeAndAfterTheSubcommand() throws {
+    func acceptsProgramOptionsAnywhere() throws {
         for arguments in [["--socket=x", "clusters", "a"], ["clusters", "a", "--socket=x"]] {
             guard case .run(let parsed) = try tree.parse(arguments) else {
                 Issue.record("nothing to run")
@@ -139,7 +141,7 @@ private func complaint(_ command: Command, _ arguments: String...) -> String {
     }
 
     @Test("--help takes precedence over missing operands and shows the subcommand")
-    func helpWinsOverMissingOperandsAndShowsTheSubcommand() throws {
+    func helpPrecedesMissingOperands() throws {
         guard case .help(let text) = try tree.parse(["clusters", "--help", "--nonsense"]) else {
             Issue.record("no help")
             return
@@ -152,7 +154,7 @@ private func complaint(_ command: Command, _ arguments: String...) -> String {
     }
 
     @Test("hidden commands run but are not listed")
-    func hiddenCommandsRunButAreNotListed() throws {
+    func hidesHiddenCommands() throws {
         #expect(try run(tree, "hidden").subcommand == "hidden")
         guard case .help(let text) = try tree.parse(["-h"]) else {
             Issue.record("no help")
@@ -163,7 +165,7 @@ private func complaint(_ command: Command, _ arguments: String...) -> String {
     }
 
     @Test("version belongs to the program only")
-    func versionBelongsToTheProgramOnly() throws {
+    func versionOnlyOfProgram() throws {
         #expect(try tree.parse(["--version"]) == .version)
         #expect(complaint(tree, "clusters", "--version") == "unrecognized option '--version'")
     }

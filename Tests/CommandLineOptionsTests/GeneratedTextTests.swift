@@ -54,7 +54,7 @@ private let tool = Command(
     }
 
     @Test("zsh and fish know every option and nothing hidden")
-    func zshAndFishKnowEveryOptionAndNothingHidden() {
+    func completionsListVisibleOptions() {
         for shell in [CompletionScript.Shell.zsh, .fish] {
             let text = CompletionScript.text(for: tool, shell: shell)
             for word in ["socket", "level", "all", "at", "show", "Show things", "apple banana"] {
@@ -70,7 +70,7 @@ private let tool = Command(
     }
 
     @Test("the manual escapes troff's control characters")
-    func theManPageEscapesWhatTroffWouldTake() {
+    func escapesTroffInManual() {
         let page = ManualPage.text(
             for: tool, section: 1, version: "1.0", more: [ManualPage.Section("FILES", [("/a-b", "a file")])])
         #expect(page.hasPrefix(".TH TOOL 1 \"\" \"tool 1.0\"\n.SH NAME\ntool \\- use it\n"))

@@ -10,7 +10,8 @@ import struct Foundation.UUID
     private let path = FileManager.default.temporaryDirectory
         .appendingPathComponent("p\(UUID().uuidString.prefix(8)).sock").path
 
-    /// Sends bytes to a loop, each after the one before has come back, and returns how long the loop has polled.
+    /// Sends bytes to a loop, each after the one before has come back, and returns how long the loop has
+    /// polled.
     private func pollingTime(
         microseconds: Int, _ budget: PollingBudget, roundTrips: Int = 100
     ) throws -> UInt64 {
@@ -52,18 +53,18 @@ import struct Foundation.UUID
     private static let long = 60_000_000
 
     @Test("a loop polls between a client's messages that follow soon, and answers all of them")
-    func aLoopPollsBetweenMessagesThatFollowSoon() throws {
+    func pollsBetweenFrequentMessages() throws {
         #expect(try pollingTime(microseconds: Self.long, PollingBudget(loops: 1)) > 0)
     }
 
     @Test("a loop does not poll if the budget is used up, or if it may not")
-    func aLoopDoesNotPollIfTheBudgetIsUsedUpOrIfItMayNot() throws {
+    func doesNotPollWithoutBudget() throws {
         #expect(try pollingTime(microseconds: Self.long, PollingBudget(loops: 0)) == 0)
         #expect(try pollingTime(microseconds: 0, PollingBudget(loops: 1)) == 0)
     }
 
     @Test("a loop that ends gives its part of the budget back")
-    func aLoopThatEndsGivesItsPartOfTheBudgetBack() throws {
+    func releasesBudgetAtEnd() throws {
         let budget = PollingBudget(loops: 1)
         for _ in 0..<2 { #expect(try pollingTime(microseconds: Self.long, budget) > 0) }
     }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Directory watcher") struct DirectoryWatcherTests {
     @Test("reports names that appear or are replaced")
-    func tellsOfNamesThatComeAndAreReplaced() throws {
+    func reportsAddedAndReplacedNames() throws {
         let folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -31,13 +31,13 @@ import Testing
     }
 
     @Test("a missing directory is an error")
-    func aDirectoryThatIsNotThereIsAnError() throws {
+    func refusesMissingDirectory() throws {
         let loop = try EventLoop()
         #expect(throws: EventLoopError.self) { try DirectoryWatcher(on: loop, path: "/no/such/directory") {} }
     }
 
     @Test("reports nothing after its end, and does not keep the loop running")
-    func isSilentAfterItsEndAndKeepsNoLoopRunning() throws {
+    func isSilentAfterEnd() throws {
         let loop = try EventLoop()
         var watcher: DirectoryWatcher? = try DirectoryWatcher(on: loop, path: NSTemporaryDirectory()) {
             Issue.record("it goes on")

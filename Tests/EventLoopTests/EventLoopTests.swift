@@ -25,7 +25,7 @@ import struct Foundation.UUID
     }
 
     @Test("a socket file that replaced the loop's own is not removed")
-    func aSocketFileThatAnotherPutInItsPlaceStays() throws {
+    func keepsForeignSocketFile() throws {
         let loop = try EventLoop()
         let first = try Listener(on: loop, path: path) { _ in }
         try FileManager.default.removeItem(atPath: path)
@@ -37,7 +37,7 @@ import struct Foundation.UUID
     }
 
     @Test("a path that begins with an at sign is a file like any other")
-    func aPathThatBeginsWithAnAtSignIsAFile() throws {
+    func readsPathAfterAtSign() throws {
         let loop = try EventLoop()
         let path = "@e\(UUID().uuidString.prefix(8)).sock"
         let listener = try Listener(on: loop, path: path) { _ in }
@@ -54,7 +54,10 @@ import struct Foundation.UUID
                 let listener = try? Listener(on: loop, address: address, { _ in })
             else { continue }
             let bound = try #require(listener.address)
-            #expect(bound.host == host && bound.port != 0 && bound.isLoopback && !bound.isWildcard)
+            #expect(bound.host == host)
+            #expect(bound.port != 0)
+            #expect(bound.isLoopback)
+            #expect(!bound.isWildcard)
             #expect(throws: EventLoopError.self) { _ = try Listener(on: loop, address: bound) { _ in } }
             listener.close()
         }
@@ -110,7 +113,7 @@ import struct Foundation.UUID
     }
 
     @Test("the system's buffered bytes decrease when the other end reads")
-    func whatTheSystemHoldsFallsWhenTheOtherEndReadsAPart() throws {
+    func systemQueueShrinksAsPeerReads() throws {
         let loop = try EventLoop()
         let reader = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(reader) }
@@ -143,7 +146,7 @@ import struct Foundation.UUID
     }
 
     @Test("a failed connection says why")
-    func connectingToNobodySaysWhy() throws {
+    func explainsFailedConnect() throws {
         let loop = try EventLoop()
         var failure: EventLoopError?
         Connection.connect(on: loop, path: path) { result in
@@ -154,7 +157,7 @@ import struct Foundation.UUID
     }
 
     @Test("a timer repeats until it is released")
-    func aTimerFiresAgainUntilItIsLetGoOf() throws {
+    func timerRepeatsUntilReleased() throws {
         let loop = try EventLoop()
         var count = 0
         var timer: Timer?

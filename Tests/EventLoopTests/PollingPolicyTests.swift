@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test("a loop sleeps until input has often followed soon")
-    mutating func aLoopSleepsUntilInputHasOftenFollowedSoon() {
+    mutating func sleepsUntilInputIsFrequent() {
         let polls = (0..<12).map { _ in input(after: 90) }
         // The first input followed on nothing.
         #expect(polls == Array(repeating: false, count: 8) + Array(repeating: true, count: 4))
@@ -24,17 +24,17 @@ import Testing
     }
 
     @Test("a loop whose input arrives rarely never polls", arguments: [101, 1000, 1_000_000] as [UInt64])
-    mutating func aLoopWhoseInputArrivesRarelyNeverPolls(gap: UInt64) {
+    mutating func neverPollsForRareInput(gap: UInt64) {
         for _ in 0..<100 { #expect(!input(after: gap)) }
     }
 
     @Test("a loop whose input arrives in pairs never polls")
-    mutating func aLoopWhoseInputArrivesInPairsNeverPolls() {
+    mutating func neverPollsForPairs() {
         for number in 0..<100 { #expect(!input(after: number % 2 == 0 ? 10 : 100_000)) }
     }
 
     @Test("a single pause does not end polling, two in a row do")
-    mutating func aSinglePauseDoesNotEndPollingTwoInARowDo() {
+    mutating func stopsPollingAfterTwoPauses() {
         for _ in 0..<30 { _ = input(after: 10) }
         #expect(input(after: 100_000))
         #expect(input(after: 10))
@@ -49,7 +49,7 @@ import Testing
     @Test(
         "each time that polling is useless, twice as many inputs must follow soon before the loop polls again"
     )
-    mutating func eachTimeThatPollingIsUselessTwiceAsManyInputsMustFollowSoon() {
+    mutating func doublesThresholdAfterUselessPolling() {
         var inputs: [Int] = []
         for _ in 0..<10 {
             inputs.append(inputsUntilPolling())
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test("useful polling makes the loop poll as readily as at first again")
-    mutating func usefulPollingMakesTheLoopPollAsReadilyAsAtFirst() {
+    mutating func usefulPollingResetsThreshold() {
         _ = inputsUntilPolling()
         for _ in 0..<3 {
             policy.pollingWasUseless()
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test("without a window a loop never polls")
-    mutating func withoutAWindowALoopNeverPolls() {
+    mutating func neverPollsWithoutWindow() {
         policy = PollingPolicy(window: 0)
         for _ in 0..<30 { #expect(!input(after: 0)) }
     }

@@ -45,7 +45,8 @@ import Testing
                 Issue.record("a case without its members")
                 continue
             }
-            // A constant part that fails is an error of compilation here, even if the feature does not need it.
+            // A constant part that fails is an error of compilation here, even if the feature does not need
+            // it.
             guard let compiled = try? Expression(compiling: expression, purpose: .evaluation) else {
                 rejected += 1
                 continue

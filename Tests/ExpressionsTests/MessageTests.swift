@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test("elements of a semiliteral are expressions")
-    func elementsOfASemiliteralAreExpressions() throws {
+    func evaluatesElementsOfSemiliteral() throws {
         let text =
             #"["semiliteral",[["number",["get","x"]],["+",1,1],["length",["semiliteral",["a",["get","y"]]]]]]"#
         let expression = try compile(text)
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test("labels are distinguished by bytes")
-    func labelsAreToldApartByBytes() throws {
+    func comparesLabelsByBytes() throws {
         let expression = try compile(#"["match",["get","x"],"é",1,"e\u0301",2,3]"#)
         #expect(try expression.evaluate(properties: ["x": .string("e\u{301}")]) == .number(2))
         #expect(try expression.evaluate(properties: ["x": .string("\u{e9}")]) == .number(1))

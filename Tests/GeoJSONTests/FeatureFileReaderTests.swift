@@ -170,7 +170,8 @@ struct FeatureFileReaderTests {
     func badLine() throws {
         let text = [Self.features[0], "{oops", "{},{}", Self.features[1]].joined(separator: "\n")
         let (store, skipped) = try read([Array(text.utf8)], policy: .skip)
-        #expect(store.count == 2 && skipped == 2)
+        #expect(store.count == 2)
+        #expect(skipped == 2)
         let error = #expect(throws: GeoJSONError.self) { _ = try read([Array(text.utf8)]) }
         #expect(error == .badFeature(InvalidFeature(index: 1, fault: .badJSON, line: 2)))
     }

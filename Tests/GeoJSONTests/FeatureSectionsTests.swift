@@ -60,7 +60,8 @@ struct FeatureSectionsTests {
         let original = try Self.features(300)
         let rows = [0, 1, 7, 63, 64, 200, 299]
         let copy = try #require(original.copy(of: rows, mostBytes: 1 << 16))
-        #expect(copy.count == rows.count && copy.isAtHand)
+        #expect(copy.count == rows.count)
+        #expect(copy.isAtHand)
         for (place, row) in rows.enumerated() {
             let (expected, actual) = (
                 original.withProperties(row) { Array($0) }, copy.withProperties(place) { Array($0) }
@@ -78,7 +79,8 @@ struct FeatureSectionsTests {
         let mapped = try SectionsCopy(original).open()
         #expect(mapped.count == count)
         #expect((0..<count).allSatisfy { mapped.text($0) == original.text($0) })
-        #expect(mapped.verifyText() && !mapped.isDamaged)
+        #expect(mapped.verifyText())
+        #expect(!mapped.isDamaged)
         let joined = FeatureStore.joining([
             FeatureSlice(store: mapped, rows: 0..<count), FeatureSlice(store: original, rows: 0..<count),
         ])
@@ -91,9 +93,11 @@ struct FeatureSectionsTests {
         let copy = SectionsCopy(original)
         copy.parts[0][TextGuard.chunkSize + 100] ^= 1
         let mapped = try copy.open()
-        #expect(mapped.text(0) == original.text(0) && !mapped.isDamaged)
+        #expect(mapped.text(0) == original.text(0))
+        #expect(!mapped.isDamaged)
         let broken = (0..<3000).filter { mapped.text($0) != original.text($0) }
-        #expect(!broken.isEmpty && mapped.isDamaged)
+        #expect(!broken.isEmpty)
+        #expect(mapped.isDamaged)
         #expect(broken.allSatisfy { mapped.residentRecord($0).properties.isEmpty })
         #expect(!mapped.verifyText())
         #expect(try !copy.open().verifyText())

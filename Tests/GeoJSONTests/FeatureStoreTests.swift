@@ -55,7 +55,8 @@ struct FeatureStoreTests {
         ])
     func verbatim(_ text: String) throws {
         let store = try store("[\(text)]")
-        #expect(store.count == 1 && store.text(0) == text)
+        #expect(store.count == 1)
+        #expect(store.text(0) == text)
     }
 
     @Test("members may be in any order; of equal ones, the last counts")
@@ -91,10 +92,12 @@ struct FeatureStoreTests {
     func bad(_ text: String, _ fault: FeatureFault) throws {
         let json = "[\(feature()),\(text),\(feature())]"
         let error = #expect(throws: GeoJSONError.self) { _ = try store(json) }
-        #expect(error?.invalidFeature?.index == 1 && error?.invalidFeature?.fault == fault)
+        #expect(error?.invalidFeature?.index == 1)
+        #expect(error?.invalidFeature?.fault == fault)
         var builder = FeatureStoreBuilder(policy: .skip, promoteId: nil)
         try builder.add(json)
-        #expect(builder.accepted == 2 && builder.skipped == 1)
+        #expect(builder.accepted == 2)
+        #expect(builder.skipped == 1)
         #expect(builder.skippedReasons == [fault.rawValue: 1])
         #expect(builder.finish().count == 2)
     }
@@ -130,7 +133,8 @@ struct FeatureStoreTests {
             "[\(feature("1", "[1,2]", #"{"code":"x"}"#)),\(feature("2", "[1,2]", #"{"code":[1]}"#)),\(feature("3"))]"
         let store = try store(json, promoteId: "code")
         #expect(store.withIdentifier(0) { $0.map { String(decoding: $0, as: UTF8.self) } } == #""x""#)
-        #expect(!store.hasIdentifier(1) && !store.hasIdentifier(2))
+        #expect(!store.hasIdentifier(1))
+        #expect(!store.hasIdentifier(2))
     }
 
     @Test("properties can be selected and coordinates rounded")
@@ -159,8 +163,10 @@ struct FeatureStoreTests {
             FeatureSlice(store: first, rows: 0..<0), FeatureSlice(store: first, rows: 250..<400),
         ])
         #expect(joined.count == 190 + 1 + 50)
-        #expect(joined.text(0) == first.text(10) && joined.text(189) == first.text(199))
-        #expect(joined.text(190) == second.text(1) && joined.text(240) == first.text(299))
+        #expect(joined.text(0) == first.text(10))
+        #expect(joined.text(189) == first.text(199))
+        #expect(joined.text(190) == second.text(1))
+        #expect(joined.text(240) == first.text(299))
         let (longitudes, latitudes) = try #require(joined.takeCoordinates(threads: 2) { false }).arrays
         #expect(longitudes.count == 241 && longitudes[5] == 15 && latitudes[5] == 1)
         #expect(FeatureStore.joining([]).count == 0)
@@ -182,11 +188,11 @@ struct FeatureStoreTests {
         for threads in 1...2 {
             let (longitudes, latitudes) = try #require(store.takeCoordinates(threads: threads) { false })
                 .arrays
-            #expect(longitudes == fresh.longitudes && latitudes == fresh.latitudes)
+            #expect(longitudes == fresh.longitudes)
+            #expect(latitudes == fresh.latitudes)
         }
-        #expect(
-            fresh.longitudes[70_001] == Double(70_001) / 1000 - 50
-                && fresh.latitudes[70_001] == Double(70_001 % 170) - 85.5)
+        #expect(fresh.longitudes[70_001] == Double(70_001) / 1000 - 50)
+        #expect(fresh.latitudes[70_001] == Double(70_001 % 170) - 85.5)
     }
 }
 

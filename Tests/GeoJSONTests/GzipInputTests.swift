@@ -43,7 +43,8 @@ struct GzipInputTests {
             }
         }
         try input.finish()
-        #expect(found == text && steps >= text.count / GzipInput.windowSize)
+        #expect(found == text)
+        #expect(steps >= text.count / GzipInput.windowSize)
     }
 
     @Test(

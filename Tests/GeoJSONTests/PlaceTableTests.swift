@@ -19,12 +19,14 @@ struct PlaceTableTests {
             let row = UInt32.random(in: 0..<rows, using: &random)
             let place = step % 5 == 0 ? .gone : PlaceTable.Place(store: step / 7, row: step)
             let (old, known) = (table.update(row, to: place), plain.updateValue(place, forKey: row))
-            #expect(old?.store == known?.store && old?.row == known?.row)
+            #expect(old?.store == known?.store)
+            #expect(old?.row == known?.row)
             if step % 400 == 0 { earlier.append((table, plain)) }
         }
         earlier.append((table, plain))
         for (table, plain) in earlier {
-            #expect(table.count == plain.count && table.rows == plain.keys.sorted())
+            #expect(table.count == plain.count)
+            #expect(table.rows == plain.keys.sorted())
             #expect(table.all.allSatisfy { plain[$0.key]?.row == $0.value.row })
             #expect(plain.allSatisfy { table[$0.key]?.store == $0.value.store })
             #expect(table[rows] == nil)
@@ -42,7 +44,8 @@ struct PlaceTableTests {
         }
         earlier.append(StoreList(stores))
         for (count, list) in earlier.enumerated() {
-            #expect(list.count == count && Array(list.all).count == count)
+            #expect(list.count == count)
+            #expect(Array(list.all).count == count)
             #expect(zip(list.all, stores).allSatisfy { $0 === $1 })
             #expect((0..<count).allSatisfy { list[UInt32($0)] === stores[$0] })
         }

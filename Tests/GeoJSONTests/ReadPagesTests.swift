@@ -28,7 +28,7 @@ import struct Foundation.UUID
     }
 
     @Test("leave the page cache if the file is large, those that have not been read stay")
-    func leaveThePageCacheIfTheFileIsLarge() throws {
+    func dropsPagesOfLargeFile() throws {
         let file = try Self.file()
         // A file system without a cache of its own, such as tmpfs, keeps everything.
         guard Self.isCached(file, at: 0), posix_fadvise(file.number, 1 << 20, 4096, POSIX_FADV_DONTNEED) == 0,
@@ -41,7 +41,8 @@ import struct Foundation.UUID
         // The end of the file.
         pages.add(0)
         pages.finish()
-        #expect(!Self.isCached(file, at: 0) && !Self.isCached(file, at: (1 << 20) - 4096))
+        #expect(!Self.isCached(file, at: 0))
+        #expect(!Self.isCached(file, at: (1 << 20) - 4096))
         #expect(Self.isCached(file, at: 2 << 20))
     }
 

@@ -91,7 +91,8 @@ struct JSONReaderTests {
         }
         _ = try JSONReader.parse(nested(64))
         let error = #expect(throws: JSONError.self) { _ = try JSONReader.parse(nested(65)) }
-        #expect(error?.kind == .depth && error?.offset == 64)
+        #expect(error?.kind == .depth)
+        #expect(error?.offset == 64)
         #expect(throws: JSONError.self) {
             _ = try JSONReader.parse(String(repeating: "{\"a\":", count: 100_000))
         }
@@ -142,7 +143,8 @@ struct JSONReaderTests {
             let missing = root["d"]
             #expect(missing == nil)
             let array = try #require(root["a"])
-            #expect(array.count == 2 && root.count == 2)
+            #expect(array.count == 2)
+            #expect(root.count == 2)
         }
     }
 
@@ -151,8 +153,11 @@ struct JSONReaderTests {
         let document = try JSONDocument(
             Array(##"{"":0,"id":1,"idx":2,"i":3,"ID":4,"\u0069d":5,"n\u0000":6}"##.utf8))
         document.withRoot { root in
-            #expect(root["id"]?.number == 5 && root["idx"]?.number == 2 && root["i"]?.number == 3)
-            #expect(root[""]?.number == 0 && root["n\0"]?.number == 6)
+            #expect(root["id"]?.number == 5)
+            #expect(root["idx"]?.number == 2)
+            #expect(root["i"]?.number == 3)
+            #expect(root[""]?.number == 0)
+            #expect(root["n\0"]?.number == 6)
             let absent = root["d"] == nil && root["idxx"] == nil
             #expect(absent)
             #expect(root.members.filter { $0.key.isString(Array("id".utf8)) }.count == 2)
@@ -199,7 +204,8 @@ struct JSONReaderTests {
             Issue.record("an object was expected")
             return
         }
-        #expect(members.count == 2 && members["é"] == .number(1))
+        #expect(members.count == 2)
+        #expect(members["é"] == .number(1))
     }
 }
 

@@ -29,7 +29,8 @@ struct JSONScannerTests {
                     let expected = scanner.scanToLast(piece)
                     guard let found else { return }
                     skipped += 1
-                    #expect(found == expected.last && piece.count == expected.scanned)
+                    #expect(found == expected.last)
+                    #expect(piece.count == expected.scanned)
                     #expect(ahead == scanner, "\(String(decoding: text, as: UTF8.self))")
                 }
                 start = end

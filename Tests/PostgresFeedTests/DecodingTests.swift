@@ -110,8 +110,10 @@ import Testing
                 try LogicalMessage.read(bytes, isStreamed: false).message
             })
         else { return #expect(Bool(false)) }
-        #expect(table.id == 16385 && table.columns.map(\.name) == ["id", "name"])
-        #expect(table.columns.map(\.isKey) == [true, false] && table.columns.map(\.type) == [23, 25])
+        #expect(table.id == 16385)
+        #expect(table.columns.map(\.name) == ["id", "name"])
+        #expect(table.columns.map(\.isKey) == [true, false])
+        #expect(table.columns.map(\.type) == [23, 25])
     }
 
     @Test("A message that is cut or changed is an error or another message, never a crash")
@@ -293,7 +295,8 @@ import Testing
             let value = big(Int32(1)) + [UInt8(ascii: "1")]
             let rows = big(Int16(count)) + (0..<count).flatMap { _ in value }
             let found = CopyPiece(rows: rows, writer: RowWriter(layout, maximumBytes: 1000)).read { _ in }
-            #expect(found.rows == (count == 4 ? 1 : 0) && (found.error == nil) == (count == 4))
+            #expect(found.rows == (count == 4 ? 1 : 0))
+            #expect((found.error == nil) == (count == 4))
         }
     }
 
@@ -305,7 +308,8 @@ import Testing
             #expect(writer.bytes == Array("\"\(number)\"".utf8))
         }
         #expect(FollowRun.sinceEpoch(0) == 946_684_800_000_000)
-        #expect(FollowRun.sinceEpoch(.min) < 0 && FollowRun.sinceEpoch(.max) > 1 << 60)
+        #expect(FollowRun.sinceEpoch(.min) < 0)
+        #expect(FollowRun.sinceEpoch(.max) > 1 << 60)
     }
 
     @Test("A window is full by bytes, by many small changes and by a copy, and free once they are confirmed")
@@ -320,21 +324,26 @@ import Testing
         }
         var window = ConfirmationWindow()
         window.add(copyAt: LogPosition(rawValue: 5))
-        #expect(window.isFull && window.oldestCommit == nil)
+        #expect(window.isFull)
+        #expect(window.oldestCommit == nil)
         window.confirm(LogPosition(rawValue: 4))
         #expect(window.isFull)
         window.confirm(LogPosition(rawValue: 5))
-        #expect(window.isEmpty && !window.isFull)
+        #expect(window.isEmpty)
+        #expect(!window.isFull)
         for position in 10..<20 {
             let changes = ConfirmationWindow.mostBytes / ConfirmationWindow.bytesOfChange / 10
             window.add(transaction(UInt64(position), 100, changes))
         }
-        #expect(window.isFull && window.oldestCommit == 10)
+        #expect(window.isFull)
+        #expect(window.oldestCommit == 10)
         window.confirm(LogPosition(rawValue: 12))
-        #expect(!window.isFull && window.oldestCommit == 13)
+        #expect(!window.isFull)
+        #expect(window.oldestCommit == 13)
         window.add(transaction(30, ConfirmationWindow.mostBytes, 1))
         #expect(window.isFull)
         window.confirm(LogPosition(rawValue: 30))
-        #expect(window.isEmpty && window.oldestCommit == nil)
+        #expect(window.isEmpty)
+        #expect(window.oldestCommit == nil)
     }
 }

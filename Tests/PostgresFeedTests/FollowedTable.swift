@@ -6,8 +6,8 @@ import TestSupport
 
 @testable import PostgresFeed
 
-/// A consumer that keeps a table's features in memory, as a source would, and the loop that its feed runs on. For one
-/// thread.
+/// A consumer that keeps a table's features in memory, as a source would, and the loop that its feed runs on.
+/// For one thread.
 final class FollowedTable: TableFeedConsumer {
     let loop: EventLoop
     private(set) var feed: TableFeed!
@@ -56,8 +56,8 @@ final class FollowedTable: TableFeedConsumer {
         var isLate = false
         let check = Timer(on: loop, delay: 0, every: 2) { [unowned self] in if condition(self) { loop.stop() }
         }
-        // Under a sanitizer, on a machine with other work, a copy has taken more than two minutes: other tests' transactions, for
-        // which the server lets a new slot wait, take as long.
+        // Under a sanitizer, on a machine with other work, a copy has taken more than two minutes: other
+        // tests' transactions, for which the server lets a new slot wait, take as long.
         let limit = Timer(on: loop, delay: 600_000) { [unowned self] in
             isLate = true
             loop.stop()
@@ -83,8 +83,8 @@ final class FollowedTable: TableFeedConsumer {
 
     /// What a fresh copy gives at this moment.
     ///
-    /// - Parameter server: connects to it directly. A proxy that waits for this table, whose loop does not run meanwhile, would pass
-    ///   nothing on.
+    /// - Parameter server: connects to it directly. A proxy that waits for this table, whose loop does not
+    ///   run meanwhile, would pass nothing on.
     func freshCopy(from server: PostgresServer? = nil) throws -> [String: String] {
         var configuration = configuration
         if let server { configuration.connection = server.connection(configuration.slotScope) }

@@ -37,7 +37,8 @@ struct RowTests {
             "UPDATE t SET geom = 'POINT(1 1)' WHERE id < 9; UPDATE t SET geom = NULL WHERE id = 9",
             in: database)
         try table.catchUp(server)
-        #expect(table.features.count == 11 && table.features["9"] == nil)
+        #expect(table.features.count == 11)
+        #expect(table.features["9"] == nil)
         #expect(table.transactions.map(\.skipped.total) == [0, 1])
         try expectSame(table)
         table.stop()
@@ -92,7 +93,8 @@ struct RowTests {
             BEGIN; UPDATE t SET a = 'short' WHERE id = 'k8'; UPDATE t SET n = 0 WHERE id = 'k8'; UPDATE t SET id = 'q' WHERE id = 'k8'; COMMIT;
             """, in: database)
         try table.catchUp(server)
-        #expect(table.features["\"new\""]?.contains("a\\\\\\\"a") == true && table.features["\"k7\""] == nil)
+        #expect(table.features["\"new\""]?.contains("a\\\\\\\"a") == true)
+        #expect(table.features["\"k7\""] == nil)
         try expectSame(table)
         table.stop()
     }
@@ -262,7 +264,8 @@ struct RowTests {
             """, in: database)
         try followed.catchUp(server)
         #expect(followed.features["5000"]?.contains(#""short":"longlongl""#) == true)
-        #expect(followed.features["5"] == nil && followed.features["6"] == nil)
+        #expect(followed.features["5"] == nil)
+        #expect(followed.features["6"] == nil)
         #expect(followed.copies.count == 1)
         try expectSame(followed)
         followed.stop()

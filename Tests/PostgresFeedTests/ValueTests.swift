@@ -6,7 +6,8 @@ import Testing
 
 @testable import PostgresFeed
 
-/// Each value comes by a copy, by an INSERT and by an UPDATE, and is compared with what the server's `to_jsonb` gives.
+/// Each value comes by a copy, by an INSERT and by an UPDATE, and is compared with what the server's
+/// `to_jsonb` gives.
 @Suite(
     "SQL values as JSON",
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.missing)))
@@ -280,7 +281,8 @@ struct ValueTests {
         let lines = try server.sql(
             "SELECT id, to_jsonb(d), to_jsonb(f), to_jsonb(n) FROM t ORDER BY id", in: database
         ).split(separator: "\n")
-        #expect(lines.count == 6000 && table.features.count == 6000)
+        #expect(lines.count == 6000)
+        #expect(table.features.count == 6000)
         for line in lines {
             let fields = line.split(separator: "|").map(String.init)
             let expected = #"{"d":\#(fields[1]),"f":\#(fields[2]),"n":\#(fields[3])}"#

@@ -18,9 +18,14 @@ import Testing
 
     @Test("a plane's longer side is 1")
     func aPlanesLongerSideIsOne() {
-        #expect(plane.extent.x == 1 && plane.extent.y == 0.5)
-        #expect(plane.x(100) == 0 && plane.x(300) == 1 && plane.y(50) == 0 && plane.y(-50) == 0.5)
-        #expect(plane.longitude(0.25) == 150 && plane.latitude(0.25) == 0)
+        #expect(plane.extent.x == 1)
+        #expect(plane.extent.y == 0.5)
+        #expect(plane.x(100) == 0)
+        #expect(plane.x(300) == 1)
+        #expect(plane.y(50) == 0)
+        #expect(plane.y(-50) == 0.5)
+        #expect(plane.longitude(0.25) == 150)
+        #expect(plane.latitude(0.25) == 0)
     }
 
     @Test("a frame shows the plane once and requests no more")
@@ -38,7 +43,7 @@ import Testing
     }
 
     @Test("lines are at round numbers of the plane's units")
-    func linesAreAtRoundNumbersOfThePlanesUnits() {
+    func drawsLinesAtRoundUnits() {
         let frame = PictureFrame(showing: plane.whole, width: 800, height: 600, projection: plane)
         let graticule = Graticule(frame)
         #expect(graticule.meridians.map(\.label) == ["100", "150", "200", "250", "300"])
@@ -51,7 +56,9 @@ import Testing
         var camera = MapCamera(columns: 80, rows: 24, projection: plane)
         camera.look(at: plane.whole)
         for _ in 0..<20 { camera.pan(right: 1, down: 1) }
-        #expect(camera.centreX == 1 && camera.centreY == 0.5)
-        #expect(camera.frame.box.east == 300 && camera.frame.box.south == -50)
+        #expect(camera.centreX == 1)
+        #expect(camera.centreY == 0.5)
+        #expect(camera.frame.box.east == 300)
+        #expect(camera.frame.box.south == -50)
     }
 }

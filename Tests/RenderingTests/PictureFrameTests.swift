@@ -18,7 +18,8 @@ import Testing
         for latitude in [box.south, box.north] {
             let pixel = frame.pixel(longitude: middle, latitude: latitude)
             #expect(abs(pixel.x - 400) < 1e-6)
-            #expect(pixel.y >= -1e-6 && pixel.y <= 600 + 1e-6)
+            #expect(pixel.y >= -1e-6)
+            #expect(pixel.y <= 600 + 1e-6)
         }
         let width = (box.east - box.west + (box.west > box.east ? 360 : 0)) / 360 * frame.worldSide
         #expect(width <= 800 + 1e-6)

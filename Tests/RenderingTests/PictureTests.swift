@@ -93,7 +93,8 @@ struct PictureTests {
         for (width, height) in [(16, 16), (360, 300), (8192, 16)] {
             let bytes = try picture(width: width, height: height).draw(odd, as: .png)
             let image = try PNGPixels(bytes)
-            #expect(image.width == width && image.height == height)
+            #expect(image.width == width)
+            #expect(image.height == height)
         }
     }
 

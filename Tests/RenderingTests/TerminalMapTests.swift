@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test("the camera moves around the world, but not over the poles")
-    func theCameraGoesRoundTheWorldButNotOverThePoles() {
+    func cameraWrapsButStopsAtPoles() {
         var camera = MapCamera(columns: 80, rows: 24)
         for _ in 0..<100 { camera.pan(right: 0.3, down: 0.4) }
         #expect((0..<1).contains(camera.centreX))
@@ -36,13 +36,16 @@ import Testing
     }
 
     @Test("the camera looks at a box as close as it fits")
-    func theCameraLooksAtABoxAsCloseAsItFits() {
+    func cameraFitsBox() {
         var camera = MapCamera(columns: 100, rows: 30)
         let box = BoundingBox(west: 5, south: 47, east: 16, north: 55)
         camera.look(at: box)
         for (longitude, latitude) in [(5.0, 47.0), (16, 55)] {
             let pixel = camera.frame.pixel(longitude: longitude, latitude: latitude)
-            #expect(pixel.x >= 0 && pixel.x <= 100 && pixel.y >= 0 && pixel.y <= 60)
+            #expect(pixel.x >= 0)
+            #expect(pixel.x <= 100)
+            #expect(pixel.y >= 0)
+            #expect(pixel.y <= 60)
         }
         let side = camera.frame.worldSide
         #expect(Double(11) / 360 * side * 2 > 100 || (Mercator.y(47) - Mercator.y(55)) * side * 2 > 60)
@@ -60,7 +63,7 @@ import Testing
     }
 
     @Test("what lies outside the grid is left out")
-    func whatLiesOutsideTheGridIsLeftOut() {
+    func clipsToGrid() {
         var grid = TerminalGrid(columns: 4, rows: 2)
         grid.disc(PixelPoint(x: 1e300, y: -1e300), radius: 5, colour: Colour(0))
         grid.text("long text", at: PixelPoint(x: 0, y: 1), ink: Colour(0))
@@ -91,7 +94,7 @@ import Testing
     }
 
     @Test("the selected marker stays selected while it is there")
-    func theSelectedMarkerStaysSelectedWhileItIsThere() throws {
+    func keepsSelection() throws {
         var map = TerminalMap(camera: MapCamera(columns: 80, rows: 24))
         try map.show([marker("a", 5), marker("b", 40)], keepingSelection: false)
         #expect(map.selectedFeature?.longitude == 5)
@@ -160,7 +163,8 @@ import Testing
         let map = TerminalMap(camera: MapCamera(columns: 80, rows: 21))
         let lines = map.lines(source: "cities", palette: .none)
         #expect(lines.contains { $0.contains("····") })
-        #expect(lines.contains { $0.contains("90°W") } && lines.contains { $0.hasPrefix("0°") })
+        #expect(lines.contains { $0.contains("90°W") })
+        #expect(lines.contains { $0.hasPrefix("0°") })
         #expect(visible(map.lines(source: "c", palette: .full)[0]).contains("● 1 ● 2+ ● 100+ ● 750+"))
     }
 

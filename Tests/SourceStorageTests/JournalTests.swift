@@ -47,11 +47,14 @@ struct JournalTests {
         let folder = try StateFolder()
         _ = try Self.write(folder)
         let reader = try Self.read(folder)
-        #expect(
-            reader.records == Self.records && reader.newestRevision == 15 && reader.header?.generation == 1)
-        #expect(
-            reader.damage == nil && reader.note == nil && reader.tornBytes == 0 && reader.hasBegun
-                && reader.laterRecords.isEmpty)
+        #expect(reader.records == Self.records)
+        #expect(reader.newestRevision == 15)
+        #expect(reader.header?.generation == 1)
+        #expect(reader.damage == nil)
+        #expect(reader.note == nil)
+        #expect(reader.tornBytes == 0)
+        #expect(reader.hasBegun)
+        #expect(reader.laterRecords.isEmpty)
         #expect(folder.names == ["1.journal"])
         var writer = try JournalWriter(continuing: reader)
         try writer.append(Record(16, [4]).payload)
@@ -79,7 +82,9 @@ struct JournalTests {
             previous: 8, hasBegun: true)
         let reader = try Self.read(folder, "a")
         let header = try #require(reader.header)
-        #expect(header.continues && header.previous == 8 && reader.newestRevision == 5)
+        #expect(header.continues)
+        #expect(header.previous == 8)
+        #expect(reader.newestRevision == 5)
     }
 
     @Test("that end within an unacknowledged record lose only that record")
@@ -91,7 +96,9 @@ struct JournalTests {
         for count in 1..<record.count {
             try folder.write(bytes + record[..<count], "torn")
             let reader = try Self.read(folder, "torn")
-            #expect(reader.records == Self.records && reader.damage == nil && reader.tornBytes == count)
+            #expect(reader.records == Self.records)
+            #expect(reader.damage == nil)
+            #expect(reader.tornBytes == count)
         }
         // The next record takes the torn one's place.
         var writer = try JournalWriter(continuing: try Self.read(folder, "torn"))
@@ -108,7 +115,8 @@ struct JournalTests {
             try folder.write(Array(bytes[..<count]), "short")
             let reader = try Self.read(folder, "short")
             #expect(reader.damage != nil, "\(count) bytes")
-            #expect(Self.records.starts(with: reader.records) && reader.records.count < 3, "\(count) bytes")
+            #expect(Self.records.starts(with: reader.records), "\(count) bytes")
+            #expect(reader.records.count < 3, "\(count) bytes")
         }
         for count in 0..<JournalFormat.start {
             try folder.write(Array(bytes[..<count]), "short")
@@ -128,13 +136,15 @@ struct JournalTests {
             let reader = try Self.read(folder, "changed")
             #expect((reader.header == nil) == (place < SectionFile.headerSize), "byte \(place)")
             guard place >= JournalFormat.start else {
-                #expect(reader.records == Self.records && reader.damage == nil, "byte \(place)")
+                #expect(reader.records == Self.records, "byte \(place)")
+                #expect(reader.damage == nil, "byte \(place)")
                 let isUsed = place < JournalFormat.markOffset + 12
                 #expect((reader.note != nil) == isUsed, "byte \(place)")
                 #expect(reader.damagedBytes?.contains(place) ?? false == isUsed, "byte \(place)")
                 continue
             }
-            #expect(reader.damage != nil && reader.damagedBytes?.contains(place) == true, "byte \(place)")
+            #expect(reader.damage != nil, "byte \(place)")
+            #expect(reader.damagedBytes?.contains(place) == true, "byte \(place)")
             // Only the record that has the bit is missing.
             let lost = reader.records.count
             #expect(reader.records == Array(Self.records[..<lost]), "byte \(place)")
@@ -157,7 +167,8 @@ struct JournalTests {
                 changed.replaceSubrange(start..<start + count, with: repeatElement(filler, count: count))
                 try folder.write(changed, "changed")
                 let reader = try Self.read(folder, "changed")
-                #expect(reader.records.isEmpty && !reader.laterRecords.isEmpty)
+                #expect(reader.records.isEmpty)
+                #expect(!reader.laterRecords.isEmpty)
                 #expect(reader.laterRecords == Array(all.suffix(reader.laterRecords.count)))
                 let missing = all.count - reader.laterRecords.count
                 #expect(reader.damage?.contains("\(missing) changes are missing") == true)
@@ -167,7 +178,9 @@ struct JournalTests {
         // The first sector is gone, and with it header, mark and the first records.
         try folder.write([UInt8](repeating: 0, count: 512) + bytes[512...], "changed")
         let reader = try Self.read(folder, "changed")
-        #expect(reader.header == nil && reader.known == nil && reader.damage != nil)
+        #expect(reader.header == nil)
+        #expect(reader.known == nil)
+        #expect(reader.damage != nil)
         #expect(reader.laterRecords == Array(all[3...]))
     }
 

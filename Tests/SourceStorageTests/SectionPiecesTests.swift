@@ -38,14 +38,19 @@ struct SectionPiecesTests {
         let pieces = try open(folder.path + "/a")
         for (name, bytes) in Self.sections where !bytes.isEmpty {
             let before = pieces.loadedBytes
-            #expect(pieces.load(name, 1..<2) && pieces.load(name, 0..<1) && pieces.load(name, 5..<5))
+            #expect(pieces.load(name, 1..<2))
+            #expect(pieces.load(name, 0..<1))
+            #expect(pieces.load(name, 5..<5))
             #expect(pieces.loadedBytes - before == min(bytes.count, Self.size))
             #expect(pieces.load(name, 0..<bytes.count))
             #expect(pieces.loadedBytes - before == bytes.count)
             #expect(Array(pieces.reader.bytes(name)) == bytes)
         }
-        #expect(pieces.load(5, 0..<100) && pieces.load(4, 0..<0))
-        #expect(!pieces.load(1, 0..<6 * Self.size) && !pieces.load(4, 0..<1) && !pieces.load(77, 0..<1))
+        #expect(pieces.load(5, 0..<100))
+        #expect(pieces.load(4, 0..<0))
+        #expect(!pieces.load(1, 0..<6 * Self.size))
+        #expect(!pieces.load(4, 0..<1))
+        #expect(!pieces.load(77, 0..<1))
         // A reader that knows nothing of pieces finds nothing unusual.
         try pieces.reader.verify(except: [])
     }
@@ -65,7 +70,8 @@ struct SectionPiecesTests {
                 let place = other * Self.size
                 #expect(pieces.load(1, place..<place + 1) == (other != piece))
             }
-            #expect(!pieces.loadWhole(1, threads: 3) && pieces.loadWhole(3, threads: 3))
+            #expect(!pieces.loadWhole(1, threads: 3))
+            #expect(pieces.loadWhole(3, threads: 3))
             #expect(pieces.load(2, 0..<8))
         }
     }
@@ -94,8 +100,10 @@ struct SectionPiecesTests {
         try write(folder.path + "/a")
         let pieces = try open(folder.path + "/a", mostBytes: 2 * Self.size)
         #expect(pieces.loadWhole(3, threads: 2))
-        #expect(pieces.load(1, 0..<2 * Self.size) && !pieces.load(1, 2 * Self.size..<2 * Self.size + 1))
-        #expect(pieces.load(1, 0..<2 * Self.size) && pieces.loadedBytes == 5 * Self.size)
+        #expect(pieces.load(1, 0..<2 * Self.size))
+        #expect(!pieces.load(1, 2 * Self.size..<2 * Self.size + 1))
+        #expect(pieces.load(1, 0..<2 * Self.size))
+        #expect(pieces.loadedBytes == 5 * Self.size)
     }
 
     @Test("a file that became shorter is an error")

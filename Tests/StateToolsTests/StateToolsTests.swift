@@ -81,7 +81,8 @@ struct StateToolsTests {
         let folder = try Folder()
         #expect(try StateCheck.sources(in: folder.state) == ["beside", "test"])
         let findings = try StateCheck.check("test", in: folder.state)
-        #expect(findings.count == 4 && findings.allSatisfy { $0.condition == .intact })
+        #expect(findings.count == 4)
+        #expect(findings.allSatisfy { $0.condition == .intact })
     }
 
     @Test("a damaged file is named with its bytes, in text, index, mark and record")
@@ -99,7 +100,8 @@ struct StateToolsTests {
         try folder.flip("2.snapshot") { _ in bytes }
         try folder.flip("2.journal") { $0.count - 5 }
         findings = try StateCheck.check("test", in: folder.state).filter { $0.condition != .intact }
-        #expect(findings.map(\.file) == ["2.journal"] && findings.first?.condition == .damaged)
+        #expect(findings.map(\.file) == ["2.journal"])
+        #expect(findings.first?.condition == .damaged)
         #expect(try StateCheck.check("beside", in: folder.state).allSatisfy { $0.condition == .intact })
     }
 
@@ -112,12 +114,14 @@ struct StateToolsTests {
         }
         let salvage = try Salvage("test", in: folder.state)
         // One block of 4 KiB is lost: fewer than twenty features of 260 bytes.
-        #expect(salvage.verifiedCount > 1980 && salvage.verifiedCount < 2000)
+        #expect(salvage.verifiedCount > 1980)
+        #expect(salvage.verifiedCount < 2000)
         #expect(salvage.verifiedCount + salvage.unverifiedCount + salvage.lostCount == 2000)
         var lines: [String] = []
         salvage.write(verifiedOnly: false) { lines.append(String(decoding: $0, as: UTF8.self)) }
         #expect(lines.count == salvage.verifiedCount + salvage.unverifiedCount)
-        #expect(lines.contains { $0.contains("\"id\":5000") } && !lines.contains { $0.contains("\"n\":7,") })
+        #expect(lines.contains { $0.contains("\"id\":5000") })
+        #expect(!lines.contains { $0.contains("\"n\":7,") })
         for line in lines { #expect(throws: Never.self) { try JSONReader.parse(line) } }
         #expect(throws: StateToolError.self) { try Salvage("nothing", in: folder.state) }
     }
@@ -245,7 +249,8 @@ struct StateToolsTests {
     func tar() throws {
         let header = TarHeader(name: "sources/a/1.snapshot", count: 12_345)
         let bytes = try #require(header.bytes)
-        #expect(bytes.count == 512 && TarHeader(bytes) == header)
+        #expect(bytes.count == 512)
+        #expect(TarHeader(bytes) == header)
         #expect(TarHeader(name: String(repeating: "x", count: 101), count: 1).bytes == nil)
         let folder = try Folder()
         let archive = folder.path + "/backup.tar"

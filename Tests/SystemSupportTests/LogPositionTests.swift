@@ -28,13 +28,15 @@ import Testing
     func order() {
         let texts = ["0/1", "0/FFFFFFFF", "1/0", "A/0", "10/0"]
         let positions = texts.compactMap { LogPosition($0) }
-        #expect(positions.count == texts.count && positions.sorted() == positions)
+        #expect(positions.count == texts.count)
+        #expect(positions.sorted() == positions)
     }
 
     @Test("a distance is the number of bytes to a later position, and 0 to an earlier one")
     func distance() {
         let (first, last) = (LogPosition(rawValue: 0), LogPosition(rawValue: .max))
-        #expect(first.distance(to: last) == .max && last.distance(to: first) == 0)
+        #expect(first.distance(to: last) == .max)
+        #expect(last.distance(to: first) == 0)
         #expect(LogPosition(rawValue: 5).distance(to: LogPosition(rawValue: 9)) == 4)
     }
 }

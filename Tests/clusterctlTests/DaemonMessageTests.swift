@@ -81,7 +81,8 @@ struct DaemonMessageTests {
         let methods = Set(MethodDeclaration.all.map(\.name))
         #expect(DaemonMessage.commands.count > 20)
         for (method, command) in DaemonMessage.commands {
-            #expect(names.contains(command) && methods.contains(method), "\(method): \(command)")
+            #expect(names.contains(command), "\(method): \(command)")
+            #expect(methods.contains(method), "\(method): \(command)")
         }
     }
 

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test("it follows an app that becomes slower")
-    func itFollowsAnAppThatBecomesSlower() {
+    func adaptsToSlowerApp() {
         var pace = FlushPace(frame: .milliseconds(20), share: 0.5, markerDuration: .milliseconds(1))
         for _ in 0..<50 { pace.took(.milliseconds(5) * pace.batch, for: pace.batch) }
         #expect(pace.batch == 2)

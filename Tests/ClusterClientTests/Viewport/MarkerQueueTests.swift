@@ -39,12 +39,14 @@ enum Change {
     }
 
     @Test("steps come in order, as many as requested")
-    mutating func stepsComeInTheirOrderAndSoManyAsAskedFor() throws {
+    mutating func yieldsRequestedSteps() throws {
         try apply(add: ["a", "b", "c"].map { Change.feature($0) }, keep: 0)
         #expect(take(2) == ["+a", "+b"])
         try apply(add: [Change.feature("d")], remove: ["a"], keep: 2, revision: 2)
         #expect(take() == ["+c", "-a", "+d"])
-        #expect(queue.isEmpty && take().isEmpty && queue.revision == 2)
+        #expect(queue.isEmpty)
+        #expect(take().isEmpty)
+        #expect(queue.revision == 2)
         #expect(Set(queue.delivered.keys) == ["b", "c", "d"])
     }
 
@@ -55,7 +57,7 @@ enum Change {
     }
 
     @Test("transitions say where markers come from and go")
-    mutating func transitionsTellWhereMarkersComeFromAndGo() throws {
+    mutating func transitionsNameOrigins() throws {
         let first = [Self.transition("a", 1), Self.transition("b", 2)].joined(separator: ",")
         try queue.apply(
             JSONReader.parse(#"{"add":[\#(first)],"update":[],"remove":[],"keep":0,"revision":1}"#))
@@ -83,7 +85,7 @@ enum Change {
     }
 
     @Test("markers that appear and disappear in between are not delivered")
-    mutating func whatComesAndGoesInBetweenIsNeverDelivered()
+    mutating func skipsMarkersThatCameAndWent()
         throws
     {
         try apply(add: [Change.feature("a")], keep: 0)
@@ -118,7 +120,8 @@ enum Change {
         }
     }
 
-    /// However changes and steps interleave, the app ends with what is to be seen, and nothing is delivered twice.
+    /// However changes and steps interleave, the app ends with what is to be seen, and nothing is delivered
+    /// twice.
     @Test("every interleaving ends in the right state", arguments: 0..<20)
     mutating func anyInterleavingEndsRight(
         _ seed: UInt64
@@ -149,7 +152,8 @@ enum Change {
                 case .replace(let marker):
                     let name = Self.name(marker)
                     let old = shown.updateValue(name, forKey: marker.key)
-                    #expect(old != nil && old != name)
+                    #expect(old != nil)
+                    #expect(old != name)
                 }
             }
         }
@@ -159,7 +163,8 @@ enum Change {
             case .add(let marker), .replace(let marker): shown[marker.key] = Self.name(marker)
             }
         }
-        #expect(shown == wanted && queue.isEmpty)
+        #expect(shown == wanted)
+        #expect(queue.isEmpty)
     }
 
     private static func name(_ marker: Marker) -> String { marker.feature.properties["name"]?.asString ?? "" }

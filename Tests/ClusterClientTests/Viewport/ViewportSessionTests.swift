@@ -27,12 +27,16 @@ import Testing
         let session = try client.viewport(of: "s", in: .world, zoom: 1, pace: Self.two)
         var updates = session.makeAsyncIterator()
         let first = try await updates.next()
-        #expect(first?.added.map(\.key) == ["a", "b"] && first?.isComplete == false)
+        #expect(first?.added.map(\.key) == ["a", "b"])
+        #expect(first?.isComplete == false)
         let second = try await updates.next()
-        #expect(second?.added.map(\.key) == ["c"] && second?.isComplete == true && second?.revision == 1)
+        #expect(second?.added.map(\.key) == ["c"])
+        #expect(second?.isComplete == true)
+        #expect(second?.revision == 1)
         try await session.move(to: BoundingBox(west: 1, south: 2, east: 3, north: 4), zoom: 5)
         let third = try await updates.next()
-        #expect(third?.removed == ["a"] && third?.revision == 2)
+        #expect(third?.removed == ["a"])
+        #expect(third?.revision == 2)
         #expect(Set(session.markers.keys) == ["b", "c"])
         session.end()
         #expect(try await updates.next() == nil)
@@ -69,7 +73,7 @@ import Testing
     }
 
     @Test("an inconsistent change ends the watch")
-    func aChangeThatDoesNotFitEndsTheWatching() async throws {
+    func endsWatchOnOversizedChange() async throws {
         let server = try FakeServer { message, peer in
             guard case .open(let request) = message else { return }
             peer.item(request.id, Change.text(remove: ["a"], keep: 0))

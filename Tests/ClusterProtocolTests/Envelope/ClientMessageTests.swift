@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test("the size of the params is that of their text")
-    func theSizeOfTheParamsIsThatOfTheirText() throws {
+    func sizeOfParamsIsTextSize() throws {
         guard case .open(let request) = try read(#"{"id":7,"method":"m","params": {"x": 1} }"#) else {
             Issue.record("no call")
             return
@@ -67,10 +67,11 @@ import Testing
             #"{"id":9007199254740992,"method":"m"}"#, #"{"id":1e400,"method":"m"}"#, #"{"id":1} {"id":2}"#,
             #"{"method":"m"}"#, "{\"id\":1,\"method\":\"\\ud800\"}",
         ])
-    func withoutAUsableIdThereIsNothingToAnswerTo(_ text: String) {
+    func ignoresMessageWithoutId(_ text: String) {
         let failure = failure(text)
         #expect(failure?.error.code == .invalidArgument)
-        #expect(failure != nil && failure?.id == nil)
+        #expect(failure != nil)
+        #expect(failure?.id == nil)
     }
 
     @Test(
@@ -86,7 +87,7 @@ import Testing
             (#"{"id":3,"end":false}"#, false), (#"{"id":3,"cancel":1}"#, false),
             (#"{"id":3,"item":{},"end":true}"#, false),
         ])
-    func withAUsableIdTheErrorBearsIt(_ text: String, _ isOpening: Bool) {
+    func errorHasUsableId(_ text: String, _ isOpening: Bool) {
         let failure = failure(text)
         #expect(failure?.id == 3)
         #expect(failure?.error.code == .invalidArgument)
@@ -94,14 +95,14 @@ import Testing
     }
 
     @Test("of duplicate keys, the last one counts")
-    func ofDuplicateKeysTheLastCounts() throws {
+    func lastDuplicateKeyWins() throws {
         #expect(try read(#"{"id":1,"id":2,"cancel":true}"#) == .cancel(id: 2))
         let open = try read(#"{"id":1,"method":"a","method":"b","params":{"x":1,"x":2}}"#)
         #expect(open == .open(CallRequest(id: 1, method: "b", params: ["x": .number(2)], paramsBytes: 13)))
     }
 
     @Test("cached names match only themselves")
-    func namesThatCameBeforeAreTakenForThemselvesOnly() throws {
+    func cachedNamesMatchExactly() throws {
         let names = MethodNames()
         let parser = JSONParser()
         // More than are kept, some alike, some escaped, one too long to be kept, and again.
@@ -128,12 +129,12 @@ import Testing
     }
 
     @Test("members of later versions are ignored")
-    func membersOfLaterVersionsAreIgnored() throws {
+    func ignoresUnknownMembers() throws {
         #expect(try read(#"{"id":1,"priority":9,"cancel":true}"#) == .cancel(id: 1))
     }
 
     @Test("the charged memory of params grows with their values")
-    func whatParamsTakeOfMemoryGrowsWithTheirValues() throws {
+    func memoryOfParamsGrowsWithValues() throws {
         func memory(_ params: String, _ method: String = "m") throws -> Int {
             guard case .open(let request) = try read(#"{"id":7,"method":"\#(method)","params":\#(params)}"#)
             else {
@@ -152,7 +153,7 @@ import Testing
     }
 
     @Test("features are kept as text only")
-    func ofFeaturesOnlyTheTextIsKept() throws {
+    func keepsOnlyTextOfFeatures() throws {
         let text =
             #"{"id":7,"method":"clusterd.v1.SourceService/UpdateFeatures","params":{"source":"s","upsert":[{"a":1}]}}"#
         guard case .open(let request) = try read(text) else {

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test("an end of stream survives a round trip")
-    func theNoticeOfAnEndIsReadAsItWasWritten() {
+    func readsNoticeAsWritten() {
         var bytes = ByteWriter()
         ServerMessage.writeGoaway("soon", into: &bytes)
         let payload = Array(bytes.bytes.dropFirst(MessageLimits.prefixLength))
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test("an error survives a round trip")
-    func anErrorIsReadAsItWasWritten() {
+    func readsErrorAsWritten() {
         let error = RPCError(.aborted, "say \"again\"\n", details: ["revision": .number(4)])
         var bytes = ByteWriter()
         ServerMessage.write(error: error, id: 9, into: &bytes)
@@ -39,7 +39,7 @@ import Testing
     @Test(
         "any other message is an error",
         arguments: ["x", "[]", "{}", #"{"id":1}"#, #"{"id":1,"error":7}"#])
-    func whatIsNoneOfThemIsAnError(_ text: String) {
+    func refusesUnknownKind(_ text: String) {
         guard case .error = read(text) else {
             Issue.record("read as a good message: \(text)")
             return
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test("a code that gRPC does not have is unknown")
-    func aCodeThatIsNotGRPCsIsUnknown() {
+    func readsForeignCodeAsUnknown() {
         let message = read(#"{"id":1,"error":{"code":99,"message":"m"}}"#)
         #expect(message == .error(id: 1, RPCError(.unknown, "m")))
     }

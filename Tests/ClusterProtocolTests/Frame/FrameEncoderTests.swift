@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test("answers that compression does not shorten are not compressed")
-    func whatDoesNotPayIsNotCompressed() {
+    func skipsUselessCompression() {
         var bytes = ByteWriter()
         let frame = FrameEncoder(beginningIn: &bytes)
         bytes.append("{}")

@@ -7,7 +7,8 @@ import Testing
 struct SipHashTests {
     private let key = SipHash(0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908)
 
-    /// SipHash-1-3 of the bytes 0, 1, 2 … with the key 0, 1, 2 … 15; the first is in the reference implementation's list.
+    /// SipHash-1-3 of the bytes 0, 1, 2 … with the key 0, 1, 2 … 15; the first is in the reference
+    /// implementation's list.
     @Test(
         "hashes equal the reference's",
         arguments: [

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Use order") struct UseOrderTests {
     @Test("the least recently used key is removed first")
-    func whatWasUsedLongestAgoGoesFirst() {
+    func evictsLeastRecentlyUsed() {
         var order = UseOrder<String>()
         for key in ["a", "b", "c"] { order.put(key, bytes: 10) }
         order.touch("a")

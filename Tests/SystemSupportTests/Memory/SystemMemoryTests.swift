@@ -28,7 +28,8 @@ import Testing
             "/sys/fs/cgroup/system.slice/clusterd.service/memory.max": "500000\n",
             "/sys/fs/cgroup/system.slice/clusterd.service/memory.stat": "anon 300000\nfile 199000\n",
         ])
-        #expect(use == SystemMemory.Use(limit: 1_000_000, used: 960_000) && use?.room == 40_000)
+        #expect(use == SystemMemory.Use(limit: 1_000_000, used: 960_000))
+        #expect(use?.room == 40_000)
     }
 
     @Test("groups of version 1")
@@ -39,7 +40,8 @@ import Testing
             "/sys/fs/cgroup/memory/a/memory.limit_in_bytes": "700\n",
             "/sys/fs/cgroup/memory/a/memory.stat": "cache 500\nrss 1\ntotal_rss 800\ntotal_shmem 1\n",
         ])
-        #expect(use == SystemMemory.Use(limit: 700, used: 801) && use?.room == 0)
+        #expect(use == SystemMemory.Use(limit: 700, used: 801))
+        #expect(use?.room == 0)
     }
 
     @Test("without a limit there is no result")
