@@ -12,7 +12,8 @@ public struct ClusterdLoad: LoadProtocol {
     private var head = Head()
     private var answers = LoadAnswers()
 
-    /// - Parameter first: the first request, so that connections do not send the same requests at the same time.
+    /// - Parameter first: the first request, so that connections do not send the same requests at the same
+    ///   time.
     public init(requests: [[UInt8]], first: Int) {
         self.requests = requests
         next = requests.isEmpty ? 0 : first % requests.count
@@ -69,7 +70,8 @@ struct DaemonUsage {
     private let start: Double
 
     init(descriptor: Int32) {
-        // `struct ucred` needs _GNU_SOURCE, which Glibc's module does not define. It is three integers: pid, uid, gid.
+        // `struct ucred` needs _GNU_SOURCE, which Glibc's module does not define. It is three integers: pid,
+        // uid, gid.
         var credentials: (Int32, UInt32, UInt32) = (0, 0, 0)
         var length = socklen_t(MemoryLayout.size(ofValue: credentials))
         getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length)

@@ -25,8 +25,8 @@ struct LoadAnswers {
         }
     }
 
-    /// Reads a head that may have begun earlier. Returns how much of `bytes` belongs to it; nil if it continues
-    /// after them.
+    /// Reads a head that may have begun earlier. Returns how much of `bytes` belongs to it; nil if it
+    /// continues after them.
     private mutating func begin(_ bytes: UnsafeRawBufferPointer, _ head: inout some LoadHead) -> Int? {
         let before = cut.count
         var found: (answer: LoadAnswer, length: Int)?
@@ -53,7 +53,8 @@ struct LoadAnswers {
     private static let mostHeads = 64
 }
 
-/// Counts durations in buckets whose width is a sixty-fourth of their value, so that quantiles are accurate to 1.6 %.
+/// Counts durations in buckets whose width is a sixty-fourth of their value, so that quantiles are accurate
+/// to 1.6 %.
 public struct LatencyHistogram {
     private static let subBuckets = 64
     private static let subBits = 6
@@ -88,8 +89,8 @@ public struct LatencyHistogram {
         return maximum
     }
 
-    /// The number of durations in each power of two of nanoseconds, as pairs of its lower bound and the count, from
-    /// the first to the last that is not empty.
+    /// The number of durations in each power of two of nanoseconds, as pairs of its lower bound and the
+    /// count, from the first to the last that is not empty.
     public var octaves: [(from: UInt64, count: Int)] {
         var sums: [(from: UInt64, count: Int)] = []
         for exponent in 0..<64 {

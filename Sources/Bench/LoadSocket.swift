@@ -3,7 +3,8 @@ import ClusterClient
 import EventLoop
 import Glibc
 
-/// The system calls of loads that wait for sockets themselves: Unix sockets that never block, and waiting for many.
+/// The system calls of loads that wait for sockets themselves: Unix sockets that never block, and waiting for
+/// many.
 enum LoadSocket {
     /// Connects. The socket is non-blocking afterwards.
     static func connect(to path: String) throws -> Int32 {

@@ -4,10 +4,10 @@ import JSON
 
 /// A connection to the daemon.
 ///
-/// Any number of tasks may call at once; their calls share the connection, and answers arrive as they are ready.
-/// Cancelling a task cancels its call on the server. If the connection is lost, all calls in flight and all later
-/// calls fail with `UNAVAILABLE`: connect again. The connection closes when the client and all of its calls have
-/// been released, or by `close`.
+/// Any number of tasks may call at once; their calls share the connection, and answers arrive as they are
+/// ready. Cancelling a task cancels its call on the server. If the connection is lost, all calls in flight
+/// and all later calls fail with `UNAVAILABLE`: connect again. The connection closes when the client and all
+/// of its calls have been released, or by `close`.
 ///
 ///     let client = try await Client.connect()
 ///     let clusters = try await client.clusters(of: "cities", in: .world, zoom: 3)
@@ -25,7 +25,8 @@ public final class Client: Sendable {
     ///
     /// - Parameter socketPath: the daemon's socket; nil means `$CLUSTERD_SOCKET` if it is set, otherwise the
     ///   first of `$XDG_RUNTIME_DIR/clusterd.sock` and `/run/clusterd/clusterd.sock` that answers.
-    /// - Throws: `UNAVAILABLE` if no daemon answers, `PERMISSION_DENIED` if the process may not open the socket.
+    /// - Throws: `UNAVAILABLE` if no daemon answers, `PERMISSION_DENIED` if the process may not open the
+    ///   socket.
     public static func connect(socketPath: String? = nil) async throws(RPCError) -> Client {
         try await connect(to: SocketPath.candidates(option: socketPath))
     }
@@ -48,10 +49,10 @@ public final class Client: Sendable {
 
     /// Calls a method that takes one message and answers with one.
     ///
-    /// - Parameter method: the service and name, such as `ClusterService/GetClusters`, optionally preceded by the
-    ///   package and version.
-    /// - Throws: the `RPCError` that the server or the connection reports, or `CancellationError` if the task is
-    ///   cancelled.
+    /// - Parameter method: the service and name, such as `ClusterService/GetClusters`, optionally preceded by
+    ///   the package and version.
+    /// - Throws: the `RPCError` that the server or the connection reports, or `CancellationError` if the task
+    ///   is cancelled.
     public func call(
         _ method: String, _ params: JSONObject = [:], options: CallOptions = .init()
     ) async throws -> Answer {

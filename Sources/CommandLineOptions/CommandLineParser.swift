@@ -3,9 +3,9 @@
 extension Command {
     /// Reads a command line (without the program's name) as getopt_long does.
     ///
-    /// Options and operands may be mixed; `--` ends the options; `--name=value`, `--name value`, `-nvalue`, `-n
-    /// value` and `-abc` are understood; a long name may be shortened as long as it is unambiguous. The program's
-    /// own options are accepted before and after a subcommand's name.
+    /// Options and operands may be mixed; `--` ends the options; `--name=value`, `--name value`, `-nvalue`,
+    /// `-n value` and `-abc` are understood; a long name may be shortened as long as it is unambiguous. The
+    /// program's own options are accepted before and after a subcommand's name.
     public func parse(_ arguments: [String]) throws(UsageError) -> ParseOutcome {
         var parser = CommandLineParser(root: self)
         return try parser.parse(arguments)
@@ -180,8 +180,8 @@ private func plain(_ number: Double) -> String {
 
 /// A command line that conforms to its table.
 ///
-/// Values were checked against their option's kind when they were parsed, so the typed readers return nil only if the
-/// option was not given and has no default.
+/// Values were checked against their option's kind when they were parsed, so the typed readers return nil
+/// only if the option was not given and has no default.
 public struct ParsedArguments: Sendable, Equatable {
     /// The program's name, then the subcommand's if there is one.
     public let commandPath: [String]

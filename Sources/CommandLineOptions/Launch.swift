@@ -3,8 +3,8 @@ import Glibc
 
 /// What a program's `main` does with a command's table.
 public enum Launch {
-    /// Parses the process's arguments. If they request help or the version, prints it and exits with 0; if they
-    /// are invalid, prints an error and exits with 2. So it returns only if there is something to run.
+    /// Parses the process's arguments. If they request help or the version, prints it and exits with 0; if
+    /// they are invalid, prints an error and exits with 2. So it returns only if there is something to run.
     public static func parseOrExit(_ command: Command, version: String) -> ParsedArguments {
         do throws(UsageError) {
             switch try command.parse(Array(CommandLine.arguments.dropFirst())) {

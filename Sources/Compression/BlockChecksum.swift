@@ -2,9 +2,9 @@
 
 /// A checksum of 64 bits for large blocks of memory, about ten times as fast as CRC-32.
 ///
-/// It detects damage, not forgery. A change of one word of eight bytes always changes the checksum: each step is reversible,
-/// so different words never lead to the same state. Any other change is missed once in 2⁶⁴ cases. The checksum depends on the
-/// machine's byte order.
+/// It detects damage, not forgery. A change of one word of eight bytes always changes the checksum: each step
+/// is reversible, so different words never lead to the same state. Any other change is missed once in 2⁶⁴
+/// cases. The checksum depends on the machine's byte order.
 public struct BlockChecksum: Sendable {
     private static let factor: UInt64 = 0x9e37_79b9_7f4a_7c15
     // Four independent sums: the processor works on all of them at once.

@@ -108,8 +108,8 @@ public enum CompressionError: Error, Sendable, Equatable {
 
 /// Wraps bytes as gzip without compressing them (RFC 1952; RFC 1951, section 3.2.4).
 ///
-/// Up to about 160 bytes, a tile compresses to no fewer bytes, and compressing takes ten times the work, because
-/// a code must be made for each tile.
+/// Up to about 160 bytes, a tile compresses to no fewer bytes, and compressing takes ten times the work,
+/// because a code must be made for each tile.
 public enum StoredGzip {
     /// The maximum number of bytes in one block.
     public static let mostBytes = 65_535

@@ -79,14 +79,15 @@ public final class Daemon {
     /// Serves until a signal ends the daemon.
     public func run() throws(Problem) {
         signal(SIGPIPE, SIG_IGN)
-        // With the signal ignored, a file that reaches its maximum size fails the call instead of ending the daemon.
+        // With the signal ignored, a file that reaches its maximum size fails the call instead of ending the
+        // daemon.
         signal(SIGXFSZ, SIG_IGN)
         Self.ignoreStraySignals()
         Allocator.giveBackBlocks(from: 1 << 20)
         if SystemMemory.process.hasAddressLimit { Allocator.shareArenas() }
         doors.descriptorRoom = Self.raiseDescriptorLimit()
-        // A few more threads than all queues use, for work that no queue counts. libuv reads the variable at its
-        // first job.
+        // A few more threads than all queues use, for work that no queue counts. libuv reads the variable at
+        // its first job.
         let limits = configuration.limits
         let threads = ServerLoad.poolThreads(limits) + Self.uncountedThreads
         setenv("UV_THREADPOOL_SIZE", String(min(threads, 1024)), 0)
@@ -116,8 +117,8 @@ public final class Daemon {
         log.flush(milliseconds: 200)
     }
 
-    /// Begins to answer as soon as the declared sources have data, except those that are still being read; until then clients
-    /// wait in the listening socket's queue.
+    /// Begins to answer as soon as the declared sources have data, except those that are still being read;
+    /// until then clients wait in the listening socket's queue.
     private func begin(_ recovery: SourceRecovery, since start: UInt64) {
         startWait = nil
         report(recovery, since: start)
@@ -316,8 +317,8 @@ public final class Daemon {
     }
 
     /// Blocks the signals that end or reload the daemon until it can handle them: one that arrives during the
-    /// start then ends it in order. Threads created meanwhile inherit the block, so these signals go to the first
-    /// thread.
+    /// start then ends it in order. Threads created meanwhile inherit the block, so these signals go to the
+    /// first thread.
     private static func holdSignals() {
         var held = sigset_t()
         sigemptyset(&held)
@@ -325,8 +326,8 @@ public final class Daemon {
         pthread_sigmask(SIG_SETMASK, &held, nil)
     }
 
-    /// Unblocks all signals. A parent may have blocked some, which a child inherits; then nothing could end the
-    /// daemon.
+    /// Unblocks all signals. A parent may have blocked some, which a child inherits; then nothing could end
+    /// the daemon.
     private static func releaseSignals() {
         var none = sigset_t()
         sigemptyset(&none)

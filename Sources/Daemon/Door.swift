@@ -3,8 +3,8 @@ import EventLoop
 
 /// A transport's connections on one loop. Belongs to the loop's thread.
 ///
-/// `DoorGroup` has one door of each kind for each loop. A transport conforms to this protocol and has a case of
-/// `DoorKind`.
+/// `DoorGroup` has one door of each kind for each loop. A transport conforms to this protocol and has a case
+/// of `DoorKind`.
 protocol Door: AnyObject {
     /// Serves a client that the load has already counted.
     func accept(_ socket: AcceptedSocket)
@@ -15,7 +15,8 @@ protocol Door: AnyObject {
     /// Applies the engine's changed limits and rights, also to open connections.
     func apply()
 
-    /// Shuts down: accepts no new calls, lets calls in flight finish within the grace time, and closes everything.
+    /// Shuts down: accepts no new calls, lets calls in flight finish within the grace time, and closes
+    /// everything.
     ///
     /// - Parameter completion: called once, when no connection is left.
     func shutDown(_ completion: @escaping () -> Void)

@@ -5,8 +5,8 @@ import HTTPDoor
 import Synchronization
 import SystemSupport
 
-/// The loops, each on its own thread, with its calls and its doors. Accepts connections on the first loop, and
-/// assigns each to a loop. Belongs to the first loop's thread.
+/// The loops, each on its own thread, with its calls and its doors. Accepts connections on the first loop,
+/// and assigns each to a loop. Belongs to the first loop's thread.
 public final class DoorGroup {
     private let loop: EventLoop
     public private(set) var limits: Limits
@@ -55,7 +55,8 @@ public final class DoorGroup {
         self.gate = gate
         let knock = Knock()
         let names = methods.all.map(\.declaration.fullName)
-        // A thread that polls takes a processor from clients. With few processors, waking up takes less time than waiting for one.
+        // A thread that polls takes a processor from clients. With few processors, waking up takes less time
+        // than waiting for one.
         let polling = PollingBudget(loops: AvailableProcessors.count / 4)
         var members: [Member] = []
         for number in 0..<max(1, limits.loopThreads) {
@@ -96,7 +97,8 @@ public final class DoorGroup {
             try Listener(on: loop, path: path, mode: mode) { [weak self] in self?.accept($0, kind) })
     }
 
-    /// Serves a transport on an address. Returns the listening address, including the port if the system chose it.
+    /// Serves a transport on an address. Returns the listening address, including the port if the system
+    /// chose it.
     func listen(for kind: DoorKind, on address: InternetAddress) throws(EventLoopError) -> InternetAddress {
         let listener = try Listener(on: loop, address: address) { [weak self] in self?.accept($0, kind) }
         listeners.append(listener)
@@ -111,8 +113,8 @@ public final class DoorGroup {
         return listener.address
     }
 
-    /// How many connections the process has descriptors for, reserving some for files. Beyond that, clients wait
-    /// in the listening socket's queue until others have disconnected.
+    /// How many connections the process has descriptors for, reserving some for files. Beyond that, clients
+    /// wait in the listening socket's queue until others have disconnected.
     public var descriptorRoom = Int.max
 
     private func accept(_ socket: AcceptedSocket, _ kind: DoorKind) {
@@ -135,7 +137,8 @@ public final class DoorGroup {
     /// How many connections there may be for a further one to be served.
     private func room(for kind: DoorKind) -> Int {
         guard kind == .http else { return limits.maxConnections }
-        // HTTP, which may be open to anybody, leaves some to the protocol's socket, by which the daemon is administered.
+        // HTTP, which may be open to anybody, leaves some to the protocol's socket, by which the daemon is
+        // administered.
         let most = min(limits.maxConnections, descriptorRoom)
         return most - (most > 1 ? 1 + most / 16 : 0)
     }
@@ -148,8 +151,8 @@ public final class DoorGroup {
             .min { $0.connections.now < $1.connections.now }
     }
 
-    /// A loop that finds several messages when it wakes up answers them in less time than several loops that find one each,
-    /// and these would take the processors that the clients on this machine need.
+    /// A loop that finds several messages when it wakes up answers them in less time than several loops that
+    /// find one each, and these would take the processors that the clients on this machine need.
     private static let connectionsPerLoop = 9
     private static let fewestLoops = 2
 
@@ -209,8 +212,8 @@ public final class DoorGroup {
 
     var loopCount: Int { members.count }
 
-    /// Shuts down: new calls get `UNAVAILABLE`, calls in flight may finish within the grace time, then everything
-    /// is closed.
+    /// Shuts down: new calls get `UNAVAILABLE`, calls in flight may finish within the grace time, then
+    /// everything is closed.
     ///
     /// - Parameter completion: called once on the first loop, when no connection is left.
     public func shutDown(_ completion: @escaping () -> Void) {

@@ -11,8 +11,8 @@ public enum SocketFile {
         public let description: String
     }
 
-    /// Chooses the path to listen on: the configured one, else the first default path whose directory exists or
-    /// can be created.
+    /// Chooses the path to listen on: the configured one, else the first default path whose directory exists
+    /// or can be created.
     ///
     /// Without systemd, `/run/clusterd` does not exist, and an ordinary user may not create it.
     static func choose(

@@ -2,10 +2,11 @@
 import CLibuv
 import Synchronization
 
-/// Makes a loop poll its sockets for a moment after it has answered, as `PollingPolicy` decides. Belongs to the loop's thread.
+/// Makes a loop poll its sockets for a moment after it has answered, as `PollingPolicy` decides. Belongs to
+/// the loop's thread.
 ///
-/// libuv does not sleep while an idle handle is active. The loop calls back just before it would sleep. A loop without traffic never
-/// polls.
+/// libuv does not sleep while an idle handle is active. The loop calls back just before it would sleep. A
+/// loop without traffic never polls.
 final class BriefPolling {
     private let prepare = Handle<uv_prepare_t>()
     private let idle = Handle<uv_idle_t>()
@@ -80,7 +81,8 @@ final class BriefPolling {
     }
 }
 
-/// Limits how many loops poll at the same time, so that processors are left for other threads. Safe from any thread.
+/// Limits how many loops poll at the same time, so that processors are left for other threads. Safe from any
+/// thread.
 public final class PollingBudget: Sendable {
     private let left: Atomic<Int>
 
@@ -99,16 +101,17 @@ public final class PollingBudget: Sendable {
 
 /// Decides whether a loop that has answered polls its sockets for a moment instead of sleeping.
 ///
-/// Waking a sleeping thread takes the system 5 to 30 microseconds, longest on a virtual machine whose processor has become idle. A
-/// client that sends its next request as soon as it has its answer waits for that each time. Polling takes processor time instead, so a
-/// loop polls only while input regularly follows on answers within a short time.
+/// Waking a sleeping thread takes the system 5 to 30 microseconds, longest on a virtual machine whose
+/// processor has become idle. A client that sends its next request as soon as it has its answer waits for
+/// that each time. Polling takes processor time instead, so a loop polls only while input regularly follows
+/// on answers within a short time.
 struct PollingPolicy {
     /// How long a loop polls at most, in nanoseconds; 0: never.
     let window: UInt64
     /// How often input has lately followed soon. Grows by one, and halves each time that none has.
     private var confidence = 0
-    /// The confidence from which the loop polls. Doubles each time that polling is useless, since clients may need the processor on which
-    /// the loop polls. Falls by one each time that it is not.
+    /// The confidence from which the loop polls. Doubles each time that polling is useless, since clients may
+    /// need the processor on which the loop polls. Falls by one each time that it is not.
     private var threshold = leastThreshold
     /// Since when the loop has had nothing to do; nil while it has.
     private var idleSince: UInt64?

@@ -18,8 +18,8 @@ public final class Connection {
         case received(UnsafeRawBufferPointer)
         /// The system has accepted bytes that had to wait.
         case written
-        /// Nothing more will be read; reported again if writing fails after that. The connection must still be
-        /// closed.
+        /// Nothing more will be read; reported again if writing fails after that. The connection must still
+        /// be closed.
         case ended(End)
     }
 
@@ -39,8 +39,8 @@ public final class Connection {
         handle.setOwner(self)
     }
 
-    /// Takes ownership of a connected socket; returns false if libuv rejects it, in which case the descriptor is
-    /// closed.
+    /// Takes ownership of a connected socket; returns false if libuv rejects it, in which case the descriptor
+    /// is closed.
     func adopt(_ descriptor: Int32) -> Bool {
         guard uv_pipe_open(handle.raw, descriptor) == 0 else {
             Glibc.close(descriptor)
@@ -169,8 +169,8 @@ public final class Connection {
             UInt32(clamping: bytes.count))
     }
 
-    /// Sends small writes at once instead of coalescing them (tcp(7), TCP_NODELAY). Has no effect on sockets of
-    /// other kinds.
+    /// Sends small writes at once instead of coalescing them (tcp(7), TCP_NODELAY). Has no effect on sockets
+    /// of other kinds.
     public func sendAtOnce() {
         var descriptor: uv_os_fd_t = -1
         guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return }
@@ -227,12 +227,12 @@ public final class Connection {
         }
     }
 
-    /// The number of bytes that wait for the peer to read; it falls with each part that the system accepts, also
-    /// within one write.
+    /// The number of bytes that wait for the peer to read; it falls with each part that the system accepts,
+    /// also within one write.
     public var unwrittenBytes: Int { isClosed ? 0 : uv_stream_get_write_queue_size(handle.stream) }
 
-    /// The number of bytes in the system that the peer has not read. It is the system's own count, which falls as
-    /// the peer reads parts of tens of kilobytes (SIOCOUTQ, unix(7) and tcp(7)).
+    /// The number of bytes in the system that the peer has not read. It is the system's own count, which
+    /// falls as the peer reads parts of tens of kilobytes (SIOCOUTQ, unix(7) and tcp(7)).
     public var bytesInSystem: Int {
         var descriptor: uv_os_fd_t = -1
         guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return 0 }
@@ -240,7 +240,8 @@ public final class Connection {
         return ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0
     }
 
-    /// Accepts nothing more from the peer, whose writes fail from now on; what it has already sent is still read.
+    /// Accepts nothing more from the peer, whose writes fail from now on; what it has already sent is still
+    /// read.
     public func finishReading() {
         var descriptor: uv_os_fd_t = -1
         guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return }
@@ -269,13 +270,14 @@ public final class Connection {
         return Self.peer(ofSocket: descriptor)
     }
 
-    /// The supplementary groups of the peer's process when it connected (SO_PEERGROUPS, Linux 4.13); empty if the
-    /// system does not report them.
+    /// The supplementary groups of the peer's process when it connected (SO_PEERGROUPS, Linux 4.13); empty if
+    /// the system does not report them.
     public var peerGroups: [UInt32] {
         var descriptor: uv_os_fd_t = -1
         guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return [] }
         var groups = [UInt32](repeating: 0, count: 32)
-        // If the buffer is too small, the system reports the required size; a process has at most 65536 groups.
+        // If the buffer is too small, the system reports the required size; a process has at most 65536
+        // groups.
         for _ in 0..<2 {
             var length = socklen_t(groups.count * MemoryLayout<UInt32>.stride)
             let status = getsockopt(descriptor, SOL_SOCKET, Self.peerGroupsOption, &groups, &length)

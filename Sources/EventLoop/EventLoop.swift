@@ -7,7 +7,8 @@ import Synchronization
 ///
 /// The promise that all types of this module keep:
 /// - A loop belongs to the thread that calls `run`. All callbacks run on that thread, one at a time.
-/// - Everything except `EventLoop.Remote` and the bodies of `work` is used only on that thread, or before `run`.
+/// - Everything except `EventLoop.Remote` and the bodies of `work` is used only on that thread, or before
+///   `run`.
 /// - A handle's memory lives until libuv's close callback, whatever happens to its Swift object.
 /// - No callback of a handle runs after its `close`, except those that report the end of writes.
 /// - Work passed to `work` runs on libuv's thread pool, and its completion on the loop.
@@ -55,8 +56,8 @@ public final class EventLoop {
         uv_ref(UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self))
     }
 
-    /// Makes the loop poll for a moment after it has processed input, instead of sleeping at once, while further input regularly
-    /// follows that soon. Call it once, before `run`.
+    /// Makes the loop poll for a moment after it has processed input, instead of sleeping at once, while
+    /// further input regularly follows that soon. Call it once, before `run`.
     ///
     /// - Parameters:
     ///   - microseconds: how long it polls at most; a minute if more, never if 0 or less.
@@ -84,8 +85,8 @@ public final class EventLoop {
             raw, request,
             { request in
                 guard let data = request?.pointee.data else { return }
-                // Sets the priority of this thread alone (setpriority(2), on Linux), so that the loop's thread
-                // takes precedence.
+                // Sets the priority of this thread alone (setpriority(2), on Linux), so that the loop's
+                // thread takes precedence.
                 _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, poolNiceness)
                 Unmanaged<Job>.fromOpaque(data).takeUnretainedValue().body()
             },
@@ -116,8 +117,8 @@ public final class EventLoop {
 
     /// The loop's interface for other threads.
     ///
-    /// `wakeUp` is used only under the lock that `close` also takes, so never after the loop has been closed, and
-    /// libuv permits `uv_async_send` from any thread. Therefore `@unchecked Sendable` is sound.
+    /// `wakeUp` is used only under the lock that `close` also takes, so never after the loop has been closed,
+    /// and libuv permits `uv_async_send` from any thread. Therefore `@unchecked Sendable` is sound.
     public final class Remote: @unchecked Sendable {
         private let wakeUp: UnsafeMutablePointer<uv_async_t>
         private let state = Mutex<State>(State())
@@ -129,8 +130,8 @@ public final class EventLoop {
 
         fileprivate init(_ wakeUp: UnsafeMutablePointer<uv_async_t>) { self.wakeUp = wakeUp }
 
-        /// Runs `body` on the loop's thread soon; posts from one thread keep their order. After the loop has been
-        /// closed it does nothing.
+        /// Runs `body` on the loop's thread soon; posts from one thread keep their order. After the loop has
+        /// been closed it does nothing.
         public func post(_ body: @escaping @Sendable () -> Void) {
             state.withLock { state in
                 guard !state.isClosed else { return }
@@ -191,7 +192,8 @@ public final class IterationEnd {
 
 /// Carries a value that belongs to a loop's thread through a closure that another thread passes on.
 ///
-/// Its value is accessed only on the loop's thread, by the code that made it, so `@unchecked Sendable` is sound.
+/// Its value is accessed only on the loop's thread, by the code that made it, so `@unchecked Sendable` is
+/// sound.
 public struct LoopBound<Value>: @unchecked Sendable {
     public let value: Value
     public init(_ value: Value) { self.value = value }

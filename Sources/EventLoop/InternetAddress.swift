@@ -8,8 +8,8 @@ public struct InternetAddress: Sendable, CustomStringConvertible {
     private var storage: sockaddr_storage
     private let length: socklen_t
 
-    /// Returns the addresses of a host, given by number or name (getaddrinfo(3)). Resolving names may take long,
-    /// so do not call it on a loop that serves.
+    /// Returns the addresses of a host, given by number or name (getaddrinfo(3)). Resolving names may take
+    /// long, so do not call it on a loop that serves.
     public static func resolve(host: String, port: UInt16) throws(EventLoopError) -> [InternetAddress] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

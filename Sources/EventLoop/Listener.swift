@@ -5,8 +5,8 @@ import Synchronization
 
 /// Accepts connections on a stream socket.
 ///
-/// If the process has no file descriptor left, accepting pauses briefly and continues, so that no client is lost
-/// and nothing busy-waits. libuv's own listening would then accept waiting clients only to close them
+/// If the process has no file descriptor left, accepting pauses briefly and continues, so that no client is
+/// lost and nothing busy-waits. libuv's own listening would then accept waiting clients only to close them
 /// (`uv__emfile_trick`), so this class accepts by itself when the loop reports that a client is waiting.
 ///
 /// Invariant: `descriptor` is a listening socket that this object owns from the end of `init` to `close`.
@@ -173,8 +173,8 @@ private struct SocketFile {
     }
 }
 
-/// A connected socket that no loop watches yet. Safe from any thread; closed when this object is released, unless
-/// a connection has taken it.
+/// A connected socket that no loop watches yet. Safe from any thread; closed when this object is released,
+/// unless a connection has taken it.
 public final class AcceptedSocket: Sendable {
     /// -1 once taken.
     private let descriptor: Atomic<Int32>
@@ -190,8 +190,8 @@ public final class AcceptedSocket: Sendable {
 }
 
 extension Connection {
-    /// Makes a loop's connection from an accepted socket; nil if the system refuses it, in which case the socket
-    /// is closed.
+    /// Makes a loop's connection from an accepted socket; nil if the system refuses it, in which case the
+    /// socket is closed.
     public convenience init?(on loop: EventLoop, taking socket: AcceptedSocket) {
         self.init(on: loop)
         guard adopt(socket.take()) else {

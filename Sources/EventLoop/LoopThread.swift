@@ -14,7 +14,8 @@ public final class LoopThread {
     public init(running loop: EventLoop) throws(EventLoopError) {
         self.loop = loop
         loop.keepRunning()
-        // Not retained: `loop` outlives the thread, which is joined at the latest when this object is released.
+        // Not retained: `loop` outlives the thread, which is joined at the latest when this object is
+        // released.
         let status = pthread_create(
             &thread, nil,
             { argument in

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import CLibuv
 
-/// Calls back on the loop while a descriptor that another library owns is ready to be read or written (poll(2)).
-/// Stops when it is released.
+/// Calls back on the loop while a descriptor that another library owns is ready to be read or written
+/// (poll(2)). Stops when it is released.
 ///
 /// The descriptor must stay open until the watcher has stopped or is released; it is never closed here.
 public final class DescriptorWatcher {
@@ -83,7 +83,8 @@ public final class DirectoryWatcher {
     deinit { handle.close() }
 }
 
-/// Calls back on the loop for each signal with a given number. Stops when it is released; never keeps a loop running.
+/// Calls back on the loop for each signal with a given number. Stops when it is released; never keeps a loop
+/// running.
 public final class SignalWatcher {
     private let handle = Handle<uv_signal_t>()
     private let onSignal: () -> Void

@@ -22,11 +22,11 @@ public struct Expression: Sendable {
     /// Compiles an expression.
     ///
     /// - Parameters:
-    ///   - expected: the type that the whole expression must have. A value of unknown type is asserted to have
-    ///     that type, or converted to it if it is a string and `coercesStrings` is true.
+    ///   - expected: the type that the whole expression must have. A value of unknown type is asserted to
+    ///     have that type, or converted to it if it is a string and `coercesStrings` is true.
     ///   - purpose: what the expression is used for, which determines the operators it may use.
-    ///   - isCancelled: checked between parts, because evaluating constant parts may take long. Cancellation is
-    ///     an error.
+    ///   - isCancelled: checked between parts, because evaluating constant parts may take long. Cancellation
+    ///     is an error.
     /// - Throws: all errors found.
     public init(
         compiling value: JSONValue, expected: ExpressionType? = nil, purpose: ExpressionPurpose,
@@ -96,8 +96,8 @@ private struct ExpressionSurvey {
     }
 }
 
-/// The size of an expression as written, before constant parts are evaluated and without implied assertions, so
-/// that its author can count it.
+/// The size of an expression as written, before constant parts are evaluated and without implied assertions,
+/// so that its author can count it.
 enum ExpressionSize {
     /// Rejects an expression that is too large, before any other work.
     static func check(_ value: JSONValue) throws(ExpressionCompileFailure) {

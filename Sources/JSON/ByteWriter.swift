@@ -4,12 +4,12 @@ import Glibc
 
 /// A growable buffer of bytes, into which answers are written once and from which they are sent.
 ///
-/// Invariant: `base` points to `capacity` bytes from malloc that this value owns, of which the first `written`
-/// are initialised. Being noncopyable, it has one owner, so it may be sent to another thread and `@unchecked
-/// Sendable` is sound.
+/// Invariant: `base` points to `capacity` bytes from malloc that this value owns, of which the first
+/// `written` are initialised. Being noncopyable, it has one owner, so it may be sent to another thread and
+/// `@unchecked Sendable` is sound.
 ///
-/// Functions that write a few bytes are inlinable: answers consist of many such pieces, whose lengths are known
-/// at the call.
+/// Functions that write a few bytes are inlinable: answers consist of many such pieces, whose lengths are
+/// known at the call.
 public struct ByteWriter: ~Copyable, @unchecked Sendable {
     @usableFromInline var base: UnsafeMutableRawPointer
     @usableFromInline var capacity: Int
@@ -19,11 +19,12 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     /// The offset from which `limitFollowing` counts bytes, and their limit.
     private var limitedFrom = 0
     private var limit = Int.max
-    /// Whether more was written than the limit allows. The bytes written since the limit was set are then invalid.
+    /// Whether more was written than the limit allows. The bytes written since the limit was set are then
+    /// invalid.
     public private(set) var hasOverflowed = false
 
-    /// Limits the bytes written from here on. Beyond the limit, writes overwrite each other, so that memory stays
-    /// bounded whatever is written; `hasOverflowed` then reports it.
+    /// Limits the bytes written from here on. Beyond the limit, writes overwrite each other, so that memory
+    /// stays bounded whatever is written; `hasOverflowed` then reports it.
     public mutating func limitFollowing(to bytes: Int) {
         limitedFrom = written
         limit = bytes
@@ -47,8 +48,8 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
 
     deinit { free(base) }
 
-    /// Uses realloc(3): large blocks grow in place or are moved by remapping pages, so that a growing answer is
-    /// never in memory twice. If memory is exhausted the process ends, as with Swift's own allocations.
+    /// Uses realloc(3): large blocks grow in place or are moved by remapping pages, so that a growing answer
+    /// is never in memory twice. If memory is exhausted the process ends, as with Swift's own allocations.
     private static func resized(_ block: UnsafeMutableRawPointer?, to size: Int) -> UnsafeMutableRawPointer {
         guard let block = realloc(block, size) else { abort() }
         return block

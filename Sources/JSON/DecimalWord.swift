@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads numbers of up to eight characters in one word instead of digit by digit. The numbers of a column differ
-/// in length from row to row, and a processor would mispredict the end of each.
+/// Reads numbers of up to eight characters in one word instead of digit by digit. The numbers of a column
+/// differ in length from row to row, and a processor would mispredict the end of each.
 enum DecimalWord {
     private static let zeros: UInt64 = 0x3030_3030_3030_3030
     private static let dots: UInt64 = 0x2e2e_2e2e_2e2e_2e2e
 
-    /// The value of digits with an optional point between them and an optional sign; nil for other texts, valid
-    /// or not.
+    /// The value of digits with an optional point between them and an optional sign; nil for other texts,
+    /// valid or not.
     @inline(__always) static func value(of text: UnsafeRawBufferPointer) -> Double? {
         guard text.count > 0, text.count <= 8, let base = text.baseAddress else { return nil }
         let isNegative = text[0] == UInt8(ascii: "-")
@@ -15,7 +15,8 @@ enum DecimalWord {
         var count = text.count &- sign
         guard count > 0 else { return nil }
         let start = base + sign
-        // The last character is in the highest byte, so that each digit's value depends on its position in the word.
+        // The last character is in the highest byte, so that each digit's value depends on its position in
+        // the word.
         var word = load(start, count)
         let point = zeroBytes(word ^ dots)
         var fraction = 0

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 extension Double {
-    /// Rounds to the number whose shortest decimal text has at most `decimals` decimals and is nearest to this
-    /// number's shortest decimal text; halves round away from zero. So 1.005 with two decimals is 1.01, although
-    /// the nearest double is slightly less than 1.005.
+    /// Rounds to the number whose shortest decimal text has at most `decimals` decimals and is nearest to
+    /// this number's shortest decimal text; halves round away from zero. So 1.005 with two decimals is 1.01,
+    /// although the nearest double is slightly less than 1.005.
     ///
     /// - Parameter decimals: 0 or more. A number with no more decimals than that is returned unchanged.
     public func rounded(decimals: Int) -> Double {

@@ -30,8 +30,8 @@ public struct JSONElement {
     /// The range of the value's text in the whole text.
     public var rawRange: Range<Int> { Int(entry.start)..<Int(entry.end) }
 
-    /// The number of strings in the value, including keys, that contain a lone surrogate. O(values) if the text
-    /// has any.
+    /// The number of strings in the value, including keys, that contain a lone surrogate. O(values) if the
+    /// text has any.
     public var loneSurrogates: Int {
         tape.hasLoneSurrogates ? tape.entries[index..<Int(entry.next)].count { $0.kind & 16 != 0 } : 0
     }
@@ -49,8 +49,8 @@ public struct JSONElement {
     /// The number of values in it, including keys and itself. O(1).
     public var valueCount: Int { Int(entry.next) - index }
 
-    /// The integer value of a number that is written without fraction or exponent and fits in 64 bits, or that is
-    /// integral and exact as a double; otherwise nil.
+    /// The integer value of a number that is written without fraction or exponent and fits in 64 bits, or
+    /// that is integral and exact as a double; otherwise nil.
     public var integer: Int64? {
         guard kind == .number else { return nil }
         if entry.kind & 8 != 0, abs(entry.number) >= 0x1p53 {
@@ -87,8 +87,8 @@ public struct JSONElement {
         return text.withUTF8Buffer { hasInside(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Whether these bytes are between a string's quotation marks. Generic comparison took a fifth of an import's
-    /// time.
+    /// Whether these bytes are between a string's quotation marks. Generic comparison took a fifth of an
+    /// import's time.
     @inline(__always) private func hasInside(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard Int(entry.end) &- Int(entry.start) == bytes.count &+ 2 else { return false }
         guard let start = bytes.baseAddress, let text = tape.text.baseAddress else { return bytes.isEmpty }

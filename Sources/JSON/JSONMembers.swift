@@ -8,7 +8,8 @@ public struct JSONMembers: Sequence, IteratorProtocol {
 
     /// - Parameters:
     ///   - object: the text of a JSON object, already validated, starting at its brace.
-    ///   - offset: the offset at which to begin: after the opening brace, or after one of the object's values.
+    ///   - offset: the offset at which to begin: after the opening brace, or after one of the object's
+    ///     values.
     public init(ofValidated object: UnsafeRawBufferPointer, from offset: Int = 1) {
         text = object
         self.offset = offset

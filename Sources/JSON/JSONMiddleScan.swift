@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 import CSimdjson
 
-/// A scan of text before it is known whether the text begins inside a string, so that several threads can scan parts of
-/// one text at the same time (Langdale and Lemire, "Parsing gigabytes of JSON per second", 2019, treat blocks likewise).
+/// A scan of text before it is known whether the text begins inside a string, so that several threads can
+/// scan parts of one text at the same time (Langdale and Lemire, "Parsing gigabytes of JSON per second",
+/// 2019, treat blocks likewise).
 ///
 /// A `JSONScanner` that has come to the text's beginning chooses the outcome that applies, in constant time.
 public struct JSONMiddleScan: Sendable {

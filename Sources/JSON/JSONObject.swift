@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// An object's members in the order in which they were first written; of members with equal keys the last value
-/// counts.
+/// An object's members in the order in which they were first written; of members with equal keys the last
+/// value counts.
 public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     public private(set) var members: [(key: String, value: JSONValue)] = []
 
@@ -64,8 +64,8 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The members in the order in which JavaScript lists them: first keys that are array indexes, in ascending
-    /// order, then the others.
+    /// The members in the order in which JavaScript lists them: first keys that are array indexes, in
+    /// ascending order, then the others.
     public var membersInJavaScriptOrder: [(key: String, value: JSONValue)] {
         let indexed = members.compactMap { member in
             Self.arrayIndex(member.key).map { (index: $0, member: member) }

@@ -2,8 +2,8 @@
 import CSimdjson
 import Glibc
 
-/// A reusable parser. simdjson finds the structure of a text, which is stored as a flat tape of all values, each
-/// with its range in the text. Memory is reused from text to text, so a small text costs no allocation.
+/// A reusable parser. simdjson finds the structure of a text, which is stored as a flat tape of all values,
+/// each with its range in the text. Memory is reused from text to text, so a small text costs no allocation.
 ///
 /// Invariant: `handle` is a parser that only this object uses, and only one thread at a time uses the object.
 public final class JSONParser {
@@ -22,8 +22,8 @@ public final class JSONParser {
     /// - Parameters:
     ///   - text: UTF-8, less than 4 GiB.
     ///   - maximumDepth: the maximum nesting of arrays and objects; a scalar has depth 0.
-    ///   - allowsLoneSurrogates: whether `\ud800` without its other half is accepted; it decodes to U+FFFD. RFC
-    ///     8259 allows it, but it is not Unicode text.
+    ///   - allowsLoneSurrogates: whether `\ud800` without its other half is accepted; it decodes to U+FFFD.
+    ///     RFC 8259 allows it, but it is not Unicode text.
     ///   - body: receives the tape; the tape and its text are valid only during the call.
     /// - Complexity: O(length), several hundred MB/s.
     @inlinable public func withTape<Result, Failure: Error>(
@@ -37,8 +37,8 @@ public final class JSONParser {
         do { return try body(tape) } catch { throw .body(error) }
     }
 
-    /// Parses like `withTape` but without a scope: the tape is valid until the parser is next used or released,
-    /// and while the text is valid.
+    /// Parses like `withTape` but without a scope: the tape is valid until the parser is next used or
+    /// released, and while the text is valid.
     @usableFromInline func parse(
         _ text: UnsafeRawBufferPointer, _ maximumDepth: Int, _ allowsLoneSurrogates: Bool = false
     ) throws(JSONError) -> JSONTape {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads JSON texts (RFC 8259) into trees. If a text is large or read often, a `JSONParser`'s tape is cheaper.
+/// Reads JSON texts (RFC 8259) into trees. If a text is large or read often, a `JSONParser`'s tape is
+/// cheaper.
 public enum JSONReader {
     /// The maximum nesting of arrays and objects in the protocol.
     public static let maximumDepth = 64

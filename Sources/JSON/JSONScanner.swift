@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import CSimdjson
 
-/// Finds where brackets of a long text close, piece by piece, at a few gigabytes per second. The content between
-/// them is not checked: each extracted part must be parsed afterwards.
+/// Finds where brackets of a long text close, piece by piece, at a few gigabytes per second. The content
+/// between them is not checked: each extracted part must be parsed afterwards.
 public struct JSONScanner: Sendable {
     private var state = csj_scan_state(depth: 0, in_string: 0, escaped: 0)
 
@@ -22,7 +22,8 @@ public struct JSONScanner: Sendable {
 
     /// Scans until a closing bracket makes the depth negative, or to the end of the text.
     ///
-    /// - Returns: the offset after the last bracket that left none open, 0 if there is none, and the number of bytes scanned.
+    /// - Returns: the offset after the last bracket that left none open, 0 if there is none, and the number
+    ///   of bytes scanned.
     public mutating func scanToLast(_ text: UnsafeRawBufferPointer) -> (last: Int, scanned: Int) {
         guard let start = text.baseAddress else { return (0, 0) }
         var last = 0
@@ -33,8 +34,9 @@ public struct JSONScanner: Sendable {
 
     /// Continues behind a text that has been scanned already.
     ///
-    /// - Returns: the same as `scanToLast` for the text, if all of it would be scanned. Nil, and this scanner is unchanged, if the depth
-    ///   becomes negative in the text, or its first character is escaped: then the text must be scanned.
+    /// - Returns: the same as `scanToLast` for the text, if all of it would be scanned. Nil, and this scanner
+    ///   is unchanged, if the depth becomes negative in the text, or its first character is escaped: then the
+    ///   text must be scanned.
     public mutating func skip(_ scan: JSONMiddleScan) -> Int? {
         guard state.escaped == 0 else { return nil }
         let outcome = state.in_string == 0 ? scan.outside : scan.inside

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Finds an object's members by key while the object is read. A table of places with open addressing: it uses at most 11
-/// bytes for each member, because a client chooses how many there are. Hashes are seeded for each process, so nobody can
-/// choose keys that collide.
+/// Finds an object's members by key while the object is read. A table of places with open addressing: it uses
+/// at most 11 bytes for each member, because a client chooses how many there are. Hashes are seeded for each
+/// process, so nobody can choose keys that collide.
 struct MemberIndex {
     /// A member's place plus 1; 0 is a free slot.
     private var slots: [UInt32]
@@ -15,7 +15,8 @@ struct MemberIndex {
         slots = [UInt32](repeating: 0, count: count)
     }
 
-    /// The place of the member with a key. If there is none, records that the next member to be appended has it. O(1).
+    /// The place of the member with a key. If there is none, records that the next member to be appended has
+    /// it. O(1).
     mutating func place(of key: String, in members: [(key: String, value: JSONValue)]) -> Int? {
         var hasher = Hasher()
         var key = key

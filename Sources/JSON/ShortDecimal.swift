@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads numbers with few digits and no exponent, as most are. The digits and the power of ten by which they are
-/// divided are both exact as doubles, so that one division rounds correctly (Clinger, "How to Read Floating Point
-/// Numbers Accurately", 1990).
+/// Reads numbers with few digits and no exponent, as most are. The digits and the power of ten by which they
+/// are divided are both exact as doubles, so that one division rounds correctly (Clinger, "How to Read
+/// Floating Point Numbers Accurately", 1990).
 enum ShortDecimal {
     /// More digits may not be exact as a double.
     private static let mostDigits = 15

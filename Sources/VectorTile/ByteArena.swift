@@ -2,8 +2,8 @@
 
 /// A growing buffer that is filled, read and reused. The parts of a tile are made in it.
 ///
-/// Invariant: `base` points at `capacity` bytes that are not shared, of which the first `count` are written. All writes of
-/// bytes through pointers in this module are here.
+/// Invariant: `base` points at `capacity` bytes that are not shared, of which the first `count` are written.
+/// All writes of bytes through pointers in this module are here.
 struct ByteArena: ~Copyable {
     private var base: UnsafeMutablePointer<UInt8>
     private var capacity: Int
@@ -131,8 +131,8 @@ struct ByteArena: ~Copyable {
 
 /// A growing array of trivial values with one owner: a write does not have to check whether it is shared.
 ///
-/// Invariant: `base` points at `capacity` values that are not shared, of which the first `count` are initialised. Each index is
-/// checked against `count`.
+/// Invariant: `base` points at `capacity` values that are not shared, of which the first `count` are
+/// initialised. Each index is checked against `count`.
 struct TrivialArray<Element: BitwiseCopyable>: ~Copyable {
     private var base: UnsafeMutablePointer<Element>
     private var capacity: Int

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// The distinct keys or values of a layer, numbered in the order of appearance and stored as the tile's fields.
+/// The distinct keys or values of a layer, numbered in the order of appearance and stored as the tile's
+/// fields.
 ///
-/// A candidate is written after the others; then `intern` either keeps it, or removes it if there is an equal one. Nothing is
-/// copied, and no object is made for a key or value. The hash has a random seed in each process: a sender cannot prepare
-/// collisions.
+/// A candidate is written after the others; then `intern` either keeps it, or removes it if there is an equal
+/// one. Nothing is copied, and no object is made for a key or value. The hash has a random seed in each
+/// process: a sender cannot prepare collisions.
 struct FieldDictionary: ~Copyable {
     /// The fields, one after another.
     var fields: ByteArena
@@ -13,7 +14,8 @@ struct FieldDictionary: ~Copyable {
     private var starts = TrivialArray<Int>(capacity: Self.smallest)
     /// Hashes by number; unused for a field that was added without a search.
     private var hashes = TrivialArray<UInt64>(capacity: Self.smallest)
-    /// A table with open addressing: 0 is a free slot, others hold a number plus one. At most half of the slots are taken.
+    /// A table with open addressing: 0 is a free slot, others hold a number plus one. At most half of the
+    /// slots are taken.
     private var slots = TrivialArray<UInt32>(capacity: Self.smallest)
     private var internedCount = 0
 
@@ -69,8 +71,8 @@ struct FieldDictionary: ~Copyable {
         return fields.equals(bytes, at: end &- bytes.count)
     }
 
-    /// The length of a field that is a string of less than 128 bytes, if a text has that string and then a quotation mark at an
-    /// offset; else nil.
+    /// The length of a field that is a string of less than 128 bytes, if a text has that string and then a
+    /// quotation mark at an offset; else nil.
     @inline(__always) func field(_ number: UInt32, begins text: UnsafeRawBufferPointer, at index: Int) -> Int?
     {
         let number = Int(number)
@@ -84,7 +86,8 @@ struct FieldDictionary: ~Copyable {
         return fields.equals(bytes, at: start) ? length : nil
     }
 
-    /// The number of the field that was written after the others, which is known to have no equal, neither now nor later.
+    /// The number of the field that was written after the others, which is known to have no equal, neither
+    /// now nor later.
     @inline(__always) mutating func addDistinct() -> UInt32 { append(hash: 0) }
 
     @inline(__always) private mutating func append(hash: UInt64) -> UInt32 {

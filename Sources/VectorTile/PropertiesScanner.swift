@@ -2,7 +2,8 @@
 
 /// Scans JSON text that was validated when it was received, so it only looks for the ends of values.
 ///
-/// Each step checks the end of the text: text that is not JSON gives wrong values or none, and is never read past its end.
+/// Each step checks the end of the text: text that is not JSON gives wrong values or none, and is never read
+/// past its end.
 struct PropertiesScanner {
     let text: UnsafeRawBufferPointer
     var offset = 0
@@ -50,8 +51,8 @@ struct PropertiesScanner {
         return nil
     }
 
-    /// Reads an integer of up to fifteen digits without a sign, the most common value; nil, without reading anything, if there is
-    /// something else.
+    /// Reads an integer of up to fifteen digits without a sign, the most common value; nil, without reading
+    /// anything, if there is something else.
     @inline(__always) mutating func smallInteger() -> Int64? {
         var digits: Int64 = 0
         var end = offset

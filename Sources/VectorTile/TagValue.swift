@@ -63,7 +63,8 @@ extension VectorTileEncoder {
     }
 
     private mutating func addValue(_ whole: Int64, in slot: Int) -> UInt32 {
-        // Decoders in JavaScript read a sint as a double before they look at its lowest bit, which is the sign.
+        // Decoders in JavaScript read a sint as a double before they look at its lowest bit, which is the
+        // sign.
         let isZigZag = whole < 0 && whole >= -(1 << 52)
         let bits = isZigZag ? Protobuf.zigZag(whole) : UInt64(bitPattern: whole)
         values.fields.append(TileField.Layer.value)
@@ -81,7 +82,8 @@ extension VectorTileEncoder {
 
 /// A feature's id in the form that a tile has.
 public enum TileIdentifier {
-    /// A feature's id from its JSON text; nil for strings, negative numbers and fractions, which a tile cannot have as ids.
+    /// A feature's id from its JSON text; nil for strings, negative numbers and fractions, which a tile
+    /// cannot have as ids.
     public static func parse(_ json: UnsafeRawBufferPointer) -> UInt64? {
         // Nineteen digits are always below 2^64.
         if !json.isEmpty, json.count <= 19 {
@@ -114,8 +116,8 @@ enum NumberText {
         case double(Double)
     }
 
-    /// The number in a text: exact if it has neither fraction nor exponent and fits into 64 bits, else the nearest double; nil if
-    /// the text is not a finite number.
+    /// The number in a text: exact if it has neither fraction nor exponent and fits into 64 bits, else the
+    /// nearest double; nil if the text is not a finite number.
     static func parse(_ text: UnsafeRawBufferPointer) -> Number? {
         var offset = 0
         let isNegative = text.first == UInt8(ascii: "-")

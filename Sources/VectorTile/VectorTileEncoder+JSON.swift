@@ -4,8 +4,8 @@ import JSON
 extension VectorTileEncoder {
     /// Adds the members of a JSON object to the current feature as tags.
     ///
-    /// - Parameter json: the validated text of an object; `null` and an empty text have no tags. Of text that is not JSON, what
-    ///   cannot be read is left out.
+    /// - Parameter json: the validated text of an object; `null` and an empty text have no tags. Of text that
+    ///   is not JSON, what cannot be read is left out.
     /// - Complexity: O(length).
     public mutating func tags(json: UnsafeRawBufferPointer) {
         var scanner = PropertiesScanner(json)
@@ -93,8 +93,8 @@ extension VectorTileEncoder {
 }
 
 extension VectorTileEncoder {
-    /// Adds the four tags of a cluster to the current feature, as supercluster has them. The result is that of their JSON, which
-    /// does not have to be written for it.
+    /// Adds the four tags of a cluster to the current feature, as supercluster has them. The result is that
+    /// of their JSON, which does not have to be written for it.
     ///
     /// - Parameters:
     ///   - id: the cluster's id, at most 2^53 in magnitude.

@@ -78,7 +78,8 @@ public struct Answer: Sendable, Equatable {
 
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The text on one line and its end: features keep the line breaks with which they were sent, between tokens.
+    /// The text on one line and its end: features keep the line breaks with which they were sent, between
+    /// tokens.
     package var line: [UInt8] {
         bytes.map { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 }
             + [UInt8(ascii: "\n")]
@@ -89,7 +90,8 @@ public struct Answer: Sendable, Equatable {
         try JSONReader.parse(bytes, maximumDepth: Answer.maximumDepth)
     }
 
-    /// A feature's properties may be nested as deeply as the protocol allows, and an answer nests them further.
+    /// A feature's properties may be nested as deeply as the protocol allows, and an answer nests them
+    /// further.
     static let maximumDepth = JSONReader.maximumDepth + 16
 }
 
@@ -106,7 +108,8 @@ public struct CallParams: Sendable, Equatable {
         text = ""
     }
 
-    /// - Parameter text: the text of a JSON object. It is not checked here: the server reports text that is not JSON.
+    /// - Parameter text: the text of a JSON object. It is not checked here: the server reports text that is
+    ///   not JSON.
     public init(text: String) {
         object = [:]
         self.text = text

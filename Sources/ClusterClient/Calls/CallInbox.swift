@@ -10,8 +10,8 @@ final class CallInbox: Sendable {
         case last(Answer)
     }
 
-    /// When this many items, or this many bytes of items, are waiting, the connection is not read until a quarter
-    /// is left.
+    /// When this many items, or this many bytes of items, are waiting, the connection is not read until a
+    /// quarter is left.
     static let capacity = 64
     static let byteCapacity = 8 << 20
 
@@ -99,7 +99,8 @@ final class CallInbox: Sendable {
 
     var isFinished: Bool { state.withLock { $0.outcome != nil } }
 
-    /// The next item, or the last message; waits for it. Items that arrived before an error are returned first.
+    /// The next item, or the last message; waits for it. Items that arrived before an error are returned
+    /// first.
     func next() async throws -> Event {
         while true {
             if let event = try takeEvent() { return event }
@@ -141,8 +142,8 @@ final class CallInbox: Sendable {
     }
 }
 
-/// Counts a connection's full inboxes. The connection is not read while there are any, so an app that is slow to
-/// consume a stream slows the server down instead of filling its own memory.
+/// Counts a connection's full inboxes. The connection is not read while there are any, so an app that is slow
+/// to consume a stream slows the server down instead of filling its own memory.
 final class InboxGauge: Sendable {
     private let full = Atomic<Int>(0)
     private let hasRoom: @Sendable () -> Void

@@ -4,8 +4,8 @@ import JSON
 
 /// The calls of one connection: the ids in use, and what each call may still receive.
 ///
-/// A pure state machine: it knows no socket, no clock and no task. Events go in, actions come out. Answers may
-/// arrive in any order; each is matched to its call by id.
+/// A pure state machine: it knows no socket, no clock and no task. Events go in, actions come out. Answers
+/// may arrive in any order; each is matched to its call by id.
 struct CallTable<Call> {
     fileprivate enum Phase {
         /// `sendsItems`: the client's stream is still open.
@@ -122,8 +122,8 @@ struct CallTable<Call> {
     /// Open calls continue; new ones are refused with the error.
     mutating func retire(_ error: RPCError) { if lostWith == nil { lostWith = error } }
 
-    /// The connection is lost, or the server sent an error that names no call: all calls end with the error, and
-    /// new ones are refused with it.
+    /// The connection is lost, or the server sent an error that names no call: all calls end with the error,
+    /// and new ones are refused with it.
     mutating func lose(_ error: RPCError) -> [Call] {
         if lostWith == nil { lostWith = error }
         defer { entries.removeAll() }

@@ -3,15 +3,16 @@ import ClusterProtocol
 import JSON
 import Synchronization
 
-/// Carries out the call table's actions: writes messages to the transport, and delivers received messages to the
-/// calls.
+/// Carries out the call table's actions: writes messages to the transport, and delivers received messages to
+/// the calls.
 final class ClientConnection: TransportOwner {
     private let table = Mutex(CallTable<CallInbox>())
     private let transport: Transport
     private let gauge: InboxGauge
     private let reader = Mutex(Reader())
 
-    /// State that only the transport's thread uses. The lock proves this to the compiler and is never contended.
+    /// State that only the transport's thread uses. The lock proves this to the compiler and is never
+    /// contended.
     private struct Reader: ~Copyable {
         var frames = FrameDecoder(limit: MessageLimits.maximumAnswerBytes)
         let parser = JSONParser()

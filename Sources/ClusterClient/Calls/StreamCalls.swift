@@ -26,8 +26,8 @@ public struct ClientStreamCall: Sendable {
     public func cancel() { call.cancel() }
 }
 
-/// A call that answers with many messages, in order. Iteration ends when the server ends its stream, and throws
-/// if the stream fails.
+/// A call that answers with many messages, in order. Iteration ends when the server ends its stream, and
+/// throws if the stream fails.
 ///
 /// Items that this side does not take wait at the server. One task at a time may iterate.
 public struct ServerStreamCall: AsyncSequence, Sendable {

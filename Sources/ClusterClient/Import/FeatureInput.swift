@@ -4,8 +4,8 @@ import Glibc
 
 /// A file or a pipe that contains features, read piece by piece.
 ///
-/// Invariant: `buffer` is this value's own memory of `pieceSize` bytes, and `descriptor` is open until `deinit`, which
-/// closes it unless it was lent.
+/// Invariant: `buffer` is this value's own memory of `pieceSize` bytes, and `descriptor` is open until
+/// `deinit`, which closes it unless it was lent.
 public struct FeatureInput: ~Copyable {
     static let pieceSize = 256 << 10
 

@@ -13,7 +13,8 @@ public struct Feature: Sendable, Equatable {
         public let abbreviatedCount: String
     }
 
-    /// A number or a string; nil if the feature has no id. Integers beyond 2^53 lose digits here; the answer's text has all.
+    /// A number or a string; nil if the feature has no id. Integers beyond 2^53 lose digits here; the
+    /// answer's text has all.
     public let id: JSONValue?
     public let longitude: Double
     public let latitude: Double

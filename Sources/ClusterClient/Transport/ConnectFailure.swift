@@ -26,8 +26,8 @@ enum ConnectFailure {
         }
     }
 
-    /// Chooses one error for several sockets that do not answer: that of the socket that exists but may not be
-    /// opened, if there is one.
+    /// Chooses one error for several sockets that do not answer: that of the socket that exists but may not
+    /// be opened, if there is one.
     static func error(of failures: [RPCError], paths: [String]) -> RPCError {
         let denied = failures.first { $0.code == .permissionDenied }
         if failures.count == 1 || denied != nil { return denied ?? failures[0] }

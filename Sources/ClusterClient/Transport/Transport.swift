@@ -8,10 +8,11 @@ import SystemSupport
 
 /// A connected socket on its own event loop, which runs on its own thread.
 ///
-/// Any thread may send. Messages are written into one buffer that the loop takes as a whole, so that many calls
-/// made at once leave in one write.
+/// Any thread may send. Messages are written into one buffer that the loop takes as a whole, so that many
+/// calls made at once leave in one write.
 final class Transport: Sendable {
-    /// Above this many bytes that the system has not accepted, `waitForRoom` waits until half of them are sent.
+    /// Above this many bytes that the system has not accepted, `waitForRoom` waits until half of them are
+    /// sent.
     static let highWater = 4 << 20
 
     private struct State: ~Copyable {
@@ -83,8 +84,8 @@ final class Transport: Sendable {
         }
     }
 
-    /// With the signal blocked, a write to a connection that the daemon has closed fails with `EPIPE`. Unblocked,
-    /// the signal would end the app. The app's own handling of the signal is unaffected.
+    /// With the signal blocked, a write to a connection that the daemon has closed fails with `EPIPE`.
+    /// Unblocked, the signal would end the app. The app's own handling of the signal is unaffected.
     private static func blockBrokenPipeSignal() {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -172,8 +173,8 @@ final class Transport: Sendable {
 /// The state that only the loop's thread uses.
 private final class LoopSide {
     private let connection: Connection
-    /// A loop ends when it has nothing left to wait for, and a paused connection does not count. This timer keeps
-    /// it running.
+    /// A loop ends when it has nothing left to wait for, and a paused connection does not count. This timer
+    /// keeps it running.
     private var keepsLoopRunning: Timer?
     private var transport: Transport?
     private var owner: (any TransportOwner)?
@@ -233,7 +234,8 @@ private final class LoopSide {
     }
 }
 
-/// Bytes that are being sent. A `ByteWriter`'s memory does not move while nothing is written into it, and nothing is.
+/// Bytes that are being sent. A `ByteWriter`'s memory does not move while nothing is written into it, and
+/// nothing is.
 private final class OutgoingBuffer {
     let bytes: ByteWriter
     init(_ bytes: consuming ByteWriter) { self.bytes = bytes }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// Limits how many markers an app receives at once, so that its map stays fluid: as many as it can apply within
-/// part of a frame.
+/// Limits how many markers an app receives at once, so that its map stays fluid: as many as it can apply
+/// within part of a frame.
 ///
-/// The time per marker is estimated from earlier batches with a low-pass filter: a single batch that is slow by
-/// chance changes little, while a lasting change takes full effect.
+/// The time per marker is estimated from earlier batches with a low-pass filter: a single batch that is slow
+/// by chance changes little, while a lasting change takes full effect.
 public struct FlushPace: Sendable {
     /// The interval between batches.
     public var frame: Duration

@@ -2,8 +2,8 @@
 import ClusterProtocol
 import JSON
 
-/// Holds the markers of the server's newest state and those delivered to the app; their difference is still to be
-/// delivered.
+/// Holds the markers of the server's newest state and those delivered to the app; their difference is still
+/// to be delivered.
 ///
 /// Pure: changes go in, steps come out. A marker that appears and disappears before its delivery is never
 /// delivered, so however slow the app is, at most the markers of both states wait.
@@ -23,8 +23,8 @@ struct MarkerQueue {
     private(set) var delivered: [String: Marker] = [:]
     /// For removed markers that the app still has: the key of the marker that absorbed each.
     private var absorbers: [String: String] = [:]
-    /// Keys whose changes may be due, each once; those from index `place` on are still to be delivered, in this
-    /// order.
+    /// Keys whose changes may be due, each once; those from index `place` on are still to be delivered, in
+    /// this order.
     private var order: [String] = []
     private var place = 0
     private var waiting: Set<String> = []
@@ -78,7 +78,8 @@ struct MarkerQueue {
         isSorted = false
     }
 
-    /// Returns the next steps: those nearest to the viewport's centre first, equally near ones from oldest to newest.
+    /// Returns the next steps: those nearest to the viewport's centre first, equally near ones from oldest to
+    /// newest.
     ///
     /// - Parameter most: the maximum number of steps.
     mutating func take(_ most: Int) -> [Step] {
@@ -109,7 +110,8 @@ struct MarkerQueue {
         order.replaceSubrange(place..., with: ranked.map(\.key))
     }
 
-    /// The square of a marker's distance from the centre, in square degrees, the shorter way around the world.
+    /// The square of a marker's distance from the centre, in square degrees, the shorter way around the
+    /// world.
     private func distance(of key: String) -> Double {
         guard let center, let feature = (target[key] ?? delivered[key])?.feature else { return 0 }
         let turns = (feature.longitude - center.longitude).truncatingRemainder(dividingBy: 360)

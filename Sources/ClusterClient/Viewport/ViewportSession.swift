@@ -5,13 +5,13 @@ import JSON
 ///
 ///     let session = try client.viewport(of: "cities", in: box, zoom: 7)
 ///     for try await update in session {
-///         for key in update.removed { map.remove(key) }
-///         for marker in update.added + update.replaced { map.show(marker) }
+///     for key in update.removed { map.remove(key) }
+///     for marker in update.added + update.replaced { map.show(marker) }
 ///     }
 ///
-/// Markers nearest to the middle of the viewport come first. Each update has as many markers as the app can apply
-/// within part of a frame; markers that appear and disappear while the app is busy are never delivered. Any task
-/// may move the viewport; one task at a time may iterate. Releasing the session ends the watching.
+/// Markers nearest to the middle of the viewport come first. Each update has as many markers as the app can
+/// apply within part of a frame; markers that appear and disappear while the app is busy are never delivered.
+/// Any task may move the viewport; one task at a time may iterate. Releasing the session ends the watching.
 public final class ViewportSession: AsyncSequence, Sendable {
     public typealias Element = ViewportUpdate
 
@@ -66,8 +66,8 @@ public final class ViewportSession: AsyncSequence, Sendable {
             self.state = state
         }
 
-        /// The next update; nil if the watching has ended. If it has failed, throws the error after the updates
-        /// that arrived before.
+        /// The next update; nil if the watching has ended. If it has failed, throws the error after the
+        /// updates that arrived before.
         public mutating func next() async throws -> ViewportUpdate? {
             if let handed {
                 let now = clock.now
@@ -86,7 +86,8 @@ extension Client {
     /// Watches a part of a map.
     ///
     /// - Parameters:
-    ///   - maxRateHz: the maximum number of changes per second that the server sends; nil: the server's default.
+    ///   - maxRateHz: the maximum number of changes per second that the server sends; nil: the server's
+    ///     default.
     ///   - transitions: whether markers are identified by the feature from which they grew, so that they keep
     ///     their keys while the map zooms, and updates report where markers come from and go.
     ///   - pace: how to divide updates into batches.

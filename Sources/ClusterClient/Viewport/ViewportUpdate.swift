@@ -23,11 +23,11 @@ public struct ViewportUpdate: Sendable, Equatable {
 
 /// A cluster or a point on a map, with the key that identifies it.
 public struct Marker: Sendable, Equatable {
-    /// Stays the same as long as the marker shows the same points; with transitions, as long as it grows from the
-    /// same feature.
+    /// Stays the same as long as the marker shows the same points; with transitions, as long as it grows from
+    /// the same feature.
     public let key: String
-    /// With transitions, for a new marker: the key of the marker from which its points come, if the app has that
-    /// marker.
+    /// With transitions, for a new marker: the key of the marker from which its points come, if the app has
+    /// that marker.
     public let from: String?
     public let feature: Feature
 

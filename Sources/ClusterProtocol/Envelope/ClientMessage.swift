@@ -50,8 +50,8 @@ extension ClientMessage {
         throw EnvelopeError(id: nil, error: RPCError(.invalidArgument, problem))
     }
 
-    /// A message that is nested too deeply or has a number that is too large is still an object, and is answered
-    /// under its id.
+    /// A message that is nested too deeply or has a number that is too large is still an object, and is
+    /// answered under its id.
     private static func refusal(of text: UnsafeRawBufferPointer, for error: JSONError) -> EnvelopeError {
         guard error.kind == .depth || error.kind == .number else {
             return EnvelopeError(
@@ -198,8 +198,8 @@ public struct CallRequest: Sendable, Equatable {
     /// The method's name with its service and version, such as `clusterd.v1.ClusterService/GetClusters`.
     public var method: String
     public var params: JSONObject
-    /// The params as sent, for methods that keep features' texts; otherwise empty. A client whose params are text
-    /// sends this instead of `params`.
+    /// The params as sent, for methods that keep features' texts; otherwise empty. A client whose params are
+    /// text sends this instead of `params`.
     public var paramsText: [UInt8] = []
     /// The size of the params' text in bytes. It is not part of the call: requests that differ only in it are
     /// equal.
@@ -261,7 +261,8 @@ extension CallRequest {
 public struct EnvelopeError: Error, Sendable, Equatable {
     public let id: Int64?
     public let error: RPCError
-    /// Whether the message was meant to open a call. If so, it does not concern an open call with the same id.
+    /// Whether the message was meant to open a call. If so, it does not concern an open call with the same
+    /// id.
     public let isOpening: Bool
 
     public init(id: Int64?, error: RPCError, isOpening: Bool = false) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// A message that is a JSON object but is rejected for its content: nested too deeply, or with a number that is
-/// too large. Its envelope is scanned without building a tree, so that the answer can name the call.
+/// A message that is a JSON object but is rejected for its content: nested too deeply, or with a number that
+/// is too large. Its envelope is scanned without building a tree, so that the answer can name the call.
 struct RefusedMessage {
     /// Its id; nil if the id is missing or invalid, or if the text is not an object.
     private(set) var id: Int64?
@@ -62,8 +62,8 @@ struct RefusedMessage {
         return start..<place - 1
     }
 
-    /// Reads a value and returns the range of its bytes without the space around it. The value ends before the
-    /// next comma or closing bracket that is not nested within it.
+    /// Reads a value and returns the range of its bytes without the space around it. The value ends before
+    /// the next comma or closing bracket that is not nested within it.
     private mutating func takeValue() -> Range<Int>? {
         skipSpace()
         let start = place

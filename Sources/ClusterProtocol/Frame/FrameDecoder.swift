@@ -3,8 +3,8 @@ import Compression
 
 /// Extracts length-prefixed frames from a stream of bytes, however it is divided.
 ///
-/// It knows no socket: bytes go in through `append`, whole messages come out of `next`. After an error the stream
-/// can no longer be trusted.
+/// It knows no socket: bytes go in through `append`, whole messages come out of `next`. After an error the
+/// stream can no longer be trusted.
 public struct FrameDecoder: Sendable {
     private var held: [UInt8] = []
     private var start = 0
@@ -27,7 +27,8 @@ public struct FrameDecoder: Sendable {
         held.append(contentsOf: bytes)
     }
 
-    /// Passes the next whole message to `body`, inflated if it was compressed; returns nil if none is complete.
+    /// Passes the next whole message to `body`, inflated if it was compressed; returns nil if none is
+    /// complete.
     public mutating func next<Result>(
         _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(RPCError) -> Result? {
@@ -48,13 +49,13 @@ public struct FrameDecoder: Sendable {
         return true
     }
 
-    /// Takes the next message as sent, if it is complete and large enough to take long to read. Returns nil for
-    /// other messages, which `next` returns.
+    /// Takes the next message as sent, if it is complete and large enough to take long to read. Returns nil
+    /// for other messages, which `next` returns.
     ///
     /// - Parameters:
     ///   - bytes: the size from which a message counts as large.
-    ///   - compressed: the same size for a compressed message, which inflates to at most about a thousand times
-    ///     as much.
+    ///   - compressed: the same size for a compressed message, which inflates to at most about a thousand
+    ///     times as much.
     public mutating func takeLarge(from bytes: Int, compressed: Int) throws(RPCError) -> HeldFrame? {
         guard let (payload, isCompressed) = try nextPayload(),
             payload.count >= (isCompressed ? compressed : bytes)
@@ -97,8 +98,8 @@ public struct FrameDecoder: Sendable {
         }
         let end = start + MessageLimits.prefixLength + length
         guard held.count >= end else {
-            // A declared length alone reserves nothing: otherwise a thousand connections could reserve gigabytes
-            // of address space.
+            // A declared length alone reserves nothing: otherwise a thousand connections could reserve
+            // gigabytes of address space.
             if waiting >= length / Self.reservedAtMost { held.reserveCapacity(end) }
             return nil
         }

@@ -38,10 +38,11 @@ public struct MethodDeclaration: Sendable, Equatable {
     public let threads: Threads
     /// The names of the params that it takes.
     public let params: [String]
-    /// Whether the params' text is kept as sent, besides the parsed values: for features, whose text is stored.
+    /// Whether the params' text is kept as sent, besides the parsed values: for features, whose text is
+    /// stored.
     public let keepsParamsText: Bool
-    /// Array params of which only the text is kept: large arrays, which would use many times as much memory when
-    /// parsed. In the parsed params they are empty.
+    /// Array params of which only the text is kept: large arrays, which would use many times as much memory
+    /// when parsed. In the parsed params they are empty.
     public let textParams: [String]
     /// What the method does, in one sentence.
     public let summary: String

@@ -57,7 +57,8 @@ extension AccessPolicy.Rule {
 }
 
 extension ConfigurationValue {
-    /// The number of a user or group that is given by name or number; nil if the system does not know the name.
+    /// The number of a user or group that is given by name or number; nil if the system does not know the
+    /// name.
     fileprivate func identifier(
         _ kind: String, _ find: (String) -> UInt32?
     ) throws(Configuration.Problem) -> UInt32? {

@@ -4,7 +4,8 @@ import Glibc
 import Sources
 
 extension Configuration {
-    /// Warnings for people about things that the configuration names and that do not exist. The daemon starts anyway.
+    /// Warnings for people about things that the configuration names and that do not exist. The daemon starts
+    /// anyway.
     public var warnings: [String] {
         var warnings: [String] = []
         for directory in importDirectories where !Self.isDirectory(directory) {

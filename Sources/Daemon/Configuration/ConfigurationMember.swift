@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// One member of an object in the configuration. Parser, schema, manual, documentation and reloads derive from it.
+/// One member of an object in the configuration. Parser, schema, manual, documentation and reloads derive
+/// from it.
 struct ConfigurationMember<Target>: Sendable {
     typealias Read = @Sendable (ConfigurationValue, inout Target) throws(Configuration.Problem) -> Void
 
@@ -11,7 +12,8 @@ struct ConfigurationMember<Target>: Sendable {
     let standard: JSONValue?
     let help: String
     let isRequired: Bool
-    /// The values that only a restart changes: the member's own, or of its members, with names such as `http.listen`.
+    /// The values that only a restart changes: the member's own, or of its members, with names such as
+    /// `http.listen`.
     let fixed: [(name: String, place: FixedPlace<Target>)]
     /// Whether a reload changes the member's own value.
     let isLive: Bool

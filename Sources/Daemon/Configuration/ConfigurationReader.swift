@@ -2,7 +2,8 @@
 import Calls
 import JSON
 
-/// Reads a configuration's text according to the table of its members; an error names the line and column at fault.
+/// Reads a configuration's text according to the table of its members; an error names the line and column at
+/// fault.
 struct ConfigurationReader {
     typealias Problem = Configuration.Problem
 

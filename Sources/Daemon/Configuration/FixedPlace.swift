@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Where a value is that only a restart changes: how two configurations are compared in it, and how one takes it from
-/// the other.
+/// Where a value is that only a restart changes: how two configurations are compared in it, and how one takes
+/// it from the other.
 struct FixedPlace<Target>: Sendable {
     let differs: @Sendable (Target, Target) -> Bool
     let keep: @Sendable (_ old: Target, _ new: inout Target) -> Void

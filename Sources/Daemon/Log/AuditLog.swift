@@ -3,8 +3,8 @@ import Calls
 import ClusterProtocol
 import JSON
 
-/// Logs each call that was denied and each that changes sources: who, what, which source, how much. It never logs
-/// the content of params or answers.
+/// Logs each call that was denied and each that changes sources: who, what, which source, how much. It never
+/// logs the content of params or answers.
 struct AuditLog {
     private let log: Log
 

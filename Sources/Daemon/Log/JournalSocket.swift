@@ -2,8 +2,8 @@
 import EventLoop
 import Glibc
 
-/// journald's own protocol (systemd.io, "Native Journal Protocol"): an entry with fields that journalctl can search.
-/// Safe from any thread; never waits.
+/// journald's own protocol (systemd.io, "Native Journal Protocol"): an entry with fields that journalctl can
+/// search. Safe from any thread; never waits.
 struct JournalSocket: Sendable {
     private let path: String
 

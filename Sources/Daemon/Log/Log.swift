@@ -48,7 +48,8 @@ public final class Log: Sendable {
     private let output: LogOutput
     private let journal = JournalSocket()
 
-    /// - Parameter isJournal: whether journald reads standard error; by default determined from the environment.
+    /// - Parameter isJournal: whether journald reads standard error; by default determined from the
+    ///   environment.
     public init(_ settings: LogSettings, isJournal: Bool = Log.isReadByJournal) {
         self.settings = Mutex(settings)
         self.isJournal = isJournal
@@ -58,7 +59,8 @@ public final class Log: Sendable {
     /// Applies to lines written afterwards.
     public func set(_ settings: LogSettings) { self.settings.withLock { $0 = settings } }
 
-    /// - Parameter fields: further fields for programs; JSON has them as members, the other formats as `name=value`.
+    /// - Parameter fields: further fields for programs; JSON has them as members, the other formats as
+    ///   `name=value`.
     public func write(_ level: Level, _ message: String, _ fields: KeyValuePairs<String, JSONValue> = [:]) {
         guard let line = line(level, message, fields) else { return }
         if line.hasPrefix("<"), sendToJournal(level, message, fields) { return }

@@ -3,8 +3,8 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// The output of the log. If its reader stops reading, lines wait, up to a limit; after that they are dropped and
-/// counted. Safe from any thread; never waits.
+/// The output of the log. If its reader stops reading, lines wait, up to a limit; after that they are dropped
+/// and counted. Safe from any thread; never waits.
 final class LogOutput: Sendable {
     private struct State {
         /// Bytes of lines that are waiting for the reader.

@@ -2,8 +2,8 @@
 import EventLoop
 import Sources
 
-/// Removes features that are older than their source's option `ttlSeconds`, a few times per second. Belongs to
-/// the loop's thread; the work is done in the background.
+/// Removes features that are older than their source's option `ttlSeconds`, a few times per second. Belongs
+/// to the loop's thread; the work is done in the background.
 final class SourceExpiry {
     private var timer: Timer?
 

@@ -8,8 +8,8 @@ import GeoJSON
 import Glibc
 import JSON
 
-/// Creates the sources that the configuration declares, fills them from their files, and refills them completely
-/// when the files change. Queries see the previous data until then. Belongs to the loop's thread.
+/// Creates the sources that the configuration declares, fills them from their files, and refills them
+/// completely when the files change. Queries see the previous data until then. Belongs to the loop's thread.
 final class SourceFiller {
     private let loop: EventLoop
     private let registry: SourceRegistry
@@ -284,8 +284,8 @@ final class SourceFiller {
         if changesOptions {
             _ = try source.update(options: try SourceOptions(reading: declared.options), cancellation)
         }
-        // The file is read after a change of options too: features that the previous filter left out are only in
-        // the file.
+        // The file is read after a change of options too: features that the previous filter left out are only
+        // in the file.
         guard let path = declared.file else { return nil }
         let file: FileDescriptor
         do throws(FileError) { file = try FileDescriptor(reading: path) } catch {

@@ -54,8 +54,8 @@ public enum Systemd {
         }
     }
 
-    /// The interval at which the service manager expects `WATCHDOG=1`, in milliseconds: half of its limit. Nil if
-    /// it expects none.
+    /// The interval at which the service manager expects `WATCHDOG=1`, in milliseconds: half of its limit.
+    /// Nil if it expects none.
     public static func watchdogInterval() -> UInt64? {
         guard let text = variable("WATCHDOG_USEC"), let microseconds = UInt64(text), microseconds > 0 else {
             return nil

@@ -2,8 +2,8 @@
 import EventLoop
 import Synchronization
 
-/// Reports to the service manager that the daemon is alive, as long as all loops and the pool respond. Belongs to
-/// the first loop's thread.
+/// Reports to the service manager that the daemon is alive, as long as all loops and the pool respond.
+/// Belongs to the first loop's thread.
 final class Watchdog {
     private var timer: Timer?
     private let pending: Pending

@@ -4,7 +4,8 @@ import JSON
 import PostgresFeed
 import Sources
 
-/// Collects the changes that transactions made to rows. Of several changes to one row, only the final state counts.
+/// Collects the changes that transactions made to rows. Of several changes to one row, only the final state
+/// counts.
 struct ChangeBatch {
     private enum Outcome {
         case feature([UInt8])

@@ -72,7 +72,8 @@ extension TableFollower: TableFeedConsumer {
         messageClaim = claim
     }
 
-    /// Logs a reason once until the table is followed again, even if attempts fail for several reasons in turn.
+    /// Logs a reason once until the table is followed again, even if attempts fail for several reasons in
+    /// turn.
     private func logOnce(_ level: Log.Level, _ reason: String) {
         guard !loggedReasons.contains(reason) else { return }
         loggedReasons = loggedReasons.suffix(Self.rememberedReasons - 1) + [reason]

@@ -61,8 +61,8 @@ extension TableFollower {
         }
     }
 
-    /// Waits before the next transactions are applied if the last took long: the more are applied together, the less a change
-    /// costs, and processors are left to queries.
+    /// Waits before the next transactions are applied if the last took long: the more are applied together,
+    /// the less a change costs, and processors are left to queries.
     private func gather(after milliseconds: UInt64) {
         guard milliseconds > Self.quickMilliseconds else { return }
         gathering = Timer(on: loop, delay: min(3 * milliseconds, Self.longestPause)) { [weak self] in

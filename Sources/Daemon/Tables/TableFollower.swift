@@ -6,8 +6,8 @@ import JSON
 import PostgresFeed
 import Sources
 
-/// Keeps a source in step with its table: what a feed reads becomes imports and changes, in the order of the log.
-/// Belongs to the loop's thread; sources are changed on the pool, by one job at a time.
+/// Keeps a source in step with its table: what a feed reads becomes imports and changes, in the order of the
+/// log. Belongs to the loop's thread; sources are changed on the pool, by one job at a time.
 final class TableFollower {
     let declared: DeclaredSource
     let settings: PostgresSettings
@@ -94,8 +94,8 @@ final class TableFollower {
         }
     }
 
-    /// Applies the declared options to the source; features that the previous options left out come back with the
-    /// next copy.
+    /// Applies the declared options to the source; features that the previous options left out come back with
+    /// the next copy.
     func changeOptions(_ then: @escaping () -> Void) {
         let (source, options, cancellation) = (source, options, ending.cancellation)
         guard options.json != source.revision.options.json else { return then() }

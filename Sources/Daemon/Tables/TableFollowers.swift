@@ -26,8 +26,8 @@ final class TableFollowers {
         self.stateDirectory = stateDirectory
     }
 
-    /// Applies the current declarations. The sources themselves are created and deleted elsewhere, beforehand. Called again when a
-    /// source has been read.
+    /// Applies the current declarations. The sources themselves are created and deleted elsewhere,
+    /// beforehand. Called again when a source has been read.
     func apply(_ declared: [DeclaredSource]) {
         let tables = declared.filter { $0.postgres != nil }
         for name in waiting.subtracting(tables.map(\.name)) {

@@ -101,8 +101,8 @@ public final class PropertyColumn: Sendable {
 ///
 /// Invariant: both pointers refer to `count` values during this object's lifetime. The values are zero until
 /// written, except those that `resize` added. Each row is written by one thread. No row is written after a
-/// `PropertyColumn` has been made from the cells, and the cells are not resized from then on or while there are
-/// writers. Therefore `@unchecked Sendable` is sound.
+/// `PropertyColumn` has been made from the cells, and the cells are not resized from then on or while there
+/// are writers. Therefore `@unchecked Sendable` is sound.
 public final class PropertyCells: @unchecked Sendable {
     private(set) var kinds: UnsafeMutablePointer<UInt8>
     private(set) var numbers: UnsafeMutablePointer<Double>
@@ -159,8 +159,8 @@ public final class PropertyCells: @unchecked Sendable {
 
 /// The kinds or numbers of a finished column's rows.
 ///
-/// Invariant: `base` refers to `count` values that are no longer written, and `owner` keeps them alive. Therefore
-/// `@unchecked Sendable` is sound.
+/// Invariant: `base` refers to `count` values that are no longer written, and `owner` keeps them alive.
+/// Therefore `@unchecked Sendable` is sound.
 struct CellValues<Element: BitwiseCopyable & Sendable>: RandomAccessCollection, @unchecked Sendable {
     private let base: UnsafePointer<Element>
     let count: Int

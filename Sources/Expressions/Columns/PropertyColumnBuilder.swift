@@ -3,7 +3,8 @@ import JSON
 
 /// Fills a column row by row; it grows as needed. Not safe for use by several threads at once.
 ///
-/// Invariant: `kinds` and `numbers` point to the memory of `cells`, which have `capacity` rows and are not shared.
+/// Invariant: `kinds` and `numbers` point to the memory of `cells`, which have `capacity` rows and are not
+/// shared.
 public final class PropertyColumnBuilder {
     private var cells: PropertyCells
     private var kinds: UnsafeMutablePointer<UInt8>
@@ -99,8 +100,8 @@ public final class PropertyColumnBuilder {
 
 /// Fills a range of a property's cells, row by row, and collects the values to which their numbers refer.
 ///
-/// Invariant: the pointers refer to the cells' rows, only this writer writes those in `rows`, and `cells` keeps
-/// them valid. Therefore it may be passed between threads, and `@unchecked Sendable` is sound.
+/// Invariant: the pointers refer to the cells' rows, only this writer writes those in `rows`, and `cells`
+/// keeps them valid. Therefore it may be passed between threads, and `@unchecked Sendable` is sound.
 public struct PropertyColumnWriter: @unchecked Sendable {
     let cells: PropertyCells
     let rows: Range<Int>

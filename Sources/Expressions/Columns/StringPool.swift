@@ -8,8 +8,8 @@ struct StringPool: Sendable {
     private var bytes: [UInt8] = []
     /// The offset at which each string starts, and the end of the last one.
     private var starts: [Int] = [0]
-    /// Codes plus one, by hash; 0 is a free slot. The number of slots is a power of two, and at most half of them
-    /// are used.
+    /// Codes plus one, by hash; 0 is a free slot. The number of slots is a power of two, and at most half of
+    /// them are used.
     private var slots: [UInt32] = Array(repeating: 0, count: 16)
     private let seed = Self.seedOfProcess
     private static let seedOfProcess = UInt64.random(in: .min ... .max)

@@ -4,9 +4,9 @@ import Synchronization
 
 /// The number of steps that evaluating an expression may take, and a check for cancellation.
 ///
-/// A step is one evaluated operator, or 64 bytes of text that an operator reads; it takes about 0.1 µs. Threads that
-/// evaluate the same expression for different rows share one budget. They check for cancellation at least every
-/// `portion` steps, also within a row.
+/// A step is one evaluated operator, or 64 bytes of text that an operator reads; it takes about 0.1 µs.
+/// Threads that evaluate the same expression for different rows share one budget. They check for cancellation
+/// at least every `portion` steps, also within a row.
 public final class EvaluationBudget: Sendable {
     /// The steps that a thread takes from the budget at once: about 0.1 ms of work.
     static let portion = 1024
@@ -19,7 +19,8 @@ public final class EvaluationBudget: Sendable {
 
     /// - Parameters:
     ///   - steps: the steps of all rows together. Unlimited by default; the limit of each row still applies.
-    ///   - isCancelled: called from any thread, up to a few thousand times per second. Once true it must stay true.
+    ///   - isCancelled: called from any thread, up to a few thousand times per second. Once true it must stay
+    ///     true.
     public init(steps: Int = .max, isCancelled: @escaping @Sendable () -> Bool = { false }) {
         self.steps = steps
         left = Atomic(steps)
@@ -53,8 +54,8 @@ public enum EvaluationStop: Error, Sendable, Equatable {
     case exhausted(steps: Int)
 }
 
-/// How often each evaluation error occurred, by message. Messages may contain values of features: their number and length
-/// are limited.
+/// How often each evaluation error occurred, by message. Messages may contain values of features: their
+/// number and length are limited.
 package struct ErrorCounts: Sendable {
     package private(set) var byMessage: [String: Int] = [:]
 

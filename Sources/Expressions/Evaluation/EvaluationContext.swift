@@ -41,7 +41,8 @@ final class EvaluationContext {
         bindings.removeAll()
     }
 
-    /// Counts steps; throws if the row has taken too many, the budget is used up or the evaluation was cancelled.
+    /// Counts steps; throws if the row has taken too many, the budget is used up or the evaluation was
+    /// cancelled.
     @inline(__always) func charge(_ count: Int = 1) throws(EvaluationError) {
         steps -= count
         if steps < 0 { try takePortion() }
@@ -192,8 +193,8 @@ final class EvaluationContext {
 
 /// The values of the variables that the current row's evaluation has used.
 ///
-/// A variable is evaluated at its first use and at most once per row. So the work for a row is proportional to
-/// the expression's size, even if each variable uses the previous one several times.
+/// A variable is evaluated at its first use and at most once per row. So the work for a row is proportional
+/// to the expression's size, even if each variable uses the previous one several times.
 struct BindingValues {
     private var values: [Result<JSONValue, EvaluationError>?] = []
     /// The variables that have values.

@@ -82,8 +82,8 @@ struct NumberLocale: Sendable {
         }
         var numbers = parsed.numbers
         let language = String(parsed.name.prefix { $0 != "_" })
-        // Browsers' data are newer than those of ICU 72. The corrections below follow the Unicode consortium's
-        // release 48. Arabic without a country uses European digits.
+        // Browsers' data are newer than those of ICU 72. The corrections below follow the Unicode
+        // consortium's release 48. Arabic without a country uses European digits.
         if parsed.name == "ar", numbers.isEmpty { numbers = "latn" }
         // Norwegian currencies follow the number, as in New Norwegian, which differs in one symbol.
         var name = parsed.name

@@ -46,8 +46,8 @@ enum LiteralOperators {
         return types.allSatisfy { $0 == first } ? first : .value
     }
 
-    /// The elements' values as an array. Its size and depth are limited, because it may contain a variable many times, or
-    /// an accumulated value, and these may be such arrays themselves.
+    /// The elements' values as an array. Its size and depth are limited, because it may contain a variable
+    /// many times, or an accumulated value, and these may be such arrays themselves.
     private static let array: Operation.EvaluateLazily = { arguments, context throws(EvaluationError) in
         var items: [JSONValue] = []
         items.reserveCapacity(arguments.count)

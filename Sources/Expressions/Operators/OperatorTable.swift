@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// All operators by name. Each family has a file in this folder; an operator that belongs to none is a family by
-/// itself.
+/// All operators by name. Each family has a file in this folder; an operator that belongs to none is a family
+/// by itself.
 enum OperatorTable {
     private static let families: [[String: OperatorDefinition]] = [
         ChoiceOperators.definitions,

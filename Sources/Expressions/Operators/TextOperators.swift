@@ -60,8 +60,8 @@ enum TextOperators {
 
 /// Converts to lower case by the Unicode Standard (3.13), without a locale.
 enum Lowercase {
-    /// The text in lower case. Swift's own conversion ignores the context: a sigma at the end of a word has its
-    /// own form.
+    /// The text in lower case. Swift's own conversion ignores the context: a sigma at the end of a word has
+    /// its own form.
     static func text(_ text: String) -> String {
         let capital: Unicode.Scalar = "\u{3a3}"
         guard text.unicodeScalars.contains(capital) else { return text.lowercased() }

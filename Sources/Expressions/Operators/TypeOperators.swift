@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Assertions (`array`, `string`, `number`, `boolean`, `object`), conversions (`to-string`, `to-number`, `to-boolean`) and
-/// `typeof`.
+/// Assertions (`array`, `string`, `number`, `boolean`, `object`), conversions (`to-string`, `to-number`,
+/// `to-boolean`) and `typeof`.
 enum TypeOperators {
     static let definitions: [String: OperatorDefinition] = [
         "array": OperatorDefinition { context, _, items in arrayAssertion(context, items) },

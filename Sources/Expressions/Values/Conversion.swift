@@ -96,8 +96,8 @@ enum Conversion {
         }
     }
 
-    /// Reads an integer with a single rounding. Digits that no longer fit set the lowest bit, which is below the
-    /// precision of a double.
+    /// Reads an integer with a single rounding. Digits that no longer fit set the lowest bit, which is below
+    /// the precision of a double.
     private static func integer(_ digits: Substring, bitsOfDigit bits: Int) -> Double {
         guard !digits.isEmpty else { return .nan }
         var (significand, exponent) = (UInt64(0), 0)

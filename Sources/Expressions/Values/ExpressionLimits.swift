@@ -11,21 +11,22 @@ public enum ExpressionLimits {
     public static let literalValues = 16384
     /// The maximum size in bytes of a string or array that an expression creates.
     public static let stringBytes = 1 << 20
-    /// Levels of arrays and objects within an array that an expression creates. A message that contains such a value can
-    /// still be read, and so can a snapshot.
+    /// Levels of arrays and objects within an array that an expression creates. A message that contains such
+    /// a value can still be read, and so can a snapshot.
     static let valueDepth = JSONReader.maximumDepth - 8
     /// Attempts to parse parts, because an operator may have several signatures.
     static let parses = 1 << 16
     /// Steps (see `EvaluationBudget`) that the constant parts of one expression may take, together.
     static let constantSteps = 1 << 18
-    /// Steps that one row may take. Expressions without long texts or lists need fewer, because each operator is
-    /// evaluated at most once.
+    /// Steps that one row may take. Expressions without long texts or lists need fewer, because each operator
+    /// is evaluated at most once.
     public static let rowSteps = 1 << 16
 
-    /// The bytes that the strings, arrays and objects made for many rows may take together: 1 KiB per row, and at least
-    /// 64 MiB.
+    /// The bytes that the strings, arrays and objects made for many rows may take together: 1 KiB per row,
+    /// and at least 64 MiB.
     static func valueBytes(rows: Int) -> Int { 64 << 20 + rows * 1024 }
-    /// The steps that a filter over many rows may take: a thousand per row, ten times what elaborate filters need.
+    /// The steps that a filter over many rows may take: a thousand per row, ten times what elaborate filters
+    /// need.
     public static func filterSteps(rows: Int) -> Int { 1 << 26 + rows * 1024 }
 }
 

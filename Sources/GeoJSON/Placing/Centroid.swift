@@ -3,9 +3,9 @@
 /// The centroid of a geometry as in GEOS and PostGIS: of its areas if they cover anything, else of its lines
 /// if they have a length, else of its points. In the plane of longitude and latitude.
 ///
-/// Source: the algorithm of GEOS, `geos::algorithm::Centroid`: an area is the sum of the triangles that its edges make
-/// with the first position of its shell, with signs. A separate base for each shell keeps the rounding errors of one area
-/// out of another that is far away and small.
+/// Source: the algorithm of GEOS, `geos::algorithm::Centroid`: an area is the sum of the triangles that its
+/// edges make with the first position of its shell, with signs. A separate base for each shell keeps the
+/// rounding errors of one area out of another that is far away and small.
 struct Centroid {
     private var areaSum = (x: 0.0, y: 0.0)
     /// Twice the area.

@@ -2,7 +2,8 @@
 
 /// In which direction positions turn, decided exactly.
 enum Orientation {
-    /// Whether a closed ring runs counter-clockwise, by the turn at its highest position; false for a flat ring.
+    /// Whether a closed ring runs counter-clockwise, by the turn at its highest position; false for a flat
+    /// ring.
     ///
     /// Source: `Orientation.isCCW` of JTS, which also decides for rings that cross themselves.
     static func isCounterClockwise(_ ring: [Position]) -> Bool {

@@ -20,7 +20,8 @@ extension FeatureCutter {
 
     /// Cuts the next part of the text, of which only what follows the last complete feature is copied.
     ///
-    /// - Returns: nil if there is more to do than that, and nothing has changed: then the window's text must be pushed.
+    /// - Returns: nil if there is more to do than that, and nothing has changed: then the window's text must
+    ///   be pushed.
     /// - Complexity: O(one feature) if the window has been scanned.
     mutating func cut(_ window: FileWindow) -> WindowCut? {
         window.text.withUnsafeBytes { text in

@@ -4,8 +4,9 @@ import JSON
 
 /// Cuts a text of features that arrives in pieces into pieces of complete features.
 ///
-/// Only text that has not been cut yet is held, so memory depends on the pieces and not on the file. Brackets, line
-/// ends and quotation marks decide where a feature ends. The parser decides whether it is valid.
+/// Only text that has not been cut yet is held, so memory depends on the pieces and not on the file.
+/// Brackets, line ends and quotation marks decide where a feature ends. The parser decides whether it is
+/// valid.
 struct FeatureCutter {
     /// A piece of complete features. Its bytes are valid only during the call.
     struct Piece {
@@ -66,8 +67,9 @@ struct FeatureCutter {
         (self.format, self.longestPart) = (format, longestPart)
     }
 
-    /// Adds a piece of text and yields the complete features. If much text without a complete feature is held, it is
-    /// searched again only after it has grown by an eighth, so that small pieces of a long feature take linear time.
+    /// Adds a piece of text and yields the complete features. If much text without a complete feature is
+    /// held, it is searched again only after it has grown by an eighth, so that small pieces of a long
+    /// feature take linear time.
     mutating func push(_ text: UnsafeRawBufferPointer, _ body: Body) throws(GeoJSONError) {
         held.append(contentsOf: text)
         guard held.count >= nextCut || isTooLong else { return }
@@ -169,8 +171,8 @@ struct FeatureCutter {
         consumed += count
     }
 
-    /// Yields held bytes, and drops them and all before them. Does not count their lines, because only one thread at a time cuts: the
-    /// thread that parses the bytes counts them.
+    /// Yields held bytes, and drops them and all before them. Does not count their lines, because only one
+    /// thread at a time cuts: the thread that parses the bytes counts them.
     private mutating func hand(
         _ form: Piece.Form, from start: Int = 0, upTo end: Int, _ body: Body
     ) throws(GeoJSONError) {

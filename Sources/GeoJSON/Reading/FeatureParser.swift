@@ -29,8 +29,8 @@ final class FeatureParser {
         }
     }
 
-    /// Adds the features of an array whose elements are these parts of its text. Throws if the elements differ: texts
-    /// that are not JSON may form JSON when joined.
+    /// Adds the features of an array whose elements are these parts of its text. Throws if the elements
+    /// differ: texts that are not JSON may form JSON when joined.
     func parse(
         _ text: UnsafeRawBufferPointer, into result: ParsedFeatures, expecting texts: [Range<Int>]
     ) throws(JSONError) {

@@ -40,7 +40,8 @@ public final class FeaturePiece {
     ///
     /// - Parameters:
     ///   - text: one GeoJSON feature.
-    ///   - parts: the text's parts, if the caller has composed it from them and knows it to be valid; nil to parse it.
+    ///   - parts: the text's parts, if the caller has composed it from them and knows it to be valid; nil to
+    ///     parse it.
     public func append(_ text: UnsafeRawBufferPointer, parts: PointParts?) {
         guard takesParts, let parts else { return parser.parse(single: text) }
         if let fault = rules.fault(longitude: parts.longitude, latitude: parts.latitude) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads features from bytes that arrive in pieces of any size: a FeatureCollection, an array of features, features one
-/// after another, a JSON text sequence (RFC 8142), or a table with a header (RFC 4180); plain or gzipped.
+/// Reads features from bytes that arrive in pieces of any size: a FeatureCollection, an array of features,
+/// features one after another, a JSON text sequence (RFC 8142), or a table with a header (RFC 4180); plain or
+/// gzipped.
 ///
-/// One reader serves files, calls and HTTP bodies, so all of them accept and skip the same. Memory is bounded: a window
-/// for each thread and one unfinished feature, whatever the length.
+/// One reader serves files, calls and HTTP bodies, so all of them accept and skip the same. Memory is
+/// bounded: a window for each thread and one unfinished feature, whatever the length.
 public struct FeatureReader: ~Copyable {
     private var input = GzipInput()
     /// Bytes of a file that were read and not cut yet.
@@ -61,9 +62,11 @@ public struct FeatureReader: ~Copyable {
     /// Adds all features of a text. Bytes are cut by one thread at a time while others parse.
     ///
     /// - Parameters:
-    ///   - windows: returns the rest of the text as windows of a file, if it is one. Then each thread reads windows itself.
+    ///   - windows: returns the rest of the text as windows of a file, if it is one. Then each thread reads
+    ///     windows itself.
     ///   - check: called with each window before it is cut; throws to stop.
-    ///   - read: lends the next bytes to its argument; false at the end. Called by several threads, one at a time.
+    ///   - read: lends the next bytes to its argument; false at the end. Called by several threads, one at a
+    ///     time.
     mutating func readAll(
         into builder: inout FeatureStoreBuilder, windows: () -> FileWindow.Sequence? = { nil },
         check: (FileWindow) throws(GeoJSONError) -> Void = { _ in },
@@ -171,7 +174,8 @@ public struct FeatureReader: ~Copyable {
 
     private mutating func cutRest() throws(GeoJSONError) {
         try input.finish()
-        // Copied to locals, because the compiler miscompiles accesses to this struct's members with the thread sanitizer.
+        // Copied to locals, because the compiler miscompiles accesses to this struct's members with the
+        // thread sanitizer.
         let (cutting, crew) = (cutting, crew)
         try cutting.cutter.finish { (piece) throws(GeoJSONError) in crew.take(piece) }
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Reads a text of features like `FeatureReader` and yields the valid ones as JSON, for a program that sends them
-/// on. Used by one thread at a time.
+/// Reads a text of features like `FeatureReader` and yields the valid ones as JSON, for a program that sends
+/// them on. Used by one thread at a time.
 ///
-/// Use: `push` each piece, take `nextBatch()` until it is nil; at the end `finish()`, then `nextBatch()` again.
+/// Use: `push` each piece, take `nextBatch()` until it is nil; at the end `finish()`, then `nextBatch()`
+/// again.
 public final class FeatureSieve {
     /// Called with each skipped invalid feature and its text, which is valid only during the call.
     public var onSkipped: ((InvalidFeature, UnsafeRawBufferPointer) -> Void)?

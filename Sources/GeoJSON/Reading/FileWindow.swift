@@ -4,7 +4,8 @@ import JSON
 
 /// A part of a file that one thread reads and scans while others read other parts.
 ///
-/// A class, so that its text has one owner and is changed without a copy. Only the thread that asked for it uses it, so it may be sent.
+/// A class, so that its text has one owner and is changed without a copy. Only the thread that asked for it
+/// uses it, so it may be sent.
 final class FileWindow: @unchecked Sendable {
     /// Its index among the file's windows. Windows are cut in this order.
     let number: Int
@@ -30,7 +31,8 @@ final class FileWindow: @unchecked Sendable {
         private var count = 0
 
         /// - Parameter size: the size of a window in bytes.
-        /// - Returns: nil if the system reads this kind of file only in one go. The windows begin at its current offset.
+        /// - Returns: nil if the system reads this kind of file only in one go. The windows begin at its
+        ///   current offset.
         init?(of descriptor: Int32, size: Int) {
             var status = stat()
             guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

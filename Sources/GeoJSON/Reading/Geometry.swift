@@ -127,7 +127,8 @@ struct Geometry {
         return positions.isEmpty ? .fault(.badCoordinates) : .points(positions, foreign: foreignMembers)
     }
 
-    /// Foreign members, each after a comma. A `bbox` is omitted, since it is that of the geometry and not of its point.
+    /// Foreign members, each after a comma. A `bbox` is omitted, since it is that of the geometry and not of
+    /// its point.
     private var foreignMembers: [UInt8] {
         guard hasForeign, let type else { return [] }
         var members: [UInt8] = []

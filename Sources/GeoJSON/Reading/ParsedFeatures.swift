@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// The features parsed from one text: the records of valid ones, and the faults of the others. Made by one thread,
-/// then passed to another.
+/// The features parsed from one text: the records of valid ones, and the faults of the others. Made by one
+/// thread, then passed to another.
 final class ParsedFeatures {
     /// An invalid feature of the text.
     struct Fault {

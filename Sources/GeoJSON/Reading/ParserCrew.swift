@@ -36,7 +36,8 @@ final class ParserCrew {
 
     /// Adds the waiting pieces and those that `more` yields.
     ///
-    /// - Parameter more: called if no piece waits. Called by several threads, one at a time, while others parse.
+    /// - Parameter more: called if no piece waits. Called by several threads, one at a time, while others
+    ///   parse.
     func flush(
         into builder: inout FeatureStoreBuilder,
         more: (_ hand: consuming PieceWork.Hand) throws(GeoJSONError) -> PieceWork.Step

@@ -5,14 +5,16 @@ import JSON
 struct PieceText: Sendable {
     /// A JSON array, or a table's rows. Before `join` it may also be texts or objects as they were cut.
     private(set) var text: [UInt8]
-    /// The form of text that `join` makes an array of. An array begins with the comma that follows the previous piece.
+    /// The form of text that `join` makes an array of. An array begins with the comma that follows the
+    /// previous piece.
     private var formToJoin: FeatureCutter.Piece.Form?
     /// The expected range of each feature in the text; nil for an array as sent.
     private(set) var texts: [Range<Int>]?
     private(set) var header: TableHeader?
     /// Whether no comma separates the text from the previous piece. Known after `join`.
     private(set) var lacksComma = false
-    /// The number of line ends between the previous piece and this one, and in this one. The second is known after `join`.
+    /// The number of line ends between the previous piece and this one, and in this one. The second is known
+    /// after `join`.
     let linesBefore: Int
     private(set) var lines = 0
     let foreignReferenceSystem: String?
@@ -53,8 +55,8 @@ struct PieceText: Sendable {
         text.insert(contentsOf: before, at: 0)
     }
 
-    /// Counts the lines, and makes one array of the text if it is not one yet. It is separate from the initializer, so that each
-    /// parser's thread does it for its own pieces. O(bytes).
+    /// Counts the lines, and makes one array of the text if it is not one yet. It is separate from the
+    /// initializer, so that each parser's thread does it for its own pieces. O(bytes).
     ///
     /// - Parameter memory: memory to reuse. It holds the text as it was cut afterwards.
     mutating func join(reusing memory: inout [UInt8]) {

@@ -62,8 +62,9 @@ final class PieceWork {
 
 /// What the threads of a run share.
 ///
-/// Invariant: `next` is called only while `source` is locked, `admit` only while `order` is. A parser is used by the
-/// thread that took it from `idle`, or is parked in `order`, from which one thread takes it. So it may be shared.
+/// Invariant: `next` is called only while `source` is locked, `admit` only while `order` is. A parser is used
+/// by the thread that took it from `idle`, or is parked in `order`, from which one thread takes it. So it may
+/// be shared.
 private final class AssemblyLine: @unchecked Sendable {
     private let rows: GatheredRows
     private let next: PieceWork.Next
@@ -73,7 +74,8 @@ private final class AssemblyLine: @unchecked Sendable {
     private let idle: Mutex<Idle>
     /// Counts idle parsers.
     private let idleCount: DispatchSemaphore
-    /// Signalled when it is the turn of the window with this number, modulo the number of threads: each has one window at most.
+    /// Signalled when it is the turn of the window with this number, modulo the number of threads: each has
+    /// one window at most.
     private let turns: [DispatchSemaphore]
 
     private struct Source {
@@ -82,8 +84,8 @@ private final class AssemblyLine: @unchecked Sendable {
         var isExhausted = false
     }
 
-    /// Pieces that have been parsed but not admitted. Only the holder of the lock around it uses it, and a parked parser is
-    /// used by no thread until one takes it from here, so it may be sent.
+    /// Pieces that have been parsed but not admitted. Only the holder of the lock around it uses it, and a
+    /// parked parser is used by no thread until one takes it from here, so it may be sent.
     private struct Order: @unchecked Sendable {
         /// The number of the next piece to admit.
         var next = 0
@@ -157,7 +159,8 @@ private final class AssemblyLine: @unchecked Sendable {
         }
     }
 
-    /// Waits for the window's turn, which comes since the window before it is in the hands of a running thread.
+    /// Waits for the window's turn, which comes since the window before it is in the hands of a running
+    /// thread.
     private func takePiece(of window: FileWindow, _ parser: PieceParser) -> Int? {
         let turn = window.number
         turns[turn % turns.count].wait()

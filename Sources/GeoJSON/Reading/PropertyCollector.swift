@@ -2,8 +2,8 @@
 
 /// Reads features' properties during parsing, when their values are available.
 ///
-/// Each piece is filled by one thread; the collector receives pieces in the features' order. Used by one thread
-/// at a time, the one that uses the builder.
+/// Each piece is filled by one thread; the collector receives pieces in the features' order. Used by one
+/// thread at a time, the one that uses the builder.
 public protocol PropertyCollector: AnyObject, Sendable {
     /// The memory held, in bytes.
     var memoryBytes: Int { get }

@@ -5,14 +5,16 @@ import SystemSupport
 
 /// Drops a large file's pages from the system's page cache after they have been read.
 ///
-/// If a file is larger than the cache, its pages are gone before it could be read again, and meanwhile they push out pages that queries
-/// need. A smaller file stays cached.
+/// If a file is larger than the cache, its pages are gone before it could be read again, and meanwhile they
+/// push out pages that queries need. A smaller file stays cached.
 ///
-/// Invariant: `descriptor` is a duplicate that this object owns; it is closed after the last job, which retains the object.
+/// Invariant: `descriptor` is a duplicate that this object owns; it is closed after the last job, which
+/// retains the object.
 final class ReadPages: @unchecked Sendable {
     private let descriptor: Int32
     private let queue = DispatchQueue(label: "pages that have been read", qos: .utility)
-    /// The offsets in the file before which pages have been dropped, and before which all has been read. Used by one thread at a time.
+    /// The offsets in the file before which pages have been dropped, and before which all has been read. Used
+    /// by one thread at a time.
     private var (dropped, read): (Int, Int)
 
     /// Dropping takes about a millisecond for this many bytes.

@@ -2,7 +2,8 @@
 
 /// Which columns of a table mean what.
 public struct TableColumns: Sendable, Equatable {
-    /// The column of the longitude. If nil, the first of `longitude`, `lon`, `lng`, `long`, `x` in any letter case.
+    /// The column of the longitude. If nil, the first of `longitude`, `lon`, `lng`, `long`, `x` in any letter
+    /// case.
     public var longitude: String?
     /// The column of the latitude. If nil, the first of `latitude`, `lat`, `y` in any letter case.
     public var latitude: String?

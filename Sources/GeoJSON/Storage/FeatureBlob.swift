@@ -5,9 +5,9 @@ import SystemSupport
 /// Features' bytes one after another, in memory or borrowed from an owner.
 ///
 /// Invariant: without an owner, `base` points to `capacity` bytes that this object owns, of which the first
-/// `count` are written. With an owner, it points to `count` bytes that the owner keeps valid and nobody writes, in
-/// which case nothing is ever appended. Once a `FeatureStore` has it, nobody writes either kind, so
-/// it may be shared.
+/// `count` are written. With an owner, it points to `count` bytes that the owner keeps valid and nobody
+/// writes, in which case nothing is ever appended. Once a `FeatureStore` has it, nobody writes either kind,
+/// so it may be shared.
 final class FeatureBlob: @unchecked Sendable {
     private(set) var base: UnsafeMutableRawPointer
     private(set) var count = 0

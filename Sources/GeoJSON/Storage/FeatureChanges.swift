@@ -42,8 +42,8 @@ final class FeatureChanges: Sendable {
 
     /// The same changes gathered in one store, if most rows of the stores have been replaced.
     ///
-    /// Otherwise repeated updates of the same features would keep all their old versions. Copies the current rows, amortized O(1) for each
-    /// row added since the last time.
+    /// Otherwise repeated updates of the same features would keep all their old versions. Copies the current
+    /// rows, amortized O(1) for each row added since the last time.
     func gatheredIfSparse() -> FeatureChanges {
         guard rowCount > 2 * (places.count - goneCount) + Self.sparseRows else { return self }
         let living = places.all.filter { $0.value.store != .max }.sorted { $0.key < $1.key }
@@ -96,8 +96,8 @@ extension FeatureStore {
     ///   - replacements: rows of this store, each at most once.
     ///   - additions: rows of `store` to append, in this order.
     ///   - store: a plain store.
-    /// - Complexity: O(the changes), plus one reference for about every hundred changes since the plain store. Occasionally their
-    ///   features are copied.
+    /// - Complexity: O(the changes), plus one reference for about every hundred changes since the plain
+    ///   store. Occasionally their features are copied.
     public func changing(
         _ replacements: [FeatureReplacement], adding additions: [Int], from store: FeatureStore
     ) -> FeatureStore {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 import SystemSupport
 
-/// When features were last imported or upserted, in milliseconds since 1970, as runs of consecutive rows with the same moment.
+/// When features were last imported or upserted, in milliseconds since 1970, as runs of consecutive rows with
+/// the same moment.
 ///
 /// Takes sixteen bytes for each run. The moment is 0 if unknown.
 public struct FeatureMoments: Sendable, Equatable {

@@ -30,8 +30,8 @@ extension FeatureStore {
         return FeatureStore(blob: FeatureBlob(), text: text, records: records, moments: moments, fresh: nil)
     }
 
-    /// A store of which neither the text nor the arrays have been read. A feature may be read once `isSound` has found its record in the
-    /// loaded parts of the arrays; nothing else may be.
+    /// A store of which neither the text nor the arrays have been read. A feature may be read once `isSound`
+    /// has found its record in the loaded parts of the arrays; nothing else may be.
     public static func onDemand(
         _ text: any FeatureText, blockStarts: UnsafeRawBufferPointer, offsets: UnsafeRawBufferPointer,
         owner: AnyObject
@@ -90,8 +90,8 @@ extension FeatureStore {
     /// - Parameters:
     ///   - moments: when the features were inserted.
     ///   - owner: keeps the text and the arrays valid and unchanged during its life.
-    ///   - load: loads a range of the text into memory before it is first read; false if that fails. Called from
-    ///     any thread.
+    ///   - load: loads a range of the text into memory before it is first read; false if that fails. Called
+    ///     from any thread.
     /// - Complexity: O(features), about 1 ms for a million, on all cores.
     public static func onSections(
         _ sections: FeatureSections, moments: FeatureMoments = FeatureMoments(), owner: AnyObject,
@@ -132,7 +132,8 @@ extension FeatureStore {
         _ records: RecordOffsets, _ blocks: Range<Int>, textCount: Int
     ) -> FeatureSectionError? {
         let (blockStarts, offsets) = (records.blockStarts, records.offsets)
-        // The last record before these blocks, if its block begins within the text; if not, another share reports that.
+        // The last record before these blocks, if its block begins within the text; if not, another share
+        // reports that.
         var last = 0
         if blocks.lowerBound > 0, (0...textCount).contains(blockStarts[blocks.lowerBound - 1]) {
             last = records.start(blocks.lowerBound * blockSize - 1)
@@ -163,8 +164,8 @@ extension FeatureStore {
     /// Verifies all text that has not been read yet. False if some is damaged.
     ///
     /// - Parameters:
-    ///   - demand: rises with each further use of the disk by others, beside their reads of this text, and with each call while
-    ///     one lasts.
+    ///   - demand: rises with each further use of the disk by others, beside their reads of this text, and
+    ///     with each call while one lasts.
     ///   - pause: waits for a few milliseconds; called while others use the disk. Nil: without pauses.
     /// - Complexity: O(text), at several gigabytes per second.
     public func verifyText(

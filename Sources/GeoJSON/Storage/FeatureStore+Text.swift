@@ -42,8 +42,8 @@ extension FeatureStore {
         return FeatureStore(changes: moved, count: count)
     }
 
-    /// Appends some of a plain store's text. If it is damaged, `isDamaged` becomes true, and the appended text is
-    /// useless.
+    /// Appends some of a plain store's text. If it is damaged, `isDamaged` becomes true, and the appended
+    /// text is useless.
     func appendText(_ range: Range<Int>, to target: JoinedText) {
         guard let text else {
             _ = blob.guardian?.admits(range, of: blob.bytes)

@@ -19,7 +19,8 @@ extension FeatureStore {
         }
     }
 
-    /// Writes a feature as it was sent, with its original id even if a property is promoted, so that it can be read again.
+    /// Writes a feature as it was sent, with its original id even if a property is promoted, so that it can
+    /// be read again.
     public func writeSent(_ index: Int, into bytes: inout ByteWriter) {
         withRecord(index) { $0.write(identifier: $0.sentIdentifier, into: &bytes) }
     }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// A source's features, immutable: their texts as sent, packed, without the parts that are the same in all features.
+/// A source's features, immutable: their texts as sent, packed, without the parts that are the same in all
+/// features.
 ///
-/// A feature takes about seven bytes besides the text of its id, coordinates and properties. The text may lie in a file.
+/// A feature takes about seven bytes besides the text of its id, coordinates and properties. The text may lie
+/// in a file.
 public final class FeatureStore: Sendable {
     /// The number of rows.
     public let count: Int
@@ -67,7 +69,8 @@ public final class FeatureStore: Sendable {
     /// Whether features can be read without waiting for a disk.
     public var isAtHand: Bool { text?.isAtHand ?? true }
 
-    /// Whether a feature can be read without waiting for a disk. Moves its text into memory if the system has it in its page cache.
+    /// Whether a feature can be read without waiting for a disk. Moves its text into memory if the system has
+    /// it in its page cache.
     ///
     /// - Parameter room: how many blocks of text may still be moved.
     public func isAtHand(_ feature: Int, room: inout Int) -> Bool {
@@ -85,8 +88,8 @@ public final class FeatureStore: Sendable {
         return start..<max(start, self.start(index + 1))
     }
 
-    /// Lends a feature's record. If it cannot be read, it is empty and `isDamaged` becomes true: answers made from it are
-    /// wrong.
+    /// Lends a feature's record. If it cannot be read, it is empty and `isDamaged` becomes true: answers made
+    /// from it are wrong.
     @inline(__always) func withRecord<Result>(
         _ index: Int, _ body: (FeatureRecord) throws -> Result
     ) rethrows -> Result {

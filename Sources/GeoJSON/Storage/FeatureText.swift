@@ -10,13 +10,15 @@ public protocol FeatureText: AnyObject, Sendable {
     /// Bytes of memory that it holds.
     var memoryBytes: Int { get }
 
-    /// Whether a read has failed or a checksum was wrong. Never becomes false again; results made from such bytes are wrong.
+    /// Whether a read has failed or a checksum was wrong. Never becomes false again; results made from such
+    /// bytes are wrong.
     var isDamaged: Bool { get }
 
     /// Whether reading does not wait for a disk.
     var isAtHand: Bool { get }
 
-    /// Whether reading these bytes does not wait for a disk. May move them into memory from the system's page cache.
+    /// Whether reading these bytes does not wait for a disk. May move them into memory from the system's page
+    /// cache.
     ///
     /// - Parameter room: how many blocks may still be moved.
     func isAtHand(_ range: Range<Int>, room: inout Int) -> Bool
@@ -35,8 +37,8 @@ public protocol FeatureText: AnyObject, Sendable {
     /// Verifies all bytes. False if some cannot be read.
     ///
     /// - Parameters:
-    ///   - demand: rises with each further use of the disk by others, beside their reads of this text, and with each call
-    ///     while one lasts.
+    ///   - demand: rises with each further use of the disk by others, beside their reads of this text, and
+    ///     with each call while one lasts.
     ///   - pause: waits for a few milliseconds; called while others use the disk. Nil: without pauses.
     func verify(isCancelled: () -> Bool, demand: () -> Int, pause: (() -> Void)?) -> Bool
 }

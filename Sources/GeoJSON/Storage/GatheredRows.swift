@@ -3,12 +3,12 @@ import Glibc
 
 /// The rows of a store being built: records, their offsets, and coordinates.
 ///
-/// Parsed pieces reserve their part of the columns in order, one after another. Then several threads may fill their
-/// parts at the same time.
+/// Parsed pieces reserve their part of the columns in order, one after another. Then several threads may fill
+/// their parts at the same time.
 ///
-/// Invariant: one thread at a time reserves, since that requires the builder. The columns are reallocated only while the lock is held
-/// for writing, and are filled while it is held for reading. No two reservations overlap. Nobody fills after `finish`.
-/// So it may be shared.
+/// Invariant: one thread at a time reserves, since that requires the builder. The columns are reallocated
+/// only while the lock is held for writing, and are filled while it is held for reading. No two reservations
+/// overlap. Nobody fills after `finish`. So it may be shared.
 final class GatheredRows: @unchecked Sendable {
     /// A piece's part of the columns.
     struct Reservation {
@@ -57,7 +57,8 @@ final class GatheredRows: @unchecked Sendable {
     /// Sets when the text goes to a file. Must be called before the first row.
     func spill(to spill: TextSpill?) { self.spill = spill }
 
-    /// Reserves memory for a text to come and its rows, so that growing does not reallocate. Untouched memory costs nothing.
+    /// Reserves memory for a text to come and its rows, so that growing does not reallocate. Untouched memory
+    /// costs nothing.
     func expect(bytes: Int) {
         blob.reserve(max(0, min(bytes, spill?.bytes ?? bytes)))
         let rows = max(0, min(bytes / Self.shortestFeature, Self.mostExpected))

@@ -4,10 +4,10 @@ import SystemSupport
 
 /// An array of trivial values that grows at its end.
 ///
-/// Invariant: without an owner, `base` points to `capacity` values that this object owns, of which the first `count` are
-/// initialized, or are being initialized by the thread that extended the column by them. With an owner, it points to `count` values
-/// that the owner keeps valid and nobody writes, in which case nothing is ever appended. Once a `FeatureStore` has either kind,
-/// nobody writes it, so it may be shared.
+/// Invariant: without an owner, `base` points to `capacity` values that this object owns, of which the first
+/// `count` are initialized, or are being initialized by the thread that extended the column by them. With an
+/// owner, it points to `count` values that the owner keeps valid and nobody writes, in which case nothing is
+/// ever appended. Once a `FeatureStore` has either kind, nobody writes it, so it may be shared.
 final class GrowingColumn<Value: BitwiseCopyable>: @unchecked Sendable {
     private(set) var base: UnsafeMutablePointer<Value>
     private(set) var count = 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The locations of changed features by row, in parts that copies share until one of them writes. A copy costs one reference per
-/// part, and a write at most the copy of one part.
+/// The locations of changed features by row, in parts that copies share until one of them writes. A copy
+/// costs one reference per part, and a write at most the copy of one part.
 struct PlaceTable: Sendable {
     typealias Place = FeatureChanges.Place
 

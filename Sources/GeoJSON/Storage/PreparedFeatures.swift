@@ -2,8 +2,8 @@
 
 /// Some features of a store, looked up and ready to be written.
 ///
-/// Features' texts are scattered over memory. Looking them up together overlaps the waits for memory; writing one by one
-/// would wait for each.
+/// Features' texts are scattered over memory. Looking them up together overlaps the waits for memory; writing
+/// one by one would wait for each.
 public struct PreparedFeatures {
     private(set) var records: [FeatureRecord] = []
     private var starts: [(from: Int, to: Int)] = []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Stores by number, in groups that copies share. Copying the list costs one reference per group, and appending at most the copy
-/// of a group's references.
+/// Stores by number, in groups that copies share. Copying the list costs one reference per group, and
+/// appending at most the copy of a group's references.
 struct StoreList: Sendable {
     private var groups: [[FeatureStore]] = []
     private(set) var count = 0

@@ -2,8 +2,8 @@
 
 /// A file for features' text that is too long for memory, written while features are gathered.
 public protocol TextSink: AnyObject, Sendable {
-    /// Writes a part of the text. Safe from any thread. Parts must not overlap or leave gaps. After a failure the
-    /// text cannot be read.
+    /// Writes a part of the text. Safe from any thread. Parts must not overlap or leave gaps. After a failure
+    /// the text cannot be read.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int)
 
     /// The complete text.

@@ -10,8 +10,8 @@ struct ScannedRow {
 
 /// Splits a text into rows and cells (RFC 4180).
 ///
-/// A quotation mark within a cell that does not begin with one is an ordinary character. A cell whose quotation marks do not
-/// end within `longestRow` costs its own line only.
+/// A quotation mark within a cell that does not begin with one is an ordinary character. A cell whose
+/// quotation marks do not end within `longestRow` costs its own line only.
 struct RowScanner {
     /// A quoted cell must end within this many bytes of its row's start.
     static let longestRow = 1 << 20

@@ -16,7 +16,8 @@ public final class TableHeader: Sendable {
 
     /// Reads the header's row.
     ///
-    /// - Throws: `malformed`, with a list of the columns, if a required one is missing, or if lines have no line feed.
+    /// - Throws: `malformed`, with a list of the columns, if a required one is missing, or if lines have no
+    ///   line feed.
     convenience init?(_ text: UnsafeRawBufferPointer, _ columns: TableColumns) throws(GeoJSONError) {
         guard JSONText.isUTF8(text) else {
             throw .malformed(
@@ -29,7 +30,8 @@ public final class TableHeader: Sendable {
                 && Self.position(columns, reading.names).latitude != nil
         }
         let reading = fitting ?? most
-        // Without this the whole file would be the header of a table without rows. Within quotation marks CRLF is one character.
+        // Without this the whole file would be the header of a table without rows. Within quotation marks
+        // CRLF is one character.
         guard !reading.names.contains(where: { $0.contains("\r") }) else {
             throw .malformed(
                 message: "The table's lines end with a carriage return alone: convert them to line feeds, "

@@ -7,8 +7,8 @@ import JSON
 struct TableParser: ~Copyable {
     let rules: FeatureRules
     private var cells: [TableCell] = []
-    /// A record's id and coordinates while they are written. Shared by all rows, since an allocation for each row costs as
-    /// much as reading it.
+    /// A record's id and coordinates while they are written. Shared by all rows, since an allocation for each
+    /// row costs as much as reading it.
     private var head = ByteWriter(capacity: 128)
 
     init(rules: FeatureRules) { self.rules = rules }

@@ -76,7 +76,8 @@ struct Catalog: Sendable, Equatable {
     let mayCreate: Bool
     let slotLimit: Int
     let slotCount: Int
-    /// Tables with the same name in another letter case or schema, if the table does not exist; as SQL writes them.
+    /// Tables with the same name in another letter case or schema, if the table does not exist; as SQL writes
+    /// them.
     let namesakes: [String]
     let schemaExists: Bool
     let mayUseSchema: Bool

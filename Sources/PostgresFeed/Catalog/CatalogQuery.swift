@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// One statement that reads everything that a feed needs to know about the server, the table, the slot and the
-/// publication, as JSON.
+/// One statement that reads everything that a feed needs to know about the server, the table, the slot and
+/// the publication, as JSON.
 enum CatalogQuery {
     static func sql(_ configuration: TableFeedConfiguration) -> String {
         let schema = SQLName.literal(configuration.schema)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Reads members of the catalog's JSON. A member that is missing or of another type is read as the type's empty
-/// value.
+/// Reads members of the catalog's JSON. A member that is missing or of another type is read as the type's
+/// empty value.
 extension JSONValue {
     /// A member; nil if it is missing or null.
     func member(_ key: String) -> JSONValue? {

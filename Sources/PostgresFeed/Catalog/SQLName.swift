@@ -39,7 +39,8 @@ enum SQLName {
             + quoted.split(separator: "\\", omittingEmptySubsequences: false).joined(separator: "\\\\") + "'"
     }
 
-    /// The parts of `a.b`, each of which may be in quotation marks. Unquoted names become lower case, as in SQL.
+    /// The parts of `a.b`, each of which may be in quotation marks. Unquoted names become lower case, as in
+    /// SQL.
     static func split(_ text: String) -> [String] {
         var parts: [String] = []
         var part = ""

@@ -2,15 +2,15 @@
 
 /// Identifies what a table's rows lie in, to notice changes of rows that the log does not contain.
 ///
-/// The log has no rows of a table that ALTER TABLE rewrites, nor of a partition that is attached, detached, dropped or
-/// truncated by itself.
+/// The log has no rows of a table that ALTER TABLE rewrites, nor of a partition that is attached, detached,
+/// dropped or truncated by itself.
 ///
 /// Its text is `PARTITIONS-FILES-COLUMNS`, three numbers of 32 bits in hexadecimal digits.
 struct TableStorage: Sendable, Equatable, LosslessStringConvertible {
     /// Changes with the table's partitions.
     let partitions: UInt32
-    /// Changes when the table or a partition gets another file (`relfilenode`): by a rewrite, but also by VACUUM FULL,
-    /// CLUSTER, TRUNCATE and SET TABLESPACE.
+    /// Changes when the table or a partition gets another file (`relfilenode`): by a rewrite, but also by
+    /// VACUUM FULL, CLUSTER, TRUNCATE and SET TABLESPACE.
     let files: UInt32
     /// Changes with the definition of a column: each ALTER COLUMN writes it again, even if the type stays.
     let columns: UInt32
@@ -37,10 +37,12 @@ struct TableStorage: Sendable, Equatable, LosslessStringConvertible {
         [partitions, files, columns].map { String($0, radix: 16) }.joined(separator: "-")
     }
 
-    /// Why the table must be copied again if its rows lay in `earlier` before; nil if the log has all changes since then.
+    /// Why the table must be copied again if its rows lay in `earlier` before; nil if the log has all changes
+    /// since then.
     ///
-    /// VACUUM FULL and CLUSTER keep the rows, and the log has TRUNCATE of the whole table. They do not touch the columns'
-    /// definitions, so only a table with partitions, of which one may have been truncated, is copied after them.
+    /// VACUUM FULL and CLUSTER keep the rows, and the log has TRUNCATE of the whole table. They do not touch
+    /// the columns' definitions, so only a table with partitions, of which one may have been truncated, is
+    /// copied after them.
     func copyReason(since earlier: TableStorage, isPartitioned: Bool) -> String? {
         if partitions != earlier.partitions {
             return "a partition was added or removed, whose rows the server's log does not have"

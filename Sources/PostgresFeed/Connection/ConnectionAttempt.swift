@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
 
-/// Makes a connection. The steps run on the pool, because they may look up names and read files; the loop does
-/// the waiting.
+/// Makes a connection. The steps run on the pool, because they may look up names and read files; the loop
+/// does the waiting.
 final class ConnectionAttempt {
     private let loop: EventLoop
     private let connection: String
@@ -32,8 +32,8 @@ final class ConnectionAttempt {
     /// Gives up; `then` is not called.
     func cancel() { (watcher, deadline, then) = (nil, nil, nil) }
 
-    /// The result of a step on the pool. The loop reads it after the pool has written it, and libuv orders the
-    /// two, so `@unchecked Sendable` is sound.
+    /// The result of a step on the pool. The loop reads it after the pool has written it, and libuv orders
+    /// the two, so `@unchecked Sendable` is sound.
     private final class Step: @unchecked Sendable {
         var handle: ConnectionHandle?
         var progress = ConnectionHandle.Progress.writing

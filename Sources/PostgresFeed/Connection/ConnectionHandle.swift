@@ -5,8 +5,8 @@ import Glibc
 /// A libpq connection, behind functions that do not expose its memory, and do not block unless they say so.
 ///
 /// Invariant: `raw` comes from PQconnectStartParams and is released only by `deinit`. One thread uses it at a
-/// time: the pool while it connects, because looking up a host's name blocks, and then the loop's thread. libuv's
-/// own hand-over orders the two, so `@unchecked Sendable` is sound.
+/// time: the pool while it connects, because looking up a host's name blocks, and then the loop's thread.
+/// libuv's own hand-over orders the two, so `@unchecked Sendable` is sound.
 final class ConnectionHandle: @unchecked Sendable {
     private let raw: OpaquePointer
 
@@ -43,8 +43,8 @@ final class ConnectionHandle: @unchecked Sendable {
         cpq_setNoticeReceiver(raw, { _, _ in }, nil)
     }
 
-    /// Makes a connection fail about a minute after its network is gone, even if it only waits: the system would take
-    /// hours. Idle times in seconds, the other in milliseconds.
+    /// Makes a connection fail about a minute after its network is gone, even if it only waits: the system
+    /// would take hours. Idle times in seconds, the other in milliseconds.
     private static let lostNetwork = [
         ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
         ("tcp_user_timeout", "60000"),

@@ -35,11 +35,11 @@ final class PostgresConnection {
     private var receiver: CopyReceiver?
     private var continuation: Timer?
     private(set) var isClosed = false
-    /// The largest message so far, in bytes. libpq's buffer has had room for it since, and shrinks only when the connection is
-    /// closed.
+    /// The largest message so far, in bytes. libpq's buffer has had room for it since, and shrinks only when
+    /// the connection is closed.
     private(set) var largestMessageBytes = 0
-    /// Called with the bytes that libpq holds for large messages, when that changes: twice the largest message while it is
-    /// read, because libpq copies it, and then once.
+    /// Called with the bytes that libpq holds for large messages, when that changes: twice the largest
+    /// message while it is read, because libpq copies it, and then once.
     var onHold: (Int) -> Void = { _ in }
     /// When something last arrived, in milliseconds of the loop's clock.
     private(set) var lastArrival: UInt64

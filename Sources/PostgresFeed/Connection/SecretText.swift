@@ -2,8 +2,9 @@
 
 /// Keeps passwords out of messages. libpq does not repeat them, but a server or a proxy might.
 enum SecretText {
-    /// The text with `***` for each occurrence of the password as a whole word. A part of another word is no secret, and
-    /// replacing it would spell the password. Neither is the user's name, which messages contain anyway.
+    /// The text with `***` for each occurrence of the password as a whole word. A part of another word is no
+    /// secret, and replacing it would spell the password. Neither is the user's name, which messages contain
+    /// anyway.
     static func hide(_ password: String, in text: String, user: String) -> String {
         guard !password.isEmpty, password != user else { return text }
         var (hidden, rest) = ("", text[...])

@@ -25,8 +25,8 @@ enum LogicalMessage {
     /// A message that changes no row: an origin, a type, or an application's message.
     case other
 
-    /// - Parameter isStreamed: whether the message is between a stream's start and stop. It then begins with the
-    ///   transaction to which it belongs.
+    /// - Parameter isStreamed: whether the message is between a stream's start and stop. It then begins with
+    ///   the transaction to which it belongs.
     /// - Returns: the message and that transaction, which is 0 outside a stream.
     static func read(
         _ bytes: UnsafeRawBufferPointer, isStreamed: Bool

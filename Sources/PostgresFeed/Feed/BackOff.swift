@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The delay before the next connection attempt: 0.1 s, doubled after each failure up to 30 s. Up to half of the
-/// delay is random, so that many daemons do not connect at the same moment.
+/// The delay before the next connection attempt: 0.1 s, doubled after each failure up to 30 s. Up to half of
+/// the delay is random, so that many daemons do not connect at the same moment.
 struct BackOff {
     private var failures = 0
     /// When the current connection was made; nil if there is none.

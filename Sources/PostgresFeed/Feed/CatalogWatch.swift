@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
 
-/// Checks at intervals that a table is still the one that is followed, and is still published. The server's log does not
-/// report that a table was dropped or rewritten, that another took its name, that its partitions changed, or that a
-/// publication leaves it out.
+/// Checks at intervals that a table is still the one that is followed, and is still published. The server's
+/// log does not report that a table was dropped or rewritten, that another took its name, that its partitions
+/// changed, or that a publication leaves it out.
 ///
-/// Each check opens a connection of its own for a moment, because the replication connection accepts no queries meanwhile.
+/// Each check opens a connection of its own for a moment, because the replication connection accepts no
+/// queries meanwhile.
 final class CatalogWatch {
     private let loop: EventLoop
     private let configuration: TableFeedConfiguration
@@ -17,7 +18,8 @@ final class CatalogWatch {
 
     /// - Parameters:
     ///   - plan: what is followed.
-    ///   - checked: called after each check, with the reason if following cannot continue. Nothing follows a reason.
+    ///   - checked: called after each check, with the reason if following cannot continue. Nothing follows a
+    ///     reason.
     init(
         on loop: EventLoop, _ configuration: TableFeedConfiguration, _ plan: FollowPlan,
         checked: @escaping (FeedSession.End?) -> Void
@@ -32,7 +34,8 @@ final class CatalogWatch {
         (attempt, connection, next) = (nil, nil, nil)
     }
 
-    /// If a check never ends because the network is gone, the replication connection fails, which ends this one too.
+    /// If a check never ends because the network is gone, the replication connection fails, which ends this
+    /// one too.
     private func checkLater() {
         next = Timer(on: loop, delay: configuration.catalogMilliseconds) { [weak self] in self?.check() }
     }

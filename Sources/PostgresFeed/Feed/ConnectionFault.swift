@@ -20,7 +20,8 @@ enum ConnectionFault {
             user: error.user)
     }
 
-    /// Whether the user may connect, but not for replication (in the wording of PostgreSQL 15, and of 16 and later).
+    /// Whether the user may connect, but not for replication (in the wording of PostgreSQL 15, and of 16 and
+    /// later).
     static func isReplicationRight(_ error: PostgresError) -> Bool {
         error.message.contains("must be superuser or replication role to start walsender")
             || error.message.contains("permission denied to start WAL sender")

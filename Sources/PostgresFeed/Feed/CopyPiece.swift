@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Rows of a copy as the server sent them. Several pieces may be read concurrently; their order is that of delivery.
+/// Rows of a copy as the server sent them. Several pieces may be read concurrently; their order is that of
+/// delivery.
 public struct CopyPiece: Sendable {
     /// Whole rows of binary COPY.
     let rows: [UInt8]

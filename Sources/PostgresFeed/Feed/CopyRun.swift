@@ -2,12 +2,13 @@
 import EventLoop
 
 /// Copies a table. The loop receives rows and delivers them in pieces, which the consumer reads on the pool,
-/// several concurrently. While too many delivered bytes have not been taken, nothing is received, so memory holds
-/// only a few pieces.
+/// several concurrently. While too many delivered bytes have not been taken, nothing is received, so memory
+/// holds only a few pieces.
 final class CopyRun {
     private let connection: PostgresConnection
     private let plan: FollowPlan
-    /// The size in bytes from which a row is no feature, whatever it contains: features are about as long as their rows.
+    /// The size in bytes from which a row is no feature, whatever it contains: features are about as long as
+    /// their rows.
     private let mostRowBytes: Int
     private let writer: RowWriter
     private weak var owner: (any FeedSessionOwner)?

@@ -8,8 +8,8 @@ struct FeatureGap: Sendable, Equatable {
     /// The property's name.
     let name: [UInt8]
 
-    /// Fills the gaps with values from a stored feature's properties; returns nil if one is missing there. O(both
-    /// texts).
+    /// Fills the gaps with values from a stored feature's properties; returns nil if one is missing there.
+    /// O(both texts).
     static func fill(
         _ gaps: [FeatureGap], of template: [UInt8], from properties: UnsafeRawBufferPointer
     ) -> [UInt8]? {

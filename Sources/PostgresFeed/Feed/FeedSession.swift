@@ -13,8 +13,8 @@ final class FeedSession {
         case slotInUse(String)
         /// Only a new copy helps; the reason.
         case mustCopy(String)
-        /// A large message has left libpq with more memory than a connection should hold: a new connection goes on where
-        /// this one ends.
+        /// A large message has left libpq with more memory than a connection should hold: a new connection
+        /// goes on where this one ends.
         case overgrown
     }
 
@@ -267,8 +267,8 @@ final class FeedSession {
 }
 
 extension TableFeedConfiguration {
-    /// Whether a connection holds more memory than features need, so that a new one is better. A temporary slot would be
-    /// lost with it.
+    /// Whether a connection holds more memory than features need, so that a new one is better. A temporary
+    /// slot would be lost with it.
     func isOvergrown(_ connection: PostgresConnection) -> Bool {
         !isTemporary && connection.largestMessageBytes > 2 * maximumFeatureBytes
     }

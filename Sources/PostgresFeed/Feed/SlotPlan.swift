@@ -2,8 +2,8 @@
 
 /// The commands that create a slot that starts at the snapshot of a copy.
 ///
-/// An existing slot is kept, because it may be an administrator's: a temporary companion provides the snapshot,
-/// and the slot is then followed from the companion's start.
+/// An existing slot is kept, because it may be an administrator's: a temporary companion provides the
+/// snapshot, and the slot is then followed from the companion's start.
 struct SlotPlan {
     /// Whether the slot is dropped first, because it can no longer be used.
     let replaces: Bool

@@ -26,8 +26,8 @@ public final class TableFeed {
     private var idle: FeedPosition?
     private var copyReason: String?
     private var isCopying = false
-    /// The number of consecutive attempts that found the slot in use: the server takes a moment to notice that
-    /// this feed's last connection ended.
+    /// The number of consecutive attempts that found the slot in use: the server takes a moment to notice
+    /// that this feed's last connection ended.
     private var refusals = 0
     /// The time since which the consumer's data may lack transactions that are unknown here, in microseconds
     /// since 1970; nil while changes are followed, and if there are no data.
@@ -59,8 +59,8 @@ public final class TableFeed {
         connect()
     }
 
-    /// Confirms that everything up to this position is applied and durable. Positions ascend; confirming the last
-    /// of several suffices.
+    /// Confirms that everything up to this position is applied and durable. Positions ascend; confirming the
+    /// last of several suffices.
     public func confirm(_ position: FeedPosition) {
         // Positions delivered before a copy began say nothing about what follows it.
         guard !isStopped, !isCopying, let delivered, position.isOfSameHistory(as: delivered),
@@ -173,7 +173,8 @@ public final class TableFeed {
 
     private func updateSession() { session?.confirmed(confirmed?.log, isFull: window.isFull) }
 
-    /// Reports the position when nothing is unconfirmed and the server has reported that there is nothing more.
+    /// Reports the position when nothing is unconfirmed and the server has reported that there is nothing
+    /// more.
     private func announceIdle() {
         guard let idle, window.isEmpty, !isCopying, let delivered else { return }
         self.idle = nil

@@ -35,10 +35,12 @@ public struct TableFeedConfiguration: Sendable, Equatable {
     /// The maximum size of a feature's text in bytes; larger features are skipped.
     public var maximumFeatureBytes = 16 << 20
 
-    /// The interval, in milliseconds, at which the catalog is checked: whether the table is the same and published.
+    /// The interval, in milliseconds, at which the catalog is checked: whether the table is the same and
+    /// published.
     public var catalogMilliseconds: UInt64 = 30_000
 
-    /// - Parameter table: `schema.table`, or a table of the schema `public`. Names with capitals or dots are quoted as in SQL.
+    /// - Parameter table: `schema.table`, or a table of the schema `public`. Names with capitals or dots are
+    ///   quoted as in SQL.
     public init(connection: String, table: String) {
         self.connection = connection
         let parts = SQLName.split(table)

@@ -4,8 +4,8 @@
 public protocol TableFeedConsumer: AnyObject {
     /// A copy of the whole table begins; it is collected beside the present data.
     func feedStartedCopy(_ feed: TableFeed, _ copy: CopyStart)
-    /// Rows of the copy, to be read on the pool; `TableFeed.take` requests more. Pieces may be read in any order
-    /// and concurrently.
+    /// Rows of the copy, to be read on the pool; `TableFeed.take` requests more. Pieces may be read in any
+    /// order and concurrently.
     func feed(_ feed: TableFeed, copied piece: CopyPiece)
     /// All pieces have been delivered and taken. Call `TableFeed.confirm` once the copy is durable.
     func feedFinishedCopy(_ feed: TableFeed, _ copy: CopyEnd)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Encodes changes as bytes, in memory and in the spool: a kind, the subtransaction, and texts preceded by their
-/// lengths.
+/// Encodes changes as bytes, in memory and in the spool: a kind, the subtransaction, and texts preceded by
+/// their lengths.
 enum ChangeRecord {
     private static let put: UInt8 = 1
     private static let remove: UInt8 = 2

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
 
-/// Computes the values of generated columns, which logical replication leaves out (before PostgreSQL 18), over a
-/// separate connection: the server evaluates the columns' expressions over the values that it sent. Expressions
-/// of generated columns are immutable, so the values are those of the transaction, whenever they are computed.
+/// Computes the values of generated columns, which logical replication leaves out (before PostgreSQL 18),
+/// over a separate connection: the server evaluates the columns' expressions over the values that it sent.
+/// Expressions of generated columns are immutable, so the values are those of the transaction, whenever they
+/// are computed.
 final class GeneratedColumns {
     private let loop: EventLoop
     private let configuration: TableFeedConfiguration
@@ -24,7 +25,8 @@ final class GeneratedColumns {
         (attempt, connection) = (nil, nil)
     }
 
-    /// Evaluates all expressions over each row of inputs, whose values are in the order of `TableLayout.inputs`.
+    /// Evaluates all expressions over each row of inputs, whose values are in the order of
+    /// `TableLayout.inputs`.
     func evaluate(_ rows: [Values], _ then: @escaping (Result<[Values], PostgresError>) -> Void) {
         guard let connection else { return connect(rows, then) }
         connection.query(statement(rows)) { answer in

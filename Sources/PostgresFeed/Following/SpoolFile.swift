@@ -2,8 +2,8 @@
 import Glibc
 import SystemSupport
 
-/// A file on disk without a name, for changes that do not fit into memory. It disappears with its last user, even
-/// if the process is killed.
+/// A file on disk without a name, for changes that do not fit into memory. It disappears with its last user,
+/// even if the process is killed.
 final class SpoolFile: Sendable {
     private let file: FileDescriptor
     private let folder: String

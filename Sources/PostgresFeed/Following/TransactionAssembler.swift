@@ -2,8 +2,8 @@
 import JSON
 import SystemSupport
 
-/// Assembles the messages of `pgoutput` into whole transactions of one table. Used on the loop's thread; it knows
-/// no connection.
+/// Assembles the messages of `pgoutput` into whole transactions of one table. Used on the loop's thread; it
+/// knows no connection.
 final class TransactionAssembler {
     /// The effect of a message.
     enum Outcome {
@@ -164,8 +164,8 @@ final class TransactionAssembler {
         }
     }
 
-    /// Whether a generated column's value can be determined from the others: it is computed, or its only input is
-    /// unchanged.
+    /// Whether a generated column's value can be determined from the others: it is computed, or its only
+    /// input is unchanged.
     private func canCompute(_ column: TableLayout.Generated, _ inputs: [RowValue]) -> Bool {
         let unchanged = column.inputs.count { if case .unchanged = inputs[$0] { true } else { false } }
         if unchanged == 0 { return true }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// An array in PostgreSQL's text form: `{1,2,{"a b",NULL}}`, preceded by `[0:1]=` if indexes do not begin at 1.
+/// An array in PostgreSQL's text form: `{1,2,{"a b",NULL}}`, preceded by `[0:1]=` if indexes do not begin at
+/// 1.
 struct ArrayText {
     private let text: UnsafeRawBufferPointer
     private let delimiter: UInt8

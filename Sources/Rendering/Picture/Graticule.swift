@@ -3,7 +3,8 @@ import ClusterClient
 import Glibc
 import JSON
 
-/// The meridians and parallels of a frame, or the lines of a plane, at steps that leave at least 90 pixels between them.
+/// The meridians and parallels of a frame, or the lines of a plane, at steps that leave at least 90 pixels
+/// between them.
 struct Graticule {
     /// A line and its label.
     struct Line: Equatable {

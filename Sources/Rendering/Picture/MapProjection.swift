@@ -3,8 +3,8 @@ import ClusterClient
 import Glibc
 import JSON
 
-/// Maps positions to the unit square, x to the east and y to the south: those of the world in Web Mercator, or
-/// those of a plane in its own units, whose longer side becomes 1.
+/// Maps positions to the unit square, x to the east and y to the south: those of the world in Web Mercator,
+/// or those of a plane in its own units, whose longer side becomes 1.
 public enum MapProjection: Equatable, Sendable {
     case mercator
     case planar(BoundingBox)

@@ -3,9 +3,9 @@ import CCairo
 
 /// Draws with Cairo and Pango to SVG, PNG or PDF. Lengths are in pixels; opacities are from 0 to 1.
 ///
-/// Invariant: `context` and `surface` are references that this object owns; they are released once, in `deinit`.
-/// Cairo's stream writes into `sink`, which lives as long as this object. Coordinates are clamped to a range that
-/// Cairo's fixed-point numbers can represent, and points that are not finite are left out.
+/// Invariant: `context` and `surface` are references that this object owns; they are released once, in
+/// `deinit`. Cairo's stream writes into `sink`, which lives as long as this object. Coordinates are clamped
+/// to a range that Cairo's fixed-point numbers can represent, and points that are not finite are left out.
 final class PictureCanvas {
     private final class ByteSink {
         var bytes: [UInt8] = []

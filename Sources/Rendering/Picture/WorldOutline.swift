@@ -3,12 +3,13 @@ import CWorldOutline
 import ClusterClient
 import JSON
 
-/// The land and the borders of the world, in Web Mercator's unit square: Natural Earth's outline at 1:110 million,
-/// which is in the public domain.
+/// The land and the borders of the world, in Web Mercator's unit square: Natural Earth's outline at 1:110
+/// million, which is in the public domain.
 struct WorldOutline: Sendable {
     /// Polygons of one or more rings.
     let land: [[[UnitPoint]]]
-    /// The edges of land, except those where the outline is cut, along the antimeridian and at the south pole.
+    /// The edges of land, except those where the outline is cut, along the antimeridian and at the south
+    /// pole.
     let coasts: [[UnitPoint]]
     let borders: [[UnitPoint]]
 
@@ -21,8 +22,8 @@ struct WorldOutline: Sendable {
     static let shared = WorldOutline(
         geoJSON: UnsafeRawBufferPointer(start: world_outline_bytes(), count: world_outline_size()))
 
-    /// Reads features with the property `kind`: `land` is a MultiPolygon, `borders` a MultiLineString. Others are
-    /// ignored.
+    /// Reads features with the property `kind`: `land` is a MultiPolygon, `borders` a MultiLineString. Others
+    /// are ignored.
     init(geoJSON: UnsafeRawBufferPointer) {
         var land: [[[UnitPoint]]] = []
         var coasts: [[UnitPoint]] = []
@@ -81,7 +82,8 @@ struct WorldOutline: Sendable {
 struct WorldPainter {
     let frame: PictureFrame
 
-    /// Points closer than this to the previous one, in pixels, are left out: they are invisible and make files large.
+    /// Points closer than this to the previous one, in pixels, are left out: they are invisible and make
+    /// files large.
     private static let detail = 0.4
 
     func paint(_ graticule: Graticule, on canvas: PictureCanvas) {

@@ -13,7 +13,8 @@ final class MapWatch: Sendable {
         let zoom: Double
     }
 
-    /// - Parameter report: called with the markers whenever they change, and with the reason when watching fails.
+    /// - Parameter report: called with the markers whenever they change, and with the reason when watching
+    ///   fails.
     init(_ session: ViewportSession, _ report: @escaping @Sendable (MapEvent) -> Void) {
         let (places, moves) = AsyncStream.makeStream(of: Place.self, bufferingPolicy: .bufferingNewest(1))
         self.moves = moves

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
 
-/// Animates markers from their old to their new positions in a few frames: a new marker comes out of the marker
-/// from which its points come, and an old one moves into the marker that absorbs it. Pure; the caller determines
-/// when the next frame is due.
+/// Animates markers from their old to their new positions in a few frames: a new marker comes out of the
+/// marker from which its points come, and an old one moves into the marker that absorbs it. Pure; the caller
+/// determines when the next frame is due.
 struct MarkerSlide {
     struct Position: Equatable {
         var longitude, latitude: Double
@@ -34,10 +34,11 @@ struct MarkerSlide {
     private var frame = 0
 
     /// - Parameters:
-    ///   - old: the markers shown before, by key, with their positions: a marker that is still moving is at an
-    ///     intermediate position.
+    ///   - old: the markers shown before, by key, with their positions: a marker that is still moving is at
+    ///     an intermediate position.
     ///   - new: the markers to show.
-    ///   - absorbers: for the key of each marker that has disappeared, the key of the marker that absorbed it.
+    ///   - absorbers: for the key of each marker that has disappeared, the key of the marker that absorbed
+    ///     it.
     ///   - wraps: whether markers may take the shorter way across the antimeridian.
     /// - Returns: nil if nothing moves.
     init?(

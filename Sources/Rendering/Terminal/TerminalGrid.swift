@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// A picture made of characters: each contains two coloured dots, one above the other, or a character on top of them.
+/// A picture made of characters: each contains two coloured dots, one above the other, or a character on top
+/// of them.
 ///
 /// A dot has a ground, and a mark that covers it.
 struct TerminalGrid {
@@ -50,8 +51,8 @@ struct TerminalGrid {
         }
     }
 
-    /// The cells of a text whose middle is at a position in dots: the row, and the columns, which may be outside.
-    /// Nil if no cell can be named.
+    /// The cells of a text whose middle is at a position in dots: the row, and the columns, which may be
+    /// outside. Nil if no cell can be named.
     static func cells(of text: String, at centre: PixelPoint) -> (row: Int, columns: Range<Int>)? {
         let width = DisplayWidth.of(text)
         guard abs(centre.x) < 1e6, abs(centre.y) < 1e6,

@@ -75,8 +75,8 @@ extension TerminalMap {
         let isSelected: Bool
     }
 
-    /// Draws points, then circles from the largest to the smallest, the selected one last. Returns the circles
-    /// from the last drawn to the first.
+    /// Draws points, then circles from the largest to the smallest, the selected one last. Returns the
+    /// circles from the last drawn to the first.
     private func drawMarkers(_ frame: PictureFrame, on grid: inout TerminalGrid) -> [CountedDisc] {
         for (index, feature) in features.enumerated() where feature.cluster == nil {
             let position = pixel(self.position(of: index), frame)
@@ -123,8 +123,8 @@ extension TerminalMap {
         max(1.2, MarkerStyle.radius(count: cluster.pointCount) / MapCamera.pixelsOfDot)
     }
 
-    /// Writes the counts above all circles, beginning with the last circle; a count that would run into another
-    /// is left out.
+    /// Writes the counts above all circles, beginning with the last circle; a count that would run into
+    /// another is left out.
     private func drawCounts(_ discs: [CountedDisc], on grid: inout TerminalGrid) {
         var written: [Int: [Range<Int>]] = [:]
         for disc in discs {
@@ -136,8 +136,8 @@ extension TerminalMap {
         }
     }
 
-    /// The nearest position at which a label is exactly in the middle of a disc: vertically between a character's
-    /// two dots, and horizontally on a character or between two, depending on the label's length.
+    /// The nearest position at which a label is exactly in the middle of a disc: vertically between a
+    /// character's two dots, and horizontally on a character or between two, depending on the label's length.
     static func snapped(_ position: PixelPoint, under label: String) -> PixelPoint {
         let isOdd = label.count % 2 == 1
         return PixelPoint(

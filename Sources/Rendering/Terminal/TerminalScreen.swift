@@ -3,8 +3,8 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Switches the terminal to a screen of its own, with keys unbuffered and not echoed, and restores its content
-/// afterwards.
+/// Switches the terminal to a screen of its own, with keys unbuffered and not echoed, and restores its
+/// content afterwards.
 public enum TerminalScreen {
     /// The terminal's former settings; nil if there is nothing to restore.
     private static let former = Mutex<termios?>(nil)

@@ -3,7 +3,8 @@ import ClusterClient
 import ClusterProtocol
 import CommandLineOptions
 
-/// `clusterctl complete`: completions that only the program or the daemon knows, one on each line, for the completion script.
+/// `clusterctl complete`: completions that only the program or the daemon knows, one on each line, for the
+/// completion script.
 enum CompleteCommand: Subcommand {
     static let table = Command(
         "complete", summary: "Print completions",

@@ -46,7 +46,8 @@ enum LeavesCommand: Subcommand {
         invocation.remark("\(Quantity.grouped(shown)) of \(Quantity.count(total, "point"))")
     }
 
-    /// All pages are of one revision. If the data change between two pages, the daemon returns an error and nothing is mixed.
+    /// All pages are of one revision. If the data change between two pages, the daemon returns an error and
+    /// nothing is mixed.
     private static func runAll(_ invocation: Invocation) async throws {
         let client = try await invocation.connect()
         var members = try invocation.clusterParams()

@@ -5,7 +5,8 @@ import JSON
 import PostgresFeed
 import Sources
 
-/// `clusterctl postgres`: checks whether a PostgreSQL table can be followed, and declares a source that follows it.
+/// `clusterctl postgres`: checks whether a PostgreSQL table can be followed, and declares a source that
+/// follows it.
 enum PostgresCommand: Subcommand {
     private enum Action: String, CaseIterable { case check, declare }
 

@@ -2,7 +2,8 @@
 import ClusterClient
 import Glibc
 
-/// A file that appears when it is complete and replaces an existing one; or standard output, a device or a pipe.
+/// A file that appears when it is complete and replaces an existing one; or standard output, a device or a
+/// pipe.
 final class ExportFile {
     /// The path as given; nil for standard output.
     private let path: String?

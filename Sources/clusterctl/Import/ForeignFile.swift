@@ -25,8 +25,8 @@ enum ForeignFile {
         return endings.contains(path[path.index(after: dot)...].lowercased())
     }
 
-    /// Whether a file's features have numbers that stay the same when it changes, such as a GeoPackage's `fid`. Those become
-    /// their ids. The numbers of other formats are positions in the file.
+    /// Whether a file's features have numbers that stay the same when it changes, such as a GeoPackage's
+    /// `fid`. Those become their ids. The numbers of other formats are positions in the file.
     private static func hasKeys(_ path: String) -> Bool {
         ["gpkg", "sqlite", "gdb"].contains { path.lowercased().hasSuffix(".\($0)") }
     }

@@ -4,8 +4,8 @@ import Glibc
 import JSON
 import Synchronization
 
-/// A file of the features that an import has skipped: a JSON object on each line, with the feature's index, line, id,
-/// reason, message and text.
+/// A file of the features that an import has skipped: a JSON object on each line, with the feature's index,
+/// line, id, reason, message and text.
 final class RejectsFile: Sendable {
     private let file: Mutex<File>
 

@@ -48,7 +48,8 @@ struct Invocation {
         return try await client.call(method, params.params, options: callOptions)
     }
 
-    /// The params of a query: the source, and the members that --filter, --revision, --at-least and the like add.
+    /// The params of a query: the source, and the members that --filter, --revision, --at-least and the like
+    /// add.
     func queryParams(_ members: JSONObject) throws -> JSONObject {
         var params: JSONObject = ["source": .string(try operand(0))]
         for (key, value) in members.members { params[key] = value }

@@ -2,7 +2,8 @@
 import ClusterClient
 import JSON
 
-/// An answer without features as CSV: a row for each object of a list, such as the sources, or else one row of its members.
+/// An answer without features as CSV: a row for each object of a list, such as the sources, or else one row
+/// of its members.
 ///
 /// Numbers are as the daemon sends them. Columns of objects and lists come last, as JSON.
 struct CSVRecords {

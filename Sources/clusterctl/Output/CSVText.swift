@@ -2,7 +2,8 @@
 import ClusterClient
 import JSON
 
-/// Features and cells in the format of RFC 4180, with a line feed after each row, so that 'import' can read them back.
+/// Features and cells in the format of RFC 4180, with a line feed after each row, so that 'import' can read
+/// them back.
 struct CSVText {
     /// The properties that are columns.
     let names: [String]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 
-/// The daemon's error messages in this program's terms: commands instead of methods, options and operands instead of
-/// params.
+/// The daemon's error messages in this program's terms: commands instead of methods, options and operands
+/// instead of params.
 enum DaemonMessage {
     /// The commands of methods that have one. `call` reaches the others.
     static let commands: [String: String] = [

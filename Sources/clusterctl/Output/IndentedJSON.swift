@@ -27,8 +27,8 @@ enum IndentedJSON {
         }
     }
 
-    /// The value on one line, with a space after commas and colons; nil if it is longer than `limit`, or has an object
-    /// in an object.
+    /// The value on one line, with a space after commas and colons; nil if it is longer than `limit`, or has
+    /// an object in an object.
     private static func line(_ value: JSONValue, upTo limit: Int, isNested: Bool = false) -> String? {
         let line: String
         switch value {

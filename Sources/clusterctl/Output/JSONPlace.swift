@@ -4,8 +4,8 @@ import JSON
 /// Finds a value in a JSON text by the path of an expression's error.
 enum JSONPlace {
     /// - Parameter key: indexes and names in brackets, such as `[1][2]` or `[2]["a"]`; empty for the whole.
-    /// - Returns: the range of the value in the text's UTF-8, or of the innermost one that exists on the path; nil if the text
-    ///   is not JSON.
+    /// - Returns: the range of the value in the text's UTF-8, or of the innermost one that exists on the
+    ///   path; nil if the text is not JSON.
     static func range(of key: String, in text: String) -> Range<Int>? {
         guard let document = try? JSONDocument(Array(text.utf8)) else { return nil }
         return document.withRoot { root in

@@ -34,8 +34,8 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
-    /// Writes to standard output, data included: if it is a terminal, characters that would control it are escaped.
-    /// If the reader has closed the pipe (`| head`), the program ends quietly.
+    /// Writes to standard output, data included: if it is a terminal, characters that would control it are
+    /// escaped. If the reader has closed the pipe (`| head`), the program ends quietly.
     static func write(_ text: String) { writeStyled(outputIsTerminal ? PrintableText.escaped(text) : text) }
 
     static func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { write($0) } }
@@ -46,7 +46,8 @@ enum Terminal {
         writeAll(bytes, to: STDOUT_FILENO)
     }
 
-    /// Writes text that contains styles to standard output. Data in it must be printable already (`PrintableText.of`).
+    /// Writes text that contains styles to standard output. Data in it must be printable already
+    /// (`PrintableText.of`).
     static func writeStyled(_ text: String) {
         var text = text
         text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDOUT_FILENO) }

@@ -2,8 +2,8 @@
 import CommandLineOptions
 import Glibc
 
-/// A file that a daemon of the same user can read itself, in parallel: not a pipe, not standard input, and not one
-/// that GDAL must convert first.
+/// A file that a daemon of the same user can read itself, in parallel: not a pipe, not standard input, and
+/// not one that GDAL must convert first.
 struct RegularFile {
     /// Absolute, without links.
     let path: String

@@ -7,8 +7,8 @@ enum SourceNames {
         + ForeignFile.endings
     private static let longest = 64
 
-    /// A unique name for each path: the file's name without its extensions, with `-` for characters that a source's name
-    /// cannot contain.
+    /// A unique name for each path: the file's name without its extensions, with `-` for characters that a
+    /// source's name cannot contain.
     static func of(_ paths: [String]) -> [String] {
         var names: [String] = []
         for path in paths {

@@ -5,8 +5,8 @@ import Glibc
 import JSON
 import Synchronization
 
-/// A private daemon of this command, on a socket in a temporary folder and on a port of the loopback interface. It and
-/// its folder are removed with the command, however the command ends.
+/// A private daemon of this command, on a socket in a temporary folder and on a port of the loopback
+/// interface. It and its folder are removed with the command, however the command ends.
 final class TemporaryDaemon: Sendable {
     var socketPath: String { folder.path + "/clusterd.sock" }
 
