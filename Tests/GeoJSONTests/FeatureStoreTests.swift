@@ -4,8 +4,8 @@ import Testing
 
 @testable import GeoJSON
 
-func feature(_ id: String = "1", _ coordinates: String = "[1,2]", _ properties: String = "{}") -> String {
-    #"{"type":"Feature","id":\#(id),"geometry":{"type":"Point","coordinates":\#(coordinates)},"properties":\#(properties)}"#
+func feature(_ id: String? = "1", _ coordinates: String = "[1,2]", _ properties: String = "{}") -> String {
+    #"{"type":"Feature"\#(id.map { ",\"id\":" + $0 } ?? ""),"geometry":{"type":"Point","coordinates":\#(coordinates)},"properties":\#(properties)}"#
 }
 
 func store(

@@ -61,6 +61,53 @@ struct TableTests {
         }
     }
 
+    @Test("decimal commas are read if cells are not separated by commas", arguments: [1, 4, 1000])
+    func decimalCommas(piece: Int) throws {
+        let columns = TableColumns(text: ["zip"])
+        #expect(
+            try rows("lon;lat;n;zip;t\n1,5;-2,25;0,5;1,5;1,2,3\n3;4,5;7;;a,b\n", columns, piece: piece) == [
+                feature(nil, "[1.5,-2.25]", #"{"n":0.5,"zip":"1,5","t":"1,2,3"}"#),
+                feature(nil, "[3,4.5]", #"{"n":7,"t":"a,b"}"#),
+            ])
+        // Without one in the positions, a comma may separate thousands.
+        #expect(
+            try rows("lon;lat;n\n1.5;2;1,234\n", piece: piece) == [feature(nil, "[1.5,2]", #"{"n":"1,234"}"#)]
+        )
+    }
+
+    @Test(
+        "one column may have latitude and longitude",
+        arguments: [
+            "48.1, 11.5", "48.1,11.5", "48.1 11.5", "(48.1; 11.5)", "[48.1, 11.5]",
+        ])
+    func pairs(position: String) throws {
+        for name in ["coordinates", "Location", "lat_lng"] {
+            #expect(
+                try rows("name,\(name)\na,\"\(position)\"\n") == [
+                    feature(nil, "[11.5,48.1]", #"{"name":"a"}"#)
+                ])
+        }
+        #expect(throws: GeoJSONError.self) { try rows("name,location\na,Bern\n") }
+    }
+
+    @Test(
+        "objects of an array with positions become features, also within an object",
+        arguments: [1, 5, 1000])
+    func records(piece: Int) throws {
+        let objects = """
+            [{"id":7,"name":"a, \\"b\\"","lat":48.1,"LNG":11.5,"tags":[1,
+            2]},
+            {"lat":"48.2","name":null,"LNG":"-11.6"}]
+            """
+        let expected = [
+            feature("7", "[11.5,48.1]", "{\"name\":\"a, \\\"b\\\"\",\"tags\":[1,\n2]}"),
+            feature(nil, "[-11.6,48.2]", #"{"name":null}"#),
+        ]
+        for text in [objects, #"{"ok":true,"links":[{"a":1}],"data":\#(objects),"total":2}"#] {
+            #expect(try rows(text, piece: piece) == expected)
+        }
+    }
+
     @Test(
         "columns of positions by name, in any letter case, in order of preference",
         arguments: [

@@ -9,8 +9,10 @@ enum CollectionHead {
     case oddFeatures
     /// The object is TopoJSON.
     case topology
-    /// The first object has no features, or is a Feature itself.
+    /// The first object has no features.
     case otherObject
+    /// The first object is a Feature.
+    case feature
     /// More text is needed.
     case incomplete
 
@@ -33,9 +35,30 @@ enum CollectionHead {
             }
             guard let value = cursor.value() else { return .incomplete }
             if isName(key, "type") {
-                if isName(value, "Feature") { return .otherObject }
+                if isName(value, "Feature") { return .feature }
                 if isName(value, "Topology") { return .topology }
             }
+        }
+    }
+
+    /// The offset after the opening bracket of an object's first array of objects with positions, as `{"data": [...]}`
+    /// has; nil if there is none.
+    static func records(
+        in text: UnsafeRawBufferPointer, from start: Int, _ columns: TableColumns
+    ) -> (Int, RecordMembers)? {
+        var cursor = Cursor(text: text, place: start + 1)
+        while true {
+            cursor.skipSpaceAndComma()
+            guard cursor.byte == UInt8(ascii: "\""), cursor.value() != nil else { return nil }
+            cursor.skipSpace()
+            guard cursor.byte == UInt8(ascii: ":") else { return nil }
+            cursor.place += 1
+            cursor.skipSpace()
+            if cursor.byte == UInt8(ascii: "[") {
+                let rest = UnsafeRawBufferPointer(rebasing: text[(cursor.place + 1)...])
+                if let members = RecordMembers(first: rest, columns) { return (cursor.place + 1, members) }
+            }
+            guard cursor.value() != nil else { return nil }
         }
     }
 

@@ -8,6 +8,7 @@ extension FeatureCutter {
         let end: Int
         let form: Piece.Form
         let foreignReferenceSystem: String?
+        let records: RecordMembers?
     }
 
     /// Whether it helps to scan text ahead.
@@ -58,7 +59,9 @@ extension FeatureCutter {
         guard droppedLines == 0, rest.count + (frame?.count ?? 0) <= longestPart, held.count + end > 0 else {
             return nil
         }
-        let cut = WindowCut(held: held, end: end, form: form, foreignReferenceSystem: foreignReferenceSystem)
+        let cut = WindowCut(
+            held: held, end: end, form: form, foreignReferenceSystem: foreignReferenceSystem,
+            records: records)
         consumed += held.count + end
         held = Array(rest)
         waitForMore()

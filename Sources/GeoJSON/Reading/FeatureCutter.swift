@@ -27,6 +27,8 @@ struct FeatureCutter {
         let linesBefore: Int
         /// The reference system that the collection declares, if it is not longitude and latitude.
         let foreignReferenceSystem: String?
+        /// The members of objects that are no features; nil for features.
+        let records: RecordMembers?
     }
 
     typealias Body = (Piece) throws(GeoJSONError) -> Void
@@ -59,6 +61,9 @@ struct FeatureCutter {
     /// The number of line ends dropped since the last piece.
     var droppedLines = 0
     private(set) var foreignReferenceSystem: String?
+    private(set) var records: RecordMembers?
+    /// Whether the frame is that of an array of records.
+    private var isWrapped = false
 
     /// Whether there was nothing but white space. Asked once the text has ended.
     var isBlank: Bool { if case .start = state { true } else { false } }
@@ -146,6 +151,11 @@ struct FeatureCutter {
             frame = head + [UInt8(ascii: "]")]
             enterFeatures(at: offset)
         case .bareArray(let offset): enterFeatures(at: offset)
+        case .records(let offset, let members, let isWrapped):
+            records = members
+            self.isWrapped = isWrapped
+            if isWrapped { frame = Array(held[..<offset]) + [UInt8(ascii: "]")] }
+            enterFeatures(at: offset)
         case .table(let header, let offset):
             drop(offset)
             state = .table(header)
@@ -185,7 +195,7 @@ struct FeatureCutter {
                     Piece(
                         form: form, bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<end]),
                         linesBefore: droppedLines + LineCount.of(before),
-                        foreignReferenceSystem: foreignReferenceSystem))
+                        foreignReferenceSystem: foreignReferenceSystem, records: records))
             } catch { failure = error }
         }
         if let failure { throw failure }
@@ -251,6 +261,7 @@ struct FeatureCutter {
             throw .malformed(
                 message: "What surrounds the features is not JSON: \(error.message)", offset: nil)
         }
+        if isWrapped { return }
         guard case .object(let object) = value, object["type"] == .string("FeatureCollection") else {
             throw .malformed(message: "The file's \"type\" is not \"FeatureCollection\".", offset: nil)
         }

@@ -15,6 +15,8 @@ struct FormatDetection {
         case collection(Int)
         /// The offset after an array's opening bracket.
         case bareArray(Int)
+        /// The offset after the opening bracket of an array of objects with positions, and whether an object is around it.
+        case records(Int, RecordMembers, isWrapped: Bool)
         /// The offset after the header.
         case table(TableHeader, Int)
     }
@@ -68,7 +70,11 @@ struct FormatDetection {
                     "This is TopoJSON, not GeoJSON: convert it, for example with topo2geo or ogr2ogr -f GeoJSON.",
                 offset: nil)
         case .incomplete where !isLast && text.count < Self.window: return .incomplete
-        case .incomplete, .otherObject: break
+        case .incomplete, .otherObject:
+            if let (offset, members) = CollectionHead.records(in: text, from: start, format.table) {
+                return .records(offset, members, isWrapped: true)
+            }
+        case .feature: break
         }
         if let line = line(from: start) {
             if Self.isJSON(line) { return .lines }
@@ -94,7 +100,15 @@ struct FormatDetection {
             try explain(UnsafeRawBufferPointer(rebasing: text[start...]))
             return .lines
         }
-        if next == UInt8(ascii: "{") || next == UInt8(ascii: "]") { return .bareArray(start + 1) }
+        if next == UInt8(ascii: "{") {
+            let rest = UnsafeRawBufferPointer(rebasing: text[(start + 1)...])
+            guard RecordMembers.hasFirst(rest) || isLast || text.count >= Self.window else {
+                return .incomplete
+            }
+            let members = RecordMembers(first: rest, format.table)
+            return members.map { .records(start + 1, $0, isWrapped: false) } ?? .bareArray(start + 1)
+        }
+        if next == UInt8(ascii: "]") { return .bareArray(start + 1) }
         guard let follows = featureFollows(start) else { return .incomplete }
         return follows ? .lines : .bareArray(start + 1)
     }
@@ -137,10 +151,20 @@ struct FormatDetection {
     // MARK: Tables, and what is neither
 
     private func table() throws(GeoJSONError) -> Outcome {
-        guard let (cells, end) = header(), let header = try TableHeader(cells, format.table) else {
-            return .incomplete
-        }
+        guard let (cells, end) = header(), hasRow(after: end),
+            let header = try TableHeader(cells, format.table, rows: rows(from: end))
+        else { return .incomplete }
         return .table(header, end)
+    }
+
+    /// Whether the text has a row after the header, or need not have one.
+    private func hasRow(after end: Int) -> Bool {
+        isLast || text.count >= Self.window || text[end...].contains(UInt8(ascii: "\n"))
+    }
+
+    /// The beginning of the rows.
+    private func rows(from start: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: text[start..<min(text.count, start + 64 << 10)])
     }
 
     /// The header's text and the offset of the rows; nil if more text is needed.
@@ -164,7 +188,10 @@ struct FormatDetection {
         guard let (cells, end) = header() else { return .incomplete }
         guard let follows = featureFollows(start) else { return .incomplete }
         if follows { return .lines }
-        if format.kind == .automatic, let header = try? TableHeader(cells, format.table) {
+        guard hasRow(after: end) else { return .incomplete }
+        if format.kind == .automatic,
+            let header = try? TableHeader(cells, format.table, rows: rows(from: end))
+        {
             return .table(header, end)
         }
         if format.kind == .automatic, TableHeader.isLikely(cells) {

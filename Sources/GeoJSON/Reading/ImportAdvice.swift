@@ -42,8 +42,8 @@ public struct ImportAdvice: Sendable, Equatable {
         // A few rows without a position among many say nothing about the others.
         let numbers =
             notNumbers > 0 && notNumbers * 10 >= inside + notNumbers
-            ? "positions must be numbers with a decimal point, such as 12.5: decimal commas, degree signs and "
-                + "letters are not read" : nil
+            ? "positions must be numbers such as 12.5, or 12,5 in a table whose cells are separated by semicolons or tabs: "
+                + "degree signs and letters are not read" : nil
         return [coordinates, encoding, bare, numbers].compactMap { $0 }
     }
 

@@ -18,6 +18,8 @@ struct PieceText: Sendable {
     let linesBefore: Int
     private(set) var lines = 0
     let foreignReferenceSystem: String?
+    /// The members of objects of which `join` makes features.
+    private var records: RecordMembers?
 
     /// - Parameter buffer: memory for the text.
     init(_ piece: FeatureCutter.Piece, buffer: consuming [UInt8] = []) {
@@ -25,6 +27,7 @@ struct PieceText: Sendable {
         text = buffer
         linesBefore = piece.linesBefore
         foreignReferenceSystem = piece.foreignReferenceSystem
+        records = piece.records
         switch piece.form {
         case .rows(let header):
             text.append(contentsOf: piece.bytes)
@@ -46,6 +49,7 @@ struct PieceText: Sendable {
         text.removeSubrange(cut.end...)
         linesBefore = 0
         foreignReferenceSystem = cut.foreignReferenceSystem
+        records = cut.records
         formToJoin = cut.form
         var before = cut.held
         if case .array = cut.form {
@@ -61,6 +65,12 @@ struct PieceText: Sendable {
     /// - Parameter memory: memory to reuse. It holds the text as it was cut afterwards.
     mutating func join(reusing memory: inout [UInt8]) {
         lines = text.withUnsafeBytes { LineCount.of($0) }
+        joinForm(reusing: &memory)
+        if let records, !lacksComma { text = text.withUnsafeBytes(records.features) }
+        records = nil
+    }
+
+    private mutating func joinForm(reusing memory: inout [UInt8]) {
         guard let form = formToJoin else { return }
         formToJoin = nil
         if case .array = form { return dropFirstComma() }

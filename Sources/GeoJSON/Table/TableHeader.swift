@@ -6,8 +6,11 @@ public final class TableHeader: Sendable {
     /// The columns' names, without the space around them.
     public let names: [String]
     let delimiter: UInt8
+    /// The column of longitudes. The same as `latitude` if one column has both, as "48.1, 11.5".
     let longitude: Int
     let latitude: Int
+    /// Whether cells such as `1,5` are numbers, as spreadsheets of many languages write them.
+    let hasDecimalCommas: Bool
     let id: Int?
     /// By column: whether its cells stay text.
     let staysText: [Bool]
@@ -16,19 +19,24 @@ public final class TableHeader: Sendable {
 
     /// Reads the header's row.
     ///
+    /// - Parameter rows: the text that follows, from which the first rows show how positions are written.
     /// - Throws: `malformed`, with a list of the columns, if a required one is missing, or if lines have no
     ///   line feed.
-    convenience init?(_ text: UnsafeRawBufferPointer, _ columns: TableColumns) throws(GeoJSONError) {
+    convenience init?(
+        _ text: UnsafeRawBufferPointer, _ columns: TableColumns,
+        rows: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    ) throws(GeoJSONError) {
         guard JSONText.isUTF8(text) else {
             throw .malformed(
                 message: "The table's header is not UTF-8: \(ForeignFormat.conversion).", offset: nil)
         }
         let readings = Self.readings(of: text, columns.delimiter)
         guard let most = readings.max(by: { $0.names.count < $1.names.count }) else { return nil }
-        let fitting = readings.first { reading in
-            Self.position(columns, reading.names).longitude != nil
-                && Self.position(columns, reading.names).latitude != nil
-        }
+        let sampled = readings.map { ($0, FirstCells(rows, $0.delimiter, columns: $0.names.count)) }
+        let fitting = sampled.first { reading, cells in
+            let position = Self.position(columns, reading.names, cells)
+            return position.longitude != nil && position.latitude != nil
+        }?.0
         let reading = fitting ?? most
         // Without this the whole file would be the header of a table without rows. Within quotation marks
         // CRLF is one character.
@@ -37,7 +45,7 @@ public final class TableHeader: Sendable {
                 message: "The table's lines end with a carriage return alone: convert them to line feeds, "
                     + "for example with tr '\\r' '\\n'.", offset: nil)
         }
-        try self.init(reading, columns)
+        try self.init(reading, columns, FirstCells(rows, reading.delimiter, columns: reading.names.count))
     }
 
     /// Whether a first line looks like a header rather than like anything else.
@@ -70,12 +78,16 @@ public final class TableHeader: Sendable {
     }
 
     private static func position(
-        _ columns: TableColumns, _ names: [String]
+        _ columns: TableColumns, _ names: [String], _ cells: FirstCells
     ) -> (longitude: Int?, latitude: Int?) {
-        (
-            find(columns.longitude, ["longitude", "lon", "lng", "long", "x"], names),
-            find(columns.latitude, ["latitude", "lat", "y"], names)
-        )
+        let longitude = find(columns.longitude, PositionNames.longitudes, names)
+        let latitude = find(columns.latitude, PositionNames.latitudes, names)
+        if longitude == nil, latitude == nil, columns.longitude == nil, columns.latitude == nil,
+            let both = find(nil, PositionNames.pairs, names), cells.isPair(both)
+        {
+            return (both, both)
+        }
+        return (longitude, latitude)
     }
 
     /// The column with the given name, or else the first of the usual ones in any letter case.
@@ -96,7 +108,9 @@ public final class TableHeader: Sendable {
             + "for example with ogr2ogr -f GeoJSON points.geojson table.csv -oo GEOM_POSSIBLE_NAMES=\(shapes)"
     }
 
-    private init(_ reading: Reading, _ columns: TableColumns) throws(GeoJSONError) {
+    private init(
+        _ reading: Reading, _ columns: TableColumns, _ cells: FirstCells
+    ) throws(GeoJSONError) {
         let names = reading.names
         func missing(_ what: String, _ given: String?) -> GeoJSONError {
             let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
@@ -105,7 +119,7 @@ public final class TableHeader: Sendable {
             return .malformed(
                 message: "The table has no \(wanted) among its columns \(list)\(advice).", offset: nil)
         }
-        let position = Self.position(columns, names)
+        let position = Self.position(columns, names, cells)
         guard let longitude = position.longitude else { throw missing("longitude", columns.longitude) }
         guard let latitude = position.latitude else { throw missing("latitude", columns.latitude) }
         let id = Self.find(columns.id, ["id"], names)
@@ -117,6 +131,9 @@ public final class TableHeader: Sendable {
         for name in columns.text.sorted() where last[Array(name.utf8)] == nil { throw missing("text", name) }
         self.names = names
         delimiter = reading.delimiter
+        hasDecimalCommas =
+            longitude != latitude && reading.delimiter != UInt8(ascii: ",")
+            && cells.haveDecimalComma([longitude, latitude])
         (self.longitude, self.latitude, self.id) = (longitude, latitude, id)
         staysText = names.map { text.contains(Array($0.utf8)) }
         keys = names.indices.map { column in

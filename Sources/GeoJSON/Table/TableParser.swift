@@ -17,6 +17,18 @@ struct TableParser: ~Copyable {
     mutating func parse(
         _ text: UnsafeRawBufferPointer, _ header: TableHeader, into result: ParsedFeatures
     ) {
+        guard header.hasDecimalCommas else { return parse(text, header, copy: nil, into: result) }
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text.count, alignment: 1)
+        defer { copy.deallocate() }
+        copy.copyMemory(from: text)
+        parse(UnsafeRawBufferPointer(copy), header, copy: copy, into: result)
+    }
+
+    /// - Parameter copy: the text, if decimal commas are to be replaced in it.
+    private mutating func parse(
+        _ text: UnsafeRawBufferPointer, _ header: TableHeader, copy: UnsafeMutableRawBufferPointer?,
+        into result: ParsedFeatures
+    ) {
         var scanner = RowScanner()
         let isUTF8 = JSONText.isUTF8(text)
         let promoted = rules.promoteId.flatMap { header.column(named: $0) }
@@ -26,6 +38,7 @@ struct TableParser: ~Copyable {
             var fault = row.fault
             if fault == nil, !isUTF8, !JSONText.isUTF8(bytes) { fault = .badEncoding }
             if fault == nil, cells.count != header.names.count { fault = .badCellCount }
+            if let copy, fault == nil { replaceDecimalCommas(header, in: copy) }
             if let fault = fault ?? add(header, id, result) {
                 let hasCells = row.fault == nil && cells.count == header.names.count && fault != .badEncoding
                 result.addFault(
@@ -34,6 +47,27 @@ struct TableParser: ~Copyable {
                 result.seen += 1
             }
         }
+    }
+
+    /// Replaces the commas of the row's numbers by points, besides those of columns that stay text.
+    private func replaceDecimalCommas(_ header: TableHeader, in text: UnsafeMutableRawBufferPointer) {
+        guard let base = text.baseAddress else { return }
+        for (column, cell) in cells.enumerated() where !header.staysText[column] {
+            guard let start = cell.text.baseAddress else { continue }
+            let offset = UnsafeRawPointer(base).distance(to: start)
+            _ = DecimalComma.replace(
+                UnsafeMutableRawBufferPointer(rebasing: text[offset..<offset + cell.text.count]))
+        }
+    }
+
+    /// The texts of a row's longitude and latitude; nil if one column does not have both.
+    @inline(__always) private func position(
+        _ header: TableHeader
+    ) -> (UnsafeRawBufferPointer, UnsafeRawBufferPointer)? {
+        guard header.longitude == header.latitude else {
+            return (Self.trimmed(cells[header.longitude].text), Self.trimmed(cells[header.latitude].text))
+        }
+        return PositionNames.pair(cells[header.longitude].text).map { ($0.longitude, $0.latitude) }
     }
 
     private func identifier(_ header: TableHeader, _ column: Int?) -> String? {
@@ -48,7 +82,10 @@ struct TableParser: ~Copyable {
     @inline(__always) private mutating func add(
         _ header: TableHeader, _ id: Int?, _ result: ParsedFeatures
     ) -> FeatureFault? {
-        let texts = (Self.trimmed(cells[header.longitude].text), Self.trimmed(cells[header.latitude].text))
+        guard let texts = position(header) else {
+            if !cells[header.longitude].text.isEmpty { result.advice.noteTextAsPosition() }
+            return .badPosition
+        }
         guard CellKind.isNumber(texts.0), CellKind.isNumber(texts.1),
             let longitude = JSONText.number(texts.0), let latitude = JSONText.number(texts.1)
         else {

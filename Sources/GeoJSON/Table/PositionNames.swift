@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+
+/// The names by which columns and members with positions are known, in lowercase.
+enum PositionNames {
+    static let longitudes = ["longitude", "lon", "lng", "long", "x"]
+    static let latitudes = ["latitude", "lat", "y"]
+    /// One column with latitude and longitude, in this order, as maps on the web show them.
+    static let pairs = [
+        "coordinates", "coordinate", "coords", "position", "location", "geolocation", "latlng", "latlon",
+        "lat_lng", "lat_lon",
+        "latlong", "lat_long", "lat/lng", "lat/lon", "lat,lng", "lat,lon", "geo_point_2d", "gps", "point",
+    ]
+
+    /// The two numbers of a text such as `48.1, 11.5`, `48.1 11.5` or `(48.1;11.5)`: latitude and longitude.
+    static func pair(
+        _ text: UnsafeRawBufferPointer
+    ) -> (latitude: UnsafeRawBufferPointer, longitude: UnsafeRawBufferPointer)? {
+        let around: [UInt8] = [
+            UInt8(ascii: " "), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "["), UInt8(ascii: "]"),
+        ]
+        var (start, end) = (0, text.count)
+        while start < end, around.contains(text[start]) { start += 1 }
+        while end > start, around.contains(text[end - 1]) { end -= 1 }
+        let separators: [UInt8] = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: " ")]
+        guard let first = text[start..<end].firstIndex(where: separators.contains) else { return nil }
+        var second = first
+        while second < end, separators.contains(text[second]) { second += 1 }
+        let parts = (
+            UnsafeRawBufferPointer(rebasing: text[start..<first]),
+            UnsafeRawBufferPointer(rebasing: text[second..<end])
+        )
+        guard CellKind.isNumber(parts.0), CellKind.isNumber(parts.1) else { return nil }
+        return (latitude: parts.0, longitude: parts.1)
+    }
+}
+
+/// The cells of a table's first rows.
+struct FirstCells {
+    private static let most = 16
+    private var rows: [[[UInt8]]] = []
+
+    init(_ text: UnsafeRawBufferPointer, _ delimiter: UInt8, columns: Int) {
+        guard columns > 0 else { return }
+        var (scanner, cells) = (RowScanner(), [TableCell]())
+        while rows.count < Self.most, scanner.next(text, delimiter, isLast: true, into: &cells) != nil {
+            if cells.count == columns { rows.append(cells.map { Array($0.text) }) }
+        }
+    }
+
+    /// Whether a column has two numbers in its first cell with any text.
+    func isPair(_ column: Int) -> Bool {
+        let cell = rows.lazy.map { $0[column] }.first { !$0.isEmpty }
+        return cell?.withUnsafeBytes { PositionNames.pair($0) != nil } ?? false
+    }
+
+    /// Whether a cell of these columns is a number with a decimal comma.
+    func haveDecimalComma(_ columns: [Int]) -> Bool {
+        rows.contains { row in
+            columns.contains { column in
+                var cell = row[column]
+                return cell.withUnsafeMutableBytes { DecimalComma.replace($0) }
+            }
+        }
+    }
+}
+
+/// Numbers such as `1,5`.
+enum DecimalComma {
+    /// Replaces the comma of a number by a point; returns false, and changes nothing, if the text is none with one comma.
+    static func replace(_ text: UnsafeMutableRawBufferPointer) -> Bool {
+        guard let comma = text.firstIndex(of: UInt8(ascii: ",")) else { return false }
+        text[comma] = UInt8(ascii: ".")
+        var (start, end) = (0, text.count)
+        while start < end, text[start] == UInt8(ascii: " ") { start += 1 }
+        while end > start, text[end - 1] == UInt8(ascii: " ") { end -= 1 }
+        if CellKind.isNumber(UnsafeRawBufferPointer(rebasing: text[start..<end])) { return true }
+        text[comma] = UInt8(ascii: ",")
+        return false
+    }
+}
