@@ -7,7 +7,7 @@ import struct
 import unittest
 
 import clusterd
-from clusterd import _wkb
+from clusterd import _loading, _wkb
 
 try:
     import pyarrow as pa
@@ -109,6 +109,16 @@ class ArrowTests(unittest.TestCase):
         self.assertEqual([f["geometry"] is None for f in self.features(table, geometry="g")], [False, True])
         table = pa.table({"g": pa.array([point(1, 2, ">"), point(math.inf, 2)], pa.binary())})
         self.assertEqual([f["geometry"] is None for f in self.features(table, geometry="g")], [False, True])
+
+    def test_rows_without_a_position_are_named(self):
+        for name, values in (("x", [1.0, math.nan]), ("y", [1.0, None])):
+            columns = {"x": [1.0, 2.0], "y": [3.0, 4.0], name: values}
+            with self.assertRaisesRegex(clusterd.InvalidArgumentError, f"row 20001 has no position: column '{name}' is (nan|None)"):
+                table = pa.concat_tables([pa.table({"x": [0.5] * 20_000, "y": [0.5] * 20_000}), pa.table(columns)])
+                list(_loading.table_items(table, None, None, None, None, None, "reject"))
+        table = pa.table({"g": pa.array([point(1, 2), None], pa.binary())})
+        with self.assertRaisesRegex(clusterd.InvalidArgumentError, "row 1 has no position: column 'g' is None"):
+            list(_loading.table_items(table, None, None, "g", None, None, "reject"))
 
     def test_missing_columns_and_projected_coordinates_are_explained(self):
         with self.assertRaisesRegex(clusterd.InvalidArgumentError, "there are a, b"):

@@ -29,16 +29,21 @@ _POINT = b"\x01\x01\x00\x00\x00"
 
 def items(
     table: Any, longitude: Optional[str], latitude: Optional[str], geometry: Optional[str], id: Optional[str],
-    columns: Optional[Sequence[str]],
+    columns: Optional[Sequence[str]], on_invalid: str = "skip",
 ) -> Iterator[bytes]:
-    """The items of an import of a pyarrow Table, RecordBatch or RecordBatchReader. Encodes on several threads."""
+    """The items of an import of a pyarrow Table, RecordBatch or RecordBatchReader. Encodes on several threads.
+
+    Unless `on_invalid` is "skip", a row without a position is an error that names it.
+    """
     layout: Optional[Layout] = None
+    row = 0
     workers = min(4, os.cpu_count() or 1)
     with ThreadPoolExecutor(workers) as pool:
         waiting: Deque[Future[bytes]] = deque()
         for batch in _batches(table):
             layout = layout or Layout(batch.schema, longitude, latitude, geometry, id, columns)
-            waiting.append(pool.submit(layout.encode, batch))
+            waiting.append(pool.submit(layout.encode, batch, None if on_invalid == "skip" else row))
+            row += batch.num_rows
             if len(waiting) > 2 * workers:
                 yield waiting.popleft().result()
         while waiting:
@@ -75,8 +80,13 @@ class Layout:
         known = [name for name in schema.names if name not in taken]
         self.properties = known if columns is None else [_column(schema.names, name, ()) for name in columns]
 
-    def encode(self, batch: Any) -> bytes:
-        """The rows as an item: one array of texts, whose bytes are the JSON already."""
+    def encode(self, batch: Any, first_row: Optional[int] = None) -> bytes:
+        """The rows as an item: one array of texts, whose bytes are the JSON already.
+
+        With the number of the batch's first row, each row must have a position.
+        """
+        if first_row is not None:
+            self._check_positions(batch, first_row)
         pieces: List[Any] = [',{"type":"Feature"']
         if self.id is not None:
             pieces.append(_member("id", batch.column(batch.schema.get_field_index(self.id))))
@@ -86,6 +96,18 @@ class Layout:
         _, offsets, text = rows.buffers()
         first, last = (_offset(offsets, rows.offset + at, rows.type) for at in (0, len(rows)))
         return item_text(memoryview(text)[first + 1 : last])
+
+    def _check_positions(self, batch: Any, first_row: int) -> None:
+        for name in [self.geometry] if self.geometry else [self.longitude, self.latitude]:
+            column = _storage(batch.column(batch.schema.get_field_index(name)))
+            is_good = pc.is_finite(column) if pa.types.is_floating(column.type) else pc.is_valid(column)
+            index = pc.index(pc.fill_null(is_good, False), False).as_py()
+            if index >= 0:
+                raise make_error(
+                    Status.INVALID_ARGUMENT,
+                    f"row {first_row + index} has no position: column '{name}' is {column[index].as_py()}; "
+                    "on_invalid=\"skip\" leaves such rows out",
+                )
 
     def _geometries(self, batch: Any) -> Any:
         if self.geometry is None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Iterable, List, Mapping, Optional, Sequence, TypeVar, Union
 
 from . import _requests
-from ._errors import AlreadyExistsError, InvalidArgumentError, deadline_error, protocol_error
+from ._errors import AlreadyExistsError, ClusterdError, InvalidArgumentError, deadline_error, protocol_error
 from ._features import FeatureItem, batches
 from ._link import Link, LinkCall
 from ._loading import advise, name_of, parquet_batches, table_items
@@ -254,13 +255,15 @@ class AsyncClient:
         """Makes a source. Raises AlreadyExistsError if there is one of this name."""
         return await self._run(_requests.create_source(source, options), timeout)
 
-    async def ensure_source(self, source: str, options: Optional[Options] = None) -> None:
-        """Makes a source, or gives the one that exists these options."""
+    async def ensure_source(self, source: str, options: Optional[Options] = None) -> bool:
+        """Makes a source, or gives the one that exists these options; whether it was made."""
         try:
             await self.create_source(source, options)
         except AlreadyExistsError:
             if options is not None:
                 await self.update_options(source, options)
+            return False
+        return True
 
     async def import_features(
         self, source: str, features: Iterable[FeatureItem], *, mode: str = "replace", on_invalid: str = "reject",
@@ -282,9 +285,16 @@ class AsyncClient:
         timeout: Optional[float] = None,
     ) -> Description:
         """Fills a source from an Arrow table; see `Client.from_arrow`."""
-        items = table_items(table, longitude, latitude, geometry, id, columns)
-        await self.ensure_source(source, options)
-        description = await self._import(source, items, mode, on_invalid, timeout)
+        items = table_items(table, longitude, latitude, geometry, id, columns, on_invalid)
+        is_new = await self.ensure_source(source, options)
+        try:
+            description = await self._import(source, items, mode, on_invalid, timeout)
+        except BaseException:
+            # Otherwise a source that was made for this import would be left behind empty.
+            if is_new:
+                with contextlib.suppress(ClusterdError):
+                    await self.delete_source(source)
+            raise
         advise(description)
         return description
 

@@ -242,13 +242,15 @@ class Client(Loading):
         """Makes a source. Raises AlreadyExistsError if there is one of this name."""
         return self._run(_requests.create_source(source, options), timeout)
 
-    def ensure_source(self, source: str, options: Optional[Options] = None) -> None:
-        """Makes a source, or gives the one that exists these options."""
+    def ensure_source(self, source: str, options: Optional[Options] = None) -> bool:
+        """Makes a source, or gives the one that exists these options; whether it was made."""
         try:
             self.create_source(source, options)
         except AlreadyExistsError:
             if options is not None:
                 self.update_options(source, options)
+            return False
+        return True
 
     def import_features(
         self, source: str, features: Iterable[FeatureItem], *, mode: str = "replace", on_invalid: str = "reject",

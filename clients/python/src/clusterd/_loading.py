@@ -2,10 +2,12 @@
 """Tables into sources."""
 from __future__ import annotations
 
+import contextlib
 import os
 import warnings
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, Optional, Sequence
 
+from ._errors import ClusterdError
 from ._requests import Description
 from ._types import Options
 
@@ -15,12 +17,12 @@ if TYPE_CHECKING:
 
 def table_items(
     table: Any, longitude: Optional[str], latitude: Optional[str], geometry: Optional[str], id: Optional[str],
-    columns: Optional[Sequence[str]],
+    columns: Optional[Sequence[str]], on_invalid: str = "skip",
 ) -> Iterator[bytes]:
     """The items of an import of an Arrow table or anything that gives one: a DataFrame of pandas, GeoPandas or polars."""
     from . import _arrow
 
-    return _arrow.items(arrow_table(table), longitude, latitude, geometry, id, columns)
+    return _arrow.items(arrow_table(table), longitude, latitude, geometry, id, columns, on_invalid)
 
 
 def arrow_table(table: Any) -> Any:
@@ -73,7 +75,10 @@ class Loading:
     def source(self, name: str) -> Source:
         raise NotImplementedError
 
-    def ensure_source(self, source: str, options: Optional[Options] = None) -> None:
+    def ensure_source(self, source: str, options: Optional[Options] = None) -> bool:
+        raise NotImplementedError
+
+    def delete_source(self, source: str) -> None:
         raise NotImplementedError
 
     def _import(
@@ -91,11 +96,19 @@ class Loading:
 
         The position is `geometry` (WKB or GeoArrow points), or `longitude` and `latitude`, or the first columns with
         the usual names. `id` is the feature's id, by default the column `id`. `columns` are the properties, by
-        default all others; a missing value is left out. The daemon's advice comes as a DataWarning. Needs pyarrow.
+        default all others; a missing value is left out. A row without a position is an error that names row and column;
+        `on_invalid="skip"` leaves such rows out. The daemon's advice comes as a DataWarning. Needs pyarrow.
         """
-        items = table_items(table, longitude, latitude, geometry, id, columns)
-        self.ensure_source(source, options)
-        advise(self._import(source, items, mode, on_invalid, timeout))
+        items = table_items(table, longitude, latitude, geometry, id, columns, on_invalid)
+        is_new = self.ensure_source(source, options)
+        try:
+            advise(self._import(source, items, mode, on_invalid, timeout))
+        except BaseException:
+            # Otherwise a source that was made for this import would be left behind empty.
+            if is_new:
+                with contextlib.suppress(ClusterdError):
+                    self.delete_source(source)
+            raise
         return self.source(source)
 
     def from_dataframe(self, source: str, frame: Any, **arguments: Any) -> Source:
