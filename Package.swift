@@ -123,7 +123,7 @@ let package = Package(
             dependencies: [
                 "StateTools", "Sources",
                 "ClusterClient", "ClusterProtocol", "Rendering", "Bench", "JSON", "CommandLineOptions",
-                "PostgresFeed",
+                "PostgresFeed", "SystemSupport",
             ]),
 
         .target(name: "TestSupport", dependencies: ["JSON", "Compression"], path: "Tests/TestSupport"),

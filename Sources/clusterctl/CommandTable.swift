@@ -51,7 +51,7 @@ enum CommandTable {
     static let filter = Option(
         "filter", value: "EXPRESSION", help: "use only the features that pass this expression, given as JSON")
     static let zoomOfCluster = Option(
-        "zoom", short: "z", value: "ZOOM", kind: .number(-100...100),
+        "zoom", short: "z", value: "ZOOM", kind: .number(-30...30),
         help: "the zoom at which the cluster was found: needed if the filter depends on it")
     static let revision = Option(
         "revision", value: "N", kind: .integer(0...(1 << 53)),

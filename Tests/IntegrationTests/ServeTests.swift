@@ -78,6 +78,59 @@ struct ServeTests {
         }
     }
 
+    @Test("without a file it shows the sample, and leaves nothing behind")
+    func sample() throws {
+        try withFolder { folder in
+            let output = try serve([], signal: SIGINT, in: folder)
+            #expect(output.contains(#""sources": {"cities": 505}"#), "\(output)")
+            #expect(output.contains(#""left": []"#), "\(output)")
+        }
+    }
+
+    /// The daemon's own answers are the remote files.
+    @Test("it shows what web servers have, by the names in their addresses")
+    func remote() throws {
+        let daemon = try DaemonProcess(http: "")
+        let made = try DaemonProcess.run(
+            "clusterctl", ["--socket", daemon.socketPath, "import", "towns", Self.cities])
+        #expect(made.status == 0, "\(made.errors)")
+        let base = "http://127.0.0.1:\(daemon.httpPort)/sources/towns"
+        try withFolder { folder in
+            let output = try serve([base + "/clusters?zoom=20", Self.cities], signal: SIGINT, in: folder)
+            #expect(output.contains(#""sources": {"cities": 505, "clusters": 505}"#), "\(output)")
+            let result = try DaemonProcess.run(
+                "clusterctl", ["serve", "--no-open", base + "/nothing"], environment: ["TMPDIR": folder])
+            #expect(result.status == 1 && result.errors.contains("cannot be fetched: "), "\(result.errors)")
+        }
+    }
+
+    @Test(
+        "spreadsheets are tables", .enabled(if: has("ogr2ogr"), "needs gdal-bin"), arguments: ["xlsx", "ods"])
+    func spreadsheets(ending: String) throws {
+        try withFolder { folder in
+            let (table, sheet) = (folder + "/shops.csv", folder + "/shops." + ending)
+            try "name,lon,lat\nA,1.5,2.5\nB,3.5,4.5\n".write(toFile: table, atomically: true, encoding: .utf8)
+            let format = ending.uppercased()
+            let made = try DaemonProcess.run("/usr/bin/env", ["ogr2ogr", "-f", format, sheet, table])
+            #expect(made.status == 0, "\(made.errors)")
+            let output = try serve([sheet], signal: SIGINT, in: folder)
+            #expect(output.contains(#""sources": {"shops": 2}"#), "\(output)")
+        }
+    }
+
+    @Test("Parquet without a reader of it is an error that says what to install")
+    func parquetWithoutReader() throws {
+        try withFolder { folder in
+            try "PAR1".write(toFile: folder + "/a.parquet", atomically: true, encoding: .utf8)
+            let result = try DaemonProcess.run(
+                "clusterctl", ["serve", "--no-open", folder + "/a.parquet"],
+                environment: ["TMPDIR": folder, "PATH": folder, "CLUSTERD_PYTHON": "/bin/false"])
+            #expect(
+                result.status == 1 && result.errors.contains("pip install 'clusterd[arrow]'"),
+                "\(result.errors)")
+        }
+    }
+
     @Test("a basemap is the page's, with its attribution, and a wrong one is refused")
     func basemap() throws {
         let url = "https://tile.example.org/{z}/{x}/{y}.png?a=1&b=\"2\""
@@ -104,15 +157,20 @@ struct ServeTests {
     func errors() throws {
         try withFolder { folder in
             let (text, empty) = (folder + "/notes.geojson", folder + "/empty.geojson")
+            let (blank, none) = (folder + "/blank.csv", folder + "/none.json")
+            try "\n".write(toFile: blank, atomically: true, encoding: .utf8)
+            try #"{"type":"FeatureCollection","features":[]}"#.write(
+                toFile: none, atomically: true, encoding: .utf8)
             let commas = folder + "/commas.csv"
-            try "lon;lat\n1,5;2,5\n".write(toFile: commas, atomically: true, encoding: .utf8)
+            try "lon;lat\n1 E;2 N\n".write(toFile: commas, atomically: true, encoding: .utf8)
             try "hello".write(toFile: text, atomically: true, encoding: .utf8)
             try
                 #"{"type":"FeatureCollection","features":[{"type":"Feature","geometry":null,"properties":null}]}"#
                 .write(toFile: empty, atomically: true, encoding: .utf8)
             for (file, reason, status) in [
                 ("/nonexistent.geojson", "No such file", 1), (folder, "Is a directory", 1),
-                (text, "notes.geojson: ", 5),
+                (text, "notes.geojson: ", 5), (blank, "blank.csv: it has no features", 1),
+                (none, "none.json: it has no features", 1),
                 (empty, "none of its features can be shown. Feature 0", 1),
                 (commas, "none of its features can be shown. Feature 0 (line 2) has a longitude", 1),
             ] {
@@ -121,7 +179,8 @@ struct ServeTests {
                 #expect(result.status == Int32(status) && result.errors.contains(reason), "\(result.errors)")
             }
             let left = try FileManager.default.contentsOfDirectory(atPath: folder)
-            #expect(left.sorted() == ["commas.csv", "empty.geojson", "notes.geojson"])
+            #expect(
+                left.sorted() == ["blank.csv", "commas.csv", "empty.geojson", "none.json", "notes.geojson"])
         }
     }
 

@@ -16,6 +16,17 @@ import Testing
     func wholeNumbersAreGrouped(number: Int, text: String) { #expect(Quantity.grouped(number) == text) }
 
     @Test(
+        "printed means have six digits",
+        arguments: [
+            (JSONValue.number(1.0 / 3), "m=0.333333"), (.number(123456.789), "m=123457"),
+            (.number(-48.137154), "m=-48.1372"), (.number(37_274_000), "m=37274000"),
+            (.string("1.23456789"), "m=1.23456789"),
+        ])
+    func printedMeansHaveSixDigits(value: JSONValue, text: String) {
+        #expect(FeatureTable.properties([(key: "m", value: value)]) == text)
+    }
+
+    @Test(
         "nouns agree with their number", arguments: [(0, "0 points"), (1, "1 point"), (1000, "1,000 points")])
     func nounsAgreeWithTheirNumber(number: Int, text: String) {
         #expect(Quantity.count(number, "point") == text)

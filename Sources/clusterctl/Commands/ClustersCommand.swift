@@ -24,7 +24,7 @@ enum ClustersCommand: Subcommand {
             "bbox", short: "b", value: "W,S,E,N", defaultInWords: "the world",
             help: "the box in degrees: west, south, east, north"),
         Option(
-            "zoom", short: "z", value: "ZOOM", kind: .number(-100...100), default: "0",
+            "zoom", short: "z", value: "ZOOM", kind: .number(-30...30), default: "0",
             help: "the map's zoom"),
         Option(
             "limit", short: "n", value: "N", kind: .integer(0...(1 << 53)), help: "show at most N"),

@@ -13,7 +13,7 @@ enum EvalCommand: Subcommand {
             Option(
                 "feature", short: "f", value: "FILE", kind: .file,
                 help: "the feature to evaluate it on: a file, - for standard input, or the JSON itself"),
-            Option("zoom", short: "z", value: "ZOOM", kind: .number(-100...100), help: "the map's zoom"),
+            Option("zoom", short: "z", value: "ZOOM", kind: .number(-30...30), help: "the map's zoom"),
             Option("accumulated", value: "JSON", help: "the value of [\"accumulated\"]"),
             Option("type", value: "TYPE", help: "the expected type of the value, such as number or string"),
         ],

@@ -11,7 +11,7 @@ enum LocateCommand: Subcommand {
         operands: [CommandTable.source, Operand("FEATURE", help: "the feature's id")],
         options: [
             Option(
-                "zoom", short: "z", value: "ZOOM", kind: .number(-100...100), default: "0",
+                "zoom", short: "z", value: "ZOOM", kind: .number(-30...30), default: "0",
                 help: "the map's zoom"),
             CommandTable.filter, CommandTable.revision, CommandTable.atLeast,
         ],

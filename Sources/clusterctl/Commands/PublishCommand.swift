@@ -39,7 +39,7 @@ enum PublishCommand: Subcommand {
             Option(
                 "every", value: "SECONDS", kind: .number(0.1...86400), default: "60",
                 help: "with --watch: write at most once in this time"),
-        ],
+        ] + ImportFlags.readingOptions + ForeignFile.options + fileOptions,
         examples: [
             Example("clusterctl publish cities.geojson cities.pmtiles", "publishes a file's points"),
             Example(
@@ -50,9 +50,19 @@ enum PublishCommand: Subcommand {
                 "keeps an archive up to date"),
         ])
 
+    /// Options of the temporary source of a file, besides those that the archive has too.
+    private static let fileOptions = SourceOptionFlags.options.filter {
+        !["min-zoom", "max-zoom", "filter"].contains($0.name)
+    }
+
     static func run(_ invocation: Invocation) async throws {
         let source = try invocation.operand(0)
         let archive = absolute(try invocation.operand(1))
+        guard !archive.lowercased().hasSuffix(".mbtiles") else {
+            throw invocation.arguments.usageError(
+                "the archive is PMTiles, not MBTiles: name it .pmtiles; tile-join or GDAL turn it into MBTiles"
+            )
+        }
         if isFile(source) { return try await publish(file: source, to: archive, invocation) }
         let client = try await invocation.connect()
         try await publish(source, to: archive, client, invocation)
@@ -79,7 +89,9 @@ enum PublishCommand: Subcommand {
         defer { daemon.stop() }
         let client = try await Client.connect(socketPath: daemon.socketPath)
         let name = SourceNames.of([file])[0]
-        try await client.createSource(name)
+        try await client.createSource(
+            name,
+            options: try SourceOptionFlags.read(invocation, without: ["min-zoom", "max-zoom", "filter"]))
         try await ServeCommand.load(file, into: name, client, invocation)
         try await publish(name, to: archive, client, invocation)
         client.close()

@@ -4,6 +4,7 @@ import ClusterClient
 import CommandLineOptions
 import Glibc
 import JSON
+import SystemSupport
 
 /// `clusterctl render`: what a map of a box shows, as a picture.
 enum RenderCommand: Subcommand {
@@ -17,10 +18,10 @@ enum RenderCommand: Subcommand {
         operands: [CommandTable.source],
         options: [
             Option(
-                "bbox", short: "b", value: "W,S,E,N", defaultInWords: "the world, or the plane",
+                "bbox", short: "b", value: "W,S,E,N", defaultInWords: "that of the source's points",
                 help: "the box in degrees: west, south, east, north"),
             Option(
-                "zoom", short: "z", value: "ZOOM", kind: .number(-100...100),
+                "zoom", short: "z", value: "ZOOM", kind: .number(-30...30),
                 defaultInWords: "that of the picture", help: "the zoom whose clusters are shown"),
             Option("size", value: "WxH", default: "1024x640", help: "the picture's size in pixels"),
             Option(
@@ -43,6 +44,8 @@ enum RenderCommand: Subcommand {
 
     static func run(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
+        // Fontconfig's settings of an installation that brings its own font. The user's own come first.
+        if let fonts = Installation.path(of: "fonts/fonts.conf") { setenv("FONTCONFIG_FILE", fonts, 0) }
         let path = arguments.string("file") ?? "-"
         let (size, format) = (try size(invocation), try format(of: path, invocation))
         let asked = try arguments.string("bbox").map { try ClustersCommand.box($0, invocation) }
@@ -51,7 +54,8 @@ enum RenderCommand: Subcommand {
         let description = try await client.source(try invocation.operand(0))
         let projection = MapProjection(options: description.options)
         var picture = MapPicture(
-            showing: asked ?? projection.whole, width: size.width, height: size.height,
+            showing: asked ?? fitting(description) ?? projection.whole, width: size.width,
+            height: size.height,
             isPlain: arguments.has("plain"), projection: projection)
         picture.showsHulls = arguments.has("hulls")
         picture.showsHeat = arguments.has("heatmap")
@@ -67,6 +71,19 @@ enum RenderCommand: Subcommand {
         let collection = try FeatureCollection(answer)
         picture.caption = caption(collection, zoom: zoom)
         try OutputFile.write(picture.draw(collection.features, as: format), to: path)
+    }
+
+    /// The box of the source's points with a margin; nil if there are none.
+    private static func fitting(_ description: SourceDescription) -> BoundingBox? {
+        let edges = description.json["bbox"]?.asArray?.compactMap(\.asNumber) ?? []
+        guard edges.count == 4 else { return nil }
+        let isPlane = description.options["projection"]?.asObject != nil
+        // A point by itself gets some ground around it.
+        let least = isPlane ? 1e-3 * max(abs(edges[0]), abs(edges[1]), 1) : 0.01
+        let margin = (max((edges[2] - edges[0]) * 0.05, least), max((edges[3] - edges[1]) * 0.05, least))
+        return BoundingBox(
+            west: edges[0] - margin.0, south: edges[1] - margin.1, east: edges[2] + margin.0,
+            north: edges[3] + margin.1)
     }
 
     private static func caption(_ collection: FeatureCollection, zoom: Double) -> String {

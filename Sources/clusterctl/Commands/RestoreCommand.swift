@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CommandLineOptions
+import Glibc
 import StateTools
 
 /// `clusterctl restore`: puts the sources of a backup into a state directory.
@@ -20,8 +21,19 @@ enum RestoreCommand: Subcommand {
     static func run(_ invocation: Invocation) async throws {
         let operands = invocation.arguments.operands
         let directory = try invocation.operand(1)
+        if Self.kind(of: try invocation.operand(0)) == S_IFDIR, Self.kind(of: directory) != S_IFDIR {
+            throw invocation.arguments.usageError(
+                "the backup's file comes first, then the state directory: restore \(directory) \(try invocation.operand(0))"
+            )
+        }
         let sources = operands.count > 2 ? Array(operands.dropFirst(2)) : nil
         let names = try Restore.read(try invocation.operand(0), sources: sources, into: directory)
         invocation.print("\(directory): \(names.count) sources restored: \(names.joined(separator: ", "))")
+    }
+
+    /// The kind of a file; nil if there is none.
+    private static func kind(of path: String) -> mode_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 }

@@ -3,6 +3,7 @@ import ClusterClient
 import CommandLineOptions
 import Glibc
 import JSON
+import SystemSupport
 
 /// `clusterctl serve`: a map of the user's own files in the browser.
 enum ServeCommand: Subcommand {
@@ -10,14 +11,15 @@ enum ServeCommand: Subcommand {
         "serve", summary: "Show files on a map in the browser",
         details: [
             "Starts a temporary daemon for these files, with a map page at a free port of this machine, prints the "
-                + "page's address and opens it if there is a desktop. Each file becomes a source named after it. "
-                + "Ctrl-C ends the daemon and removes everything.",
+                + "page's address and opens it if there is a desktop. Each file becomes a source named after it; "
+                + "without a file, the page shows a sample of 505 cities. Ctrl-C ends the daemon and removes everything.",
             "Features that cannot be shown are left out and counted. Nothing is sent to anywhere else.",
         ],
         operands: [
             Operand(
-                "FILE", kind: .file, help: "GeoJSON, newline-delimited features or CSV, plain or gzipped"),
-            Operand("FILE", kind: .file, count: .any, help: "further files"),
+                "FILE", kind: .file, count: .any,
+                help: "a file as 'import' takes it, an address that begins with http:// or https://, "
+                    + "or - for standard input")
         ],
         options: [
             Option(
@@ -32,6 +34,7 @@ enum ServeCommand: Subcommand {
         ] + ImportFlags.readingOptions + ForeignFile.options
             + SourceOptionFlags.options(geometries: geometries),
         examples: [
+            Example("clusterctl serve", "shows the sample"),
             Example("clusterctl serve cities.geojson", "shows the cities"),
             Example(
                 "clusterctl serve --port 8080 cafes.geojson schools.csv.gz", "shows two files at port 8080"),
@@ -41,11 +44,8 @@ enum ServeCommand: Subcommand {
     private static let geometries = "inside"
 
     static func run(_ invocation: Invocation) async throws {
-        let files = invocation.arguments.operands
-        for file in files where !ForeignFile.isForeign(file, invocation.arguments) {
-            _ = try FeatureInput(path: file)
-        }
         var options = try SourceOptionFlags.read(invocation)
+        let files = try files(invocation, &options)
         if options["geometries"] == nil { options["geometries"] = .string(geometries) }
         let daemon = try await TemporaryDaemon.start(
             port: invocation.arguments.integer("port").map { UInt16(clamping: $0) } ?? 0,
@@ -68,6 +68,28 @@ enum ServeCommand: Subcommand {
         client.close()
         announce(names, try daemon.pageAddress(), invocation)
         throw await daemon.untilEnded()
+    }
+
+    /// The files to show. Fails early for those that cannot be read.
+    private static func files(_ invocation: Invocation, _ options: inout JSONObject) throws -> [String] {
+        let files = invocation.arguments.operands
+        guard !files.isEmpty else {
+            guard
+                let sample = Installation.path(of: "sample/cities.geojson", source: "Examples/cities.geojson")
+            else { throw Failure(message: "the sample is not installed: name a file") }
+            if options["clusterProperties"] == nil {
+                let population = JSONValue.array([.string("get"), .string("population")])
+                options["clusterProperties"] = ["people": .array([.string("+"), population])]
+            }
+            return [sample]
+        }
+        guard files.count(where: { $0 == "-" }) <= 1 else {
+            throw invocation.arguments.usageError("standard input can be read only once: '-' is given twice")
+        }
+        for file in files where file != "-" && RemoteFile(file) == nil {
+            if !ForeignFile.isForeign(file, invocation.arguments) { _ = try FeatureInput(path: file) }
+        }
+        return files
     }
 
     /// The configuration of a daemon that shows another map below the circles; nil if none is named.
@@ -104,6 +126,9 @@ enum ServeCommand: Subcommand {
         if value["accepted"]?.asInteger == 0, (value["skipped"]?.asInteger ?? 0) > 0 {
             throw await nothing(in: file, for: source, client, invocation)
         }
+        guard (value["accepted"]?.asInteger ?? 0) > 0 else {
+            throw Failure(message: "\(file): it has no features, so there is nothing to show")
+        }
     }
 
     /// Reads the file once more, so that the error of its first feature says why nothing can be shown.
@@ -111,6 +136,7 @@ enum ServeCommand: Subcommand {
         in file: String, for source: String, _ client: Client, _ invocation: Invocation
     ) async -> Failure {
         var reason: String?
+        if file == "-" { return Failure(message: "standard input: none of its features can be shown") }
         do {
             _ = try await load(file, into: source, skipsInvalid: false, client, invocation)
         } catch { reason = FileImport.reason(error) }
@@ -126,7 +152,6 @@ enum ServeCommand: Subcommand {
         }
         var options = try ImportFlags.importOptions(invocation.arguments)
         options.skipsInvalid = skipsInvalid
-        options.allowsEmpty = true
         let input = try FileImport.open(file, invocation.arguments)
         return try await FileImport.transfer(input, to: source, options, client, invocation)
     }
@@ -140,7 +165,6 @@ enum ServeCommand: Subcommand {
         params["source"] = .string(source)
         params["path"] = .string(file.path)
         params["onInvalid"] = .string(skipsInvalid ? "skip" : "reject")
-        params["allowEmpty"] = .bool(true)
         var bar = ProgressBar(source, total: file.bytes)
         defer { bar.clear() }
         bar.show("reading \(Quantity.bytes(Double(file.bytes))) and building the index…")

@@ -7,9 +7,13 @@ import JSON
 
 /// Features from a file into a source.
 enum FileImport {
-    /// Opens a file, or standard input if the path is `-`. GDAL reads the formats that this program cannot.
+    /// Opens a file, an address of HTTP, or standard input if the path is `-`. GDAL reads the formats that this program cannot.
     static func open(_ path: String, _ arguments: ParsedArguments) throws -> FeatureInput {
         if path == "-" { return FeatureInput(descriptor: STDIN_FILENO, name: "standard input") }
+        if let remote = RemoteFile(path) {
+            guard ForeignFile.isForeign(remote.name, arguments) else { return try remote.open() }
+            throw Failure(message: "\(path) is in a format that needs a file: download it first")
+        }
         if ForeignFile.isForeign(path, arguments) { return try ForeignFile.open(path, arguments) }
         return try FeatureInput(path: path)
     }

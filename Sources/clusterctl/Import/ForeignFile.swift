@@ -3,7 +3,7 @@ import ClusterClient
 import CommandLineOptions
 import Glibc
 
-/// A file in a format of GDAL. Its program ogr2ogr converts it to GeoJSON lines in longitude and latitude.
+/// A file in a format of GDAL. Its program ogr2ogr converts it to GeoJSON lines in longitude and latitude, and spreadsheets to CSV.
 enum ForeignFile {
     static let options: [Option] = [
         Option("layer", value: "NAME", help: "the layer of a file that GDAL reads"),
@@ -13,16 +13,22 @@ enum ForeignFile {
     ]
 
     /// The file name extensions of formats that GDAL reads.
-    static let endings = [
-        "shp", "gpkg", "fgb", "kml", "kmz", "gpx", "gml", "tab", "mif", "parquet", "geoparquet", "arrow",
-        "feather", "sqlite", "gdb", "zip", "osm", "pbf", "dxf", "topojson",
-    ]
+    static let endings =
+        [
+            "shp", "gpkg", "fgb", "kml", "kmz", "gpx", "gml", "tab", "mif", "sqlite", "gdb", "zip", "osm",
+            "pbf", "dxf",
+            "topojson",
+        ] + spreadsheets + ArrowFile.endings
+    private static let spreadsheets = ["xlsx", "ods", "xls"]
 
     /// Whether GDAL reads a file, by its extension or because --layer is given.
     static func isForeign(_ path: String, _ arguments: ParsedArguments) -> Bool {
         if arguments.string("layer") != nil || arguments.string("source-crs") != nil { return true }
-        guard let dot = path.lastIndex(of: ".") else { return false }
-        return endings.contains(path[path.index(after: dot)...].lowercased())
+        return endings.contains(ending(of: path))
+    }
+
+    private static func ending(of path: String) -> String {
+        path.lastIndex(of: ".").map { path[path.index(after: $0)...].lowercased() } ?? ""
     }
 
     /// Whether a file's features have numbers that stay the same when it changes, such as a GeoPackage's
@@ -34,6 +40,9 @@ enum ForeignFile {
     /// Starts reading a file.
     static func open(_ path: String, _ arguments: ParsedArguments) throws -> FeatureInput {
         guard access(path, R_OK) == 0 else { throw FeatureInputError(name: path, number: errno) }
+        if ArrowFile.endings.contains(ending(of: path)), let input = try ArrowFile.open(path, arguments) {
+            return input
+        }
         guard let program = ChildProcess.find("ogr2ogr") else {
             throw Failure(
                 message:
@@ -44,11 +53,17 @@ enum ForeignFile {
         let dataset = path.lowercased().hasSuffix(".zip") ? "/vsizip/\(path)" : path
         let layer = try layer(of: dataset, path, arguments)
         var words = ["-f", "GeoJSONSeq", "-t_srs", "EPSG:4326"]
-        if let system = arguments.string("source-crs") { words += ["-s_srs", system] }
-        if let id = arguments.string("id") {
-            words += ["-lco", "ID_FIELD=\(id)"]
-        } else if hasKeys(path) {
-            words.append("-preserve_fid")
+        if spreadsheets.contains(ending(of: path)) {
+            // Rows of cells without geometries: the reader of tables finds the position.
+            words = ["--config", "OGR_XLSX_HEADERS", "FORCE", "--config", "OGR_ODS_HEADERS", "FORCE"]
+            words += ["--config", "OGR_XLS_HEADERS", "FORCE", "-f", "CSV"]
+        } else {
+            if let system = arguments.string("source-crs") { words += ["-s_srs", system] }
+            if let id = arguments.string("id") {
+                words += ["-lco", "ID_FIELD=\(id)"]
+            } else if hasKeys(path) {
+                words.append("-preserve_fid")
+            }
         }
         words += ["/vsistdout/", dataset] + (layer.map { [$0] } ?? [])
         guard let process = ChildProcess(program, words) else {

@@ -61,11 +61,13 @@ enum SourceOptionFlags {
     private static func help(_ name: String) -> String { SourceOption.named(name)?.help ?? name }
 
     /// The flags as options of the daemon; empty if none was given.
-    static func read(_ invocation: Invocation) throws -> JSONObject {
+    ///
+    /// - Parameter others: flags that the command uses for something else.
+    static func read(_ invocation: Invocation, without others: Set<String> = []) throws -> JSONObject {
         let arguments = invocation.arguments
         var options: JSONObject = [:]
         if let text = arguments.string("options") { options = try object(text, invocation) }
-        for (flag, name, _) in plain {
+        for (flag, name, _) in plain where !others.contains(flag) {
             if let value = try value(of: flag, for: name, invocation) { options[name] = value }
         }
         if let text = arguments.string("planar") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
+import Glibc
 import JSON
 
 /// Clusters and points as a table: the largest clusters first, then points in the answer's order.
@@ -28,6 +29,17 @@ enum FeatureTable {
 
     /// `name=Tokyo population=37274000`.
     static func properties(_ members: [(key: String, value: JSONValue)]) -> String {
-        members.map { "\($0.key)=\($0.value.asString ?? $0.value.text)" }.joined(separator: " ")
+        members.map { "\($0.key)=\(text($0.value))" }.joined(separator: " ")
+    }
+
+    /// Means and other quotients have six digits; JSON and CSV have all.
+    private static func text(_ value: JSONValue) -> String {
+        guard let number = value.asNumber, number != number.rounded(), number.magnitude < 1e15 else {
+            return value.asString ?? value.text
+        }
+        let digits = max(0, 6 - Int(log10(max(number.magnitude, 1e-300)).rounded(.down)) - 1)
+        let scale = pow(10, Double(min(digits, 300)))
+        let rounded = (number * scale).rounded() / scale
+        return rounded.isFinite ? JSONValue.number(rounded).text : value.text
     }
 }

@@ -21,6 +21,8 @@ enum SourceNames {
     }
 
     private static func name(of path: String) -> String {
+        if path == "-" { return "input" }
+        let path = RemoteFile(path)?.name ?? path
         var parts = (path.split(separator: "/").last ?? "").split(
             separator: ".", omittingEmptySubsequences: false)
         while parts.count > 1, let last = parts.last, endings.contains(last.lowercased()) {

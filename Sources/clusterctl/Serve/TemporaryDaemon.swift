@@ -4,6 +4,7 @@ import Dispatch
 import Glibc
 import JSON
 import Synchronization
+import SystemSupport
 
 /// A private daemon of this command, on a socket in a temporary folder and on a port of the loopback
 /// interface. It and its folder are removed with the command, however the command ends.
@@ -46,11 +47,8 @@ final class TemporaryDaemon: Sendable {
 
     /// The daemon next to this program, or else on PATH.
     private static var program: String? {
-        if let own = realpath("/proc/self/exe", nil) {
-            defer { free(own) }
-            let folder = String(cString: own).split(separator: "/", omittingEmptySubsequences: false)
-                .dropLast()
-            let path = (folder + ["clusterd"]).joined(separator: "/")
+        if let own = Installation.program {
+            let path = Installation.parent(own) + "/clusterd"
             if access(path, X_OK) == 0 { return path }
         }
         return ChildProcess.find("clusterd")
