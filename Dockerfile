@@ -8,8 +8,7 @@ FROM swift:6.3-bookworm AS build
 WORKDIR /source
 COPY scripts/install-dependencies scripts/
 RUN apt-get update \
-    && scripts/install-dependencies \
-    && apt-get install -y --no-install-recommends dpkg-dev binutils make
+    && scripts/install-dependencies
 COPY . .
 ENV DEBMAINTAINER="The clusterd authors <clusterd@localhost>"
 RUN scripts/package-deb /packages

@@ -16,13 +16,16 @@ scratch = .build/package
 products = $(scratch)/release
 texts = $(scratch)/texts
 INSTALL = install
+# The programs are the same wherever they are built, and name no path of the building machine.
+build = swift build -c release --static-swift-stdlib --scratch-path $(scratch) -debug-info-format none \
+	-Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)=." -Xcc "-ffile-prefix-map=$(CURDIR)=." -Xcxx "-ffile-prefix-map=$(CURDIR)=."
 
 .PHONY: all build texts install uninstall clean
-all: build texts
+all: texts
 
 build:
-	swift build -c release --static-swift-stdlib --scratch-path $(scratch) --product clusterd
-	swift build -c release --static-swift-stdlib --scratch-path $(scratch) --product clusterctl
+	$(build) --product clusterd
+	$(build) --product clusterctl
 
 # Manuals and completions are generated from the programs' own tables.
 texts: build
@@ -35,7 +38,9 @@ texts: build
 		$(products)/clusterctl completion $$shell > $(texts)/clusterctl.$$shell || exit 1; \
 	done
 
-install: all
+# Installs what make has built, and compiles nothing, since root often runs it.
+install:
+	@test -f $(texts)/clusterctl.fish || { echo "make: nothing is built yet: run make without root first" >&2; exit 1; }
 	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5 $(DESTDIR)$(mandir)/man8
 	$(INSTALL) -m 755 $(products)/clusterd $(products)/clusterctl $(DESTDIR)$(bindir)
 	$(INSTALL) -m 644 $(texts)/clusterctl.1 $(DESTDIR)$(mandir)/man1
@@ -47,8 +52,9 @@ install: all
 		$(INSTALL) -D -m 644 $(texts)/$$program.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/$$program.fish || exit 1; \
 	done
 	$(INSTALL) -d $(DESTDIR)$(unitdir) $(DESTDIR)$(userunitdir) $(DESTDIR)$(sysusersdir) $(DESTDIR)$(docdir)
-	@find web -type f | sort | \
-	while read -r file; do $(INSTALL) -D -m 644 "$$file" "$(DESTDIR)$(sharedir)/$$file" || exit 1; done
+	@find -L web Examples/cities.geojson -type f | sort | while read -r file; do \
+		target=$$(echo "$$file" | sed 's|^Examples/|sample/|'); \
+		$(INSTALL) -D -m 644 "$$file" "$(DESTDIR)$(sharedir)/$$target" || exit 1; done
 	sed 's|/usr/bin/|$(bindir)/|' systemd/clusterd.service > $(DESTDIR)$(unitdir)/clusterd.service
 	sed 's|/usr/bin/|$(bindir)/|' systemd/user/clusterd.service > $(DESTDIR)$(userunitdir)/clusterd.service
 	chmod 644 $(DESTDIR)$(unitdir)/clusterd.service $(DESTDIR)$(userunitdir)/clusterd.service

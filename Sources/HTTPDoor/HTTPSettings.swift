@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 import EventLoop
+import SystemSupport
 
 /// The settings of the HTTP interface: `http` in the configuration.
 public struct HTTPSettings: Sendable, Equatable {
@@ -30,13 +31,18 @@ public struct HTTPSettings: Sendable, Equatable {
     /// How long caches may use an answer without revalidation, in seconds; 0: not at all.
     public var maxAge = 0
     /// The directory of Leaflet's files.
-    public var assets = "/usr/share/javascript/leaflet"
+    public var assets = Self.bundledLeaflet ?? "/usr/share/javascript/leaflet"
     public var basemap: Basemap?
     /// The file of the access log; nil if there is none.
     public var accessLog: String?
     public var limits = HTTPLimits()
 
     public init() {}
+
+    /// Leaflet's directory in an installation that brings its own.
+    private static var bundledLeaflet: String? {
+        Installation.path(of: "leaflet/leaflet.js").map(Installation.parent)
+    }
 
     /// Why settings cannot be used, in words for a person.
     public struct Problem: Error, Sendable, CustomStringConvertible {

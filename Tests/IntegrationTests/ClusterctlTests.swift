@@ -257,6 +257,34 @@ struct ClusterctlTests {
         #expect(try run(["--version"]).output.hasPrefix("clusterctl "))
     }
 
+    @Test("refuses an archive of MBTiles, a zoom beyond every map's, and swapped operands")
+    func likelyMistakes() throws {
+        let folder = daemon.folder
+        for (arguments, reason) in [
+            (["publish", "cities", folder + "/x.MBTiles"], "name it .pmtiles"),
+            (["clusters", "cities", "--zoom", "99"], "for '--zoom'"),
+            (["render", "cities", "--zoom", "99"], "for '--zoom'"),
+            (["restore", folder, folder + "/backup.tar"], "restore \(folder)/backup.tar \(folder)"),
+        ] {
+            let refused = try run(arguments)
+            #expect(refused.status == 2 && refused.errors.contains(reason), "\(refused.errors)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder + "/x.MBTiles"))
+    }
+
+    @Test("publishes a file with the options of an import")
+    func publishOptions() throws {
+        let (file, archive) = (daemon.folder + "/stops.csv", daemon.folder + "/stops.pmtiles")
+        try "name,east,north\nA,1,2\nB,3,4\n".write(toFile: file, atomically: true, encoding: .utf8)
+        let done = try run(
+            [
+                "publish", file, archive, "--longitude", "east", "--latitude", "north", "--radius", "60",
+                "--max-zoom", "2",
+            ])
+        #expect(done.status == 0, "\(done.errors)")
+        #expect(FileManager.default.fileExists(atPath: archive))
+    }
+
     @Test("an import that takes too long ends, though the daemon has stopped reading it meanwhile")
     func importDeadline() throws {
         let file = daemon.folder + "/points.json"

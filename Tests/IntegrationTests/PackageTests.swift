@@ -10,7 +10,7 @@ struct PackageTests {
 
     @Test("shells accept the scripts")
     func scripts() throws {
-        for folder in ["scripts", "scripts/deb"] {
+        for folder in ["scripts", "scripts/deb", "scripts/packaging"] {
             for name in try FileManager.default.contentsOfDirectory(atPath: "\(Self.root)/\(folder)") {
                 let path = "\(Self.root)/\(folder)/\(name)"
                 guard let text = try? String(contentsOfFile: path, encoding: .utf8), text.hasPrefix("#!")
@@ -45,7 +45,7 @@ struct PackageTests {
         let result = try DaemonProcess.run(
             "/usr/bin/env",
             [
-                "make", "-C", Self.root, "install", "DESTDIR=\(folder)/root", "prefix=/opt/it",
+                "make", "-C", Self.root, "all", "install", "DESTDIR=\(folder)/root", "prefix=/opt/it",
                 "scratch=\(folder)/scratch", "--old-file=build", "SHELL=/bin/sh",
             ])
         #expect(result.status == 0, "\(result.errors)")
@@ -85,6 +85,57 @@ struct PackageTests {
         let unit = try String(
             contentsOfFile: folder + "/root/opt/it/lib/systemd/system/clusterd.service", encoding: .utf8)
         #expect(unit.contains("ExecStart=/opt/it/bin/clusterd\n"))
+    }
+
+    @Test("make install compiles nothing", .enabled(if: has("make"), "needs make"))
+    func installWithoutBuild() throws {
+        let folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
+        let result = try DaemonProcess.run(
+            "/usr/bin/env",
+            [
+                "make", "-C", Self.root, "install", "DESTDIR=\(folder)/root", "scratch=\(folder)/scratch",
+            ])
+        #expect(result.status != 0)
+        #expect(
+            result.errors.contains("nothing is built yet: run make without root first"), "\(result.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder))
+    }
+
+    /// The whole takes a release build. This packs the programs that are built.
+    @Test(
+        "scripts/package makes what runs from any folder",
+        .enabled(
+            if: ["patchelf", "icuinfo", "strip", "gcc"].allSatisfy(has),
+            "needs patchelf, icu-devtools, binutils and gcc"))
+    func release() throws {
+        let folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let packed = try DaemonProcess.run(
+            "/usr/bin/env",
+            [
+                Self.root + "/scripts/package", "--programs", DaemonProcess.products.path,
+                folder + "/first",
+            ])
+        #expect(packed.status == 0, "\(packed.errors)")
+        let result = try DaemonProcess.run(
+            "/usr/bin/env", [Self.root + "/scripts/packaging/check.py", folder + "/first", "--any-size"])
+        #expect(result.status == 0, "\(result.errors)")
+    }
+
+    @Test(
+        "scripts/package leaves a folder with other files alone",
+        .enabled(if: has("patchelf"), "needs patchelf"))
+    func foreignFolder() throws {
+        let folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try "mine".write(toFile: folder + "/notes.txt", atomically: true, encoding: .utf8)
+        let result = try DaemonProcess.run(
+            "/usr/bin/env",
+            [Self.root + "/scripts/package", "--programs", DaemonProcess.products.path, folder])
+        #expect(result.status == 1)
+        #expect(result.errors.contains("has something else, such as notes.txt"), "\(result.errors)")
+        #expect(FileManager.default.fileExists(atPath: folder + "/notes.txt"))
     }
 
     @Test("the packaged configuration is valid, except for a group that the package creates")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 import Synchronization
+import SystemSupport
 
 /// The map page's files: its own from the installation or the source tree, Leaflet's from its package. Files are
 /// read on request and cached while they do not change. Safe from any thread.
@@ -135,27 +136,9 @@ final class AssetStore: Sendable {
         return count == size ? body : nil
     }
 
-    /// `web` in the share folder of this program's installation, else in a folder above the program: the source
-    /// tree from which it was built.
-    static func pagesDirectory(_ program: String? = ownPath) -> String? {
-        guard let program else { return nil }
-        var folder = parent(program)
-        var candidates = ["\(parent(folder))/share/clusterd/web"]
-        while !folder.isEmpty {
-            folder = parent(folder)
-            candidates.append("\(folder)/web")
-        }
-        return candidates.first { access("\($0)/index.html", R_OK) == 0 }
-    }
-
-    private static func parent(_ path: String) -> String {
-        path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
-    }
-
-    static var ownPath: String? {
-        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/self/exe", &path, path.count)
-        guard count > 0 else { return nil }
-        return String(decoding: path[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    /// The directory of the map page: that of the installation, else that of the source tree.
+    static func pagesDirectory(_ program: String? = Installation.program) -> String? {
+        Installation.path(of: "web/index.html", source: "web/index.html", program: program)
+            .map(Installation.parent)
     }
 }

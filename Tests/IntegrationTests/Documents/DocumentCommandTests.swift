@@ -29,6 +29,13 @@ struct DocumentCommandTests {
             #expect(FileManager.default.isExecutableFile(atPath: path), "\(page): \(command)")
         case "swift":
             #expect(["build", "test", "package"].contains(words[1]), "\(page): \(command)")
+        case "pip" where words[2].hasSuffix(".whl"), "skopeo":
+            // Files of a release, which scripts/package makes.
+            let archive = words.first { $0.contains("clusterd-*") } ?? ""
+            #expect(archive.hasSuffix(".whl") || archive.hasSuffix("-oci-x86_64.tar)"), "\(page): \(command)")
+        case "docker":
+            #expect(["run", "exec"].contains(words[1]) && words.contains("clusterd"), "\(page): \(command)")
+        case "make": #expect(words.count == 1 && isThere("Makefile"), "\(page): \(command)")
         case "pip", "npm":
             let path = words[2].split(separator: "[")[0]
             #expect(

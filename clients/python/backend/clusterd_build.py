@@ -6,6 +6,7 @@ import hashlib
 import io
 import os
 import tarfile
+import time
 import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -52,38 +53,57 @@ def files(folder):
             yield os.path.join(path, name)
 
 
-def wheel(directory, contents):
+def wheel(directory, contents, tag="py3-none-any", epoch=315532800, licences=None, sboms=None, scripts=None, level=9):
+    """Writes a wheel of `contents`, a mapping of paths to bytes, and returns its name.
+
+    `epoch` is the members' time in seconds since 1970, by default the earliest that zip archives have.
+    """
     table, text = metadata()
     base = f"{table['name']}-{table['version']}"
+    folder = f"{base}.dist-info"
     contents = dict(contents)
-    contents[f"{base}.dist-info/METADATA"] = text.encode()
-    contents[f"{base}.dist-info/WHEEL"] = (
-        b"Wheel-Version: 1.0\nGenerator: clusterd_build\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-    )
+    for path, data in (licences or {}).items():
+        contents[f"{folder}/licenses/{path}"] = data
+    names = "".join(f"License-File: {path}\n" for path in sorted(licences or {}))
+    contents[f"{folder}/METADATA"] = text.replace("\nDescription-Content-Type:", f"\n{names}Description-Content-Type:", 1).encode()
+    for path, data in (sboms or {}).items():
+        contents[f"{folder}/sboms/{path}"] = data
+    contents[f"{folder}/WHEEL"] = (
+        f"Wheel-Version: 1.0\nGenerator: clusterd_build\nRoot-Is-Purelib: {str(tag.endswith('any')).lower()}\nTag: {tag}\n"
+    ).encode()
+    if scripts:
+        lines = [f"{name} = {function}\n" for name, function in sorted(scripts.items())]
+        contents[f"{folder}/entry_points.txt"] = "".join(["[console_scripts]\n", *lines]).encode()
     record = ""
-    name = f"{base}-py3-none-any.whl"
-    with zipfile.ZipFile(os.path.join(directory, name), "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, data in contents.items():
+    name = f"{base}-{tag}.whl"
+    with zipfile.ZipFile(os.path.join(directory, name), "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
+        for path, data in sorted(contents.items()):
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             record += f"{path},sha256={digest},{len(data)}\n"
-            archive.writestr(entry(path), data)
-        archive.writestr(entry(f"{base}.dist-info/RECORD"), record + f"{base}.dist-info/RECORD,,\n")
+            archive.writestr(entry(path, epoch), data)
+        archive.writestr(entry(f"{folder}/RECORD", epoch), record + f"{folder}/RECORD,,\n")
     return name
 
 
-def entry(path):
-    """An entry whose bytes are the same whenever it is built."""
-    info = zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0))
-    info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o100644 << 16
+def entry(path, epoch):
+    """An entry whose bytes are the same whenever it is built. Programs can be run."""
+    info = zipfile.ZipInfo(path, max((1980, 1, 1, 0, 0, 0), time.gmtime(epoch)[:6]))
+    mode = 0o100755 if "/_daemon/bin/" in path else 0o100644
+    info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, mode << 16
     return info
 
 
-def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+def modules():
+    """The package's files by their paths in a wheel."""
     contents = {}
     for path in files("src"):
         with open(path, "rb") as file:
             contents[os.path.relpath(path, os.path.join(ROOT, "src"))] = file.read()
-    return wheel(wheel_directory, contents)
+    return contents
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    return wheel(wheel_directory, modules())
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
