@@ -537,6 +537,7 @@ struct HTTPResourceTests {
         #expect(plain["content-encoding"] == nil && plain.body.count > packed.body.count)
         #expect(try Zlib.inflate(packed.body, format: .gzip, limit: 1 << 20) == plain.body)
         #expect(plain["etag"] != packed["etag"])
+        #expect(try http.get("/ground/3/4/2.mvt", ["If-None-Match: \(plain["etag"] ?? "")"]).status == 304)
         #expect(try http.get("/ground/4/0/9.mvt").status == 204)
         for path in [
             "/ground/5/0/0.mvt", "/ground/1/2/0.mvt", "/ground/1/0/0.json", "/ground/-1/0/0.mvt", "/ground",

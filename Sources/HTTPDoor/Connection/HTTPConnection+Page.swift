@@ -60,6 +60,14 @@ extension HTTPConnection {
             throw RequestFailure(
                 .notFound, "The ground has no such tile: its zooms are 0 to \(GroundTiles.maxZoom).")
         }
+        let tag = EntityTag(process: 0, revision: file.request, request: EntityTag.hash(head.target))
+        if let match = head.first(.ifNoneMatch, tag.match) {
+            var unchanged = ResponseHead(status: .notModified, length: .none, etag: tag)
+            unchanged.cacheControl = Self.groundAge
+            unchanged.vary = door.rules.vary(.encoding)
+            unchanged.etagIsGzipped = match == .gzipped
+            return send(unchanged)
+        }
         let packed = tiles.tile(place).map(Array.init) ?? []
         let inflated =
             acceptsGzip || packed.isEmpty
@@ -68,14 +76,15 @@ extension HTTPConnection {
         var answer = ResponseHead(
             status: body.isEmpty ? .noContent : .ok, length: body.isEmpty ? .none : .bytes(body.count),
             mediaType: body.isEmpty ? nil : GroundTiles.mediaType,
-            etag: EntityTag(process: 0, revision: file.request, request: EntityTag.hash(head.target)),
+            etag: tag,
             isGzipped: inflated == nil && !body.isEmpty)
-        answer.cacheControl = "public, max-age=86400"
+        answer.cacheControl = Self.groundAge
         answer.vary = door.rules.vary(.encoding)
         body.withUnsafeBytes { send(answer, $0) }
     }
 
     private static let mostGroundTileBytes = 1 << 20
+    private static let groundAge = "public, max-age=86400"
 
     private func answerGroundDescription(_ head: RequestHead) {
         let url = "\(scheme(head))://\(head.host ?? "localhost")/ground/{z}/{x}/{y}.mvt"
