@@ -35,6 +35,8 @@ def packages(libraries):
     found = {}
     for library in libraries:
         found.setdefault(package_of(library.path), []).append(library.file)
+    # Compiled into clusterd from the package's sources.
+    found["node-llhttp"] = []
     found["libjs-leaflet"] = []
     found["fonts-dejavu-core"] = []
     return found
@@ -114,7 +116,7 @@ def write_licences(folder, libraries):
     """A text for each component, named after it, the licences that these texts refer to, and the project's own."""
     os.makedirs(folder)
     texts = {"clusterd.txt": read(os.path.join(ROOT, "LICENSE")), "natural-earth.txt": WORLD_LICENCE}
-    swift = os.path.realpath(output("sh", "-c", "command -v swift"))
+    swift = os.path.realpath(output("sh", "-c", "command -v swiftc"))
     texts["swift-runtime.txt"] = read(os.path.join(os.path.dirname(swift), "../share/swift/LICENSE.txt"))
     for package in packages(libraries):
         if package == "swift-runtime":
