@@ -6,7 +6,7 @@ extension Peer {
     /// The error for this caller, who lacks the right that a method needs.
     package func denial(of method: MethodDeclaration) -> RPCError {
         let right = method.right.name
-        let member = hasUser ? "access.\(right)" : "http.right"
+        let member = rightMember ?? "access.\(right)"
         return RPCError(
             .permissionDenied,
             "\(method.shortName) needs the right \"\(right)\", which \(lacking). Whoever runs clusterd grants it in the configuration, under \(member).",

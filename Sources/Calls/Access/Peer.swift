@@ -9,6 +9,8 @@ public struct Peer: Sendable, Equatable {
     public var groups: [UInt32]
     /// The address and port of a client over TCP, whose user is unknown; nil for a client of a Unix socket.
     public private(set) var address: String?
+    /// The member of the configuration that grants all clients of its transport their right; nil if `access` does.
+    private(set) var rightMember: String?
 
     public init(processID: Int32, userID: UInt32, groupID: UInt32, groups: [UInt32] = []) {
         self.processID = processID
@@ -33,9 +35,12 @@ public struct Peer: Sendable, Equatable {
     public static let unknown = Peer(processID: 0, userID: .max, groupID: .max)
 
     /// A client over TCP.
-    public static func remote(_ address: String) -> Peer {
+    ///
+    /// - Parameter rightMember: the member of the configuration that grants its transport's clients their right.
+    package static func remote(_ address: String, rightMember: String) -> Peer {
         var peer = unknown
         peer.address = address
+        peer.rightMember = rightMember
         return peer
     }
 

@@ -3,8 +3,8 @@
 /// Identifies a user, whose connections share one user's limits.
 package enum UserKey: Hashable, Sendable {
     case user(UInt32)
-    /// All callers over TCP.
-    case http
+    /// All callers whom only a network's address identifies.
+    case remote
     /// A process whose user is unknown.
     case unknown
 
@@ -12,11 +12,12 @@ package enum UserKey: Hashable, Sendable {
     var number: UInt64 {
         switch self {
         case .user(let user): UInt64(user)
-        case .http: 1 << 32
+        case .remote: 1 << 32
         case .unknown: 1 << 33
         }
     }
 
-    /// The key of a client process of a Unix socket.
-    package init(_ peer: Peer) { self = peer.hasUser ? .user(peer.userID) : .unknown }
+    package init(_ peer: Peer) {
+        self = peer.hasUser ? .user(peer.userID) : peer.address == nil ? .unknown : .remote
+    }
 }
