@@ -55,9 +55,9 @@ public final class Daemon {
         do throws(EventLoopError) {
             loop = try EventLoop()
         } catch { throw Problem(description: error.description) }
-        let metrics = Metrics(
-            http: !configuration.http.listen.isEmpty || handedOver.contains(where: \.isHTTP))
-        http = metrics.http.map { HTTPService(configuration.http, $0) }
+        let servesHTTP = !configuration.http.listen.isEmpty || handedOver.contains(where: \.isHTTP)
+        http = servesHTTP ? HTTPService(configuration.http) : nil
+        let metrics = Metrics(transports: http?.metrics ?? [])
         serverStatus = ServerStatus(metrics: metrics)
         sources = SourceSet(
             configuration: configuration, directory: try Self.stateDirectory(configuration),

@@ -32,6 +32,8 @@ public final class Connection {
     public private(set) var isClosed = false
     /// Bytes passed to `write` that the system has not accepted yet.
     public private(set) var queuedBytes = 0
+    /// The most bytes that one event reports; the rest follows, unless reading is paused.
+    public var mostReceived = Int.max
 
     init(on loop: EventLoop) {
         self.loop = loop
@@ -109,7 +111,8 @@ public final class Connection {
                 }
                 let memory = connection.loop.readBuffer
                 buffer?.pointee = uv_buf_init(
-                    memory.baseAddress?.assumingMemoryBound(to: CChar.self), UInt32(memory.count))
+                    memory.baseAddress?.assumingMemoryBound(to: CChar.self),
+                    UInt32(clamping: min(memory.count, connection.mostReceived)))
             },
             { stream, count, _ in
                 Handle<uv_pipe_t>.owner(stream?.pointee.data, as: Connection.self)?.didRead(count)

@@ -16,6 +16,9 @@ package final class HTTPDoor {
     private let turnedAway: LingeringConnections
     private var connections: [ObjectIdentifier: HTTPConnection] = [:]
     private var sweep: Timer?
+    /// Connections whose clients have sent more than a turn processes. One of them is continued in each iteration of the loop,
+    /// so clients that send little at a time do not wait for them.
+    private var scheduled: [HTTPConnection] = []
     /// The output of a turn, and the answer being written: each is used within one turn of one connection.
     var output = ByteWriter(capacity: 64)
     var answer = ByteWriter(capacity: 64)
@@ -57,11 +60,12 @@ package final class HTTPDoor {
         guard !isDraining else { return turnAway(socket, nil) }
         let address = socket.peerAddress
         let peer =
-            address.map { Peer.remote($0.description) } ?? Peer(socket.peer, groups: socket.peerGroups)
+            address.map { Peer.remote($0.description, rightMember: "http.right") }
+            ?? Peer(socket.peer, groups: socket.peerGroups)
         let right = address == nil ? engine.access.right(of: peer) : rules.settings.right
         let most = address == nil ? engine.mostConnections(of: peer) : nil
         guard service.counters.connections.load(ordering: .relaxed) < rules.settings.limits.maxConnections,
-            let share = engine.load.users.enter(address == nil ? UserKey(peer) : .http, most: most)
+            let share = engine.load.users.enter(UserKey(peer), most: most)
         else { return turnAway(socket, Self.tooMany) }
         if address != nil { socket.sendAtOnce() }
         service.counters.connections.add(1, ordering: .relaxed)
@@ -144,6 +148,25 @@ package final class HTTPDoor {
     }
 
     // MARK: Used by connections
+
+    /// Gives a connection another turn after all that are scheduled already.
+    func schedule(_ connection: HTTPConnection) {
+        scheduled.append(connection)
+        if scheduled.count == 1 { continueSoon() }
+    }
+
+    private func continueSoon() {
+        let bound = LoopBound(self)
+        loop.remote.post { bound.value.continueScheduled() }
+    }
+
+    private func continueScheduled() {
+        guard !scheduled.isEmpty else { return }
+        let connection = scheduled.removeFirst()
+        // What it schedules is not the only one then, or else begins again.
+        if !scheduled.isEmpty { continueSoon() }
+        connection.scheduledTurn()
+    }
 
     /// The current time in the format of heads.
     var dateText: [UInt8] {

@@ -9,13 +9,14 @@ package final class HTTPService: Sendable {
     let assets: AssetStore
     let archives = ArchiveStore()
     let log = AccessLog()
-    let counters: HTTPCounters
+    let counters = HTTPCounters()
+    /// What it adds to `GetStats`.
+    package var metrics: [TransportMetric] { counters.metrics }
     /// Part of every answer's tag, so that no tag outlives the process that issued it.
     let process = UInt64.random(in: 1 ... .max)
     private let current: Mutex<HTTPRules>
 
-    package init(_ settings: HTTPSettings, _ counters: HTTPCounters) {
-        self.counters = counters
+    package init(_ settings: HTTPSettings) {
         cache = AnswerCache(limit: settings.limits.cacheBytes, held: counters)
         assets = AssetStore(leaflet: settings.assets)
         current = Mutex(HTTPRules(settings))

@@ -150,7 +150,7 @@ final class SocketConnection {
     func fail(_ error: RPCError) {
         door.engine.metrics.update { $0.protocolErrors += 1 }
         ServerMessage.write(error: error, id: nil, into: &output)
-        life.fail()
+        life.finish()
         decoder = FrameDecoder(limit: door.engine.limits.maxMessageBytes)
     }
 

@@ -383,6 +383,32 @@ struct HTTPConnectionTests {
         while try input() != 0 {}
     }
 
+    @Test("pipelined requests and pings wait at their client, not here")
+    func whatWaitsIsBounded() throws {
+        let daemon = try DaemonProcess(http: "\"right\":\"manage\"")
+        let socket = try daemon.client()
+        _ = try socket.call("SourceService/CreateSource", ["source": "s"])
+        let requests = 5000
+        // Pings without content, masked by zeros, each answered by two bytes.
+        let pings = (0..<180_000).map { [0x89, 0x80, 0, 0, 0, 0][$0 % 6] as UInt8 }
+        let pipelined = try daemon.http()
+        let watcher = try daemon.http()
+        #expect(try watcher.openWebSocket("/sources/s/watch?zoom=1").status == 101)
+        _ = try watcher.receiveText()
+        let head = Array("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+        try pipelined.send((0..<requests).flatMap { _ in head })
+        try watcher.send(pings)
+        var most = 0.0
+        for _ in 0..<50 {
+            let held = try socket.call("ServerService/GetStats")["bytes"]?["input"]?.number
+            most = max(most, held ?? .infinity)
+        }
+        for _ in 0..<requests { #expect(try pipelined.receive().status == 200) }
+        #expect(most > 0 && most <= 131_072, "\(most) bytes wait")
+        _ = try socket.call("SourceService/DeleteSource", ["source": "s"])
+        #expect(try watcher.receiveClose().code == 4005)
+    }
+
     @Test("remote addresses are refused unless they are allowed")
     func remoteAddressesAreRefusedUnlessTheyAreAllowed() throws {
         for address in ["0.0.0.0:0", "[::]:0", "nonsense", "192.0.2.1:80"] {

@@ -11,6 +11,8 @@ public struct Peer: Sendable, Equatable {
     public var groups: [UInt32]
     /// The address and port of a client over TCP, whose user is unknown; nil for a client of a Unix socket.
     public private(set) var address: String?
+    /// The member of the configuration that grants all clients of its transport their right; nil if `access` does.
+    private(set) var rightMember: String?
 
     public init(processID: Int32, userID: UInt32, groupID: UInt32, groups: [UInt32] = []) {
         self.processID = processID
@@ -35,9 +37,12 @@ public struct Peer: Sendable, Equatable {
     public static let unknown = Peer(processID: 0, userID: .max, groupID: .max)
 
     /// A client over TCP.
-    public static func remote(_ address: String) -> Peer {
+    ///
+    /// - Parameter rightMember: the member of the configuration that grants its transport's clients their right.
+    package static func remote(_ address: String, rightMember: String) -> Peer {
         var peer = unknown
         peer.address = address
+        peer.rightMember = rightMember
         return peer
     }
 
@@ -49,7 +54,7 @@ extension Peer {
     /// The error for this caller, who lacks the right that a method needs.
     package func denial(of method: MethodDeclaration) -> RPCError {
         let right = method.right.name
-        let member = hasUser ? "access.\(right)" : "http.right"
+        let member = rightMember ?? "access.\(right)"
         return RPCError(
             .permissionDenied,
             "\(method.shortName) needs the right \"\(right)\", which \(lacking). Whoever runs clusterd grants it in the configuration, under \(member).",
@@ -63,8 +68,8 @@ extension Peer {
 /// Identifies a user, whose connections share one user's limits.
 package enum UserKey: Hashable, Sendable {
     case user(UInt32)
-    /// All callers over TCP.
-    case http
+    /// All callers whom only a network's address identifies.
+    case remote
     /// A process whose user is unknown.
     case unknown
 
@@ -72,11 +77,12 @@ package enum UserKey: Hashable, Sendable {
     var number: UInt64 {
         switch self {
         case .user(let user): UInt64(user)
-        case .http: 1 << 32
+        case .remote: 1 << 32
         case .unknown: 1 << 33
         }
     }
 
-    /// The key of a client process of a Unix socket.
-    package init(_ peer: Peer) { self = peer.hasUser ? .user(peer.userID) : .unknown }
+    package init(_ peer: Peer) {
+        self = peer.hasUser ? .user(peer.userID) : peer.address == nil ? .unknown : .remote
+    }
 }

@@ -9,11 +9,10 @@ package struct ConnectionLife: Equatable {
         case inputEnded
         /// Input is ignored; the connection closes once everything is written.
         case ending
-        /// The input can no longer be decoded: further input is discarded, and the connection closes once the
-        /// reason is written.
-        case failed
-        /// Everything is written after a failure. A client that is still sending gets some time to read the
-        /// reason: closing at once would make its write fail before it reads.
+        /// As `ending`, for a client that may still be sending: its input is discarded.
+        case finishing
+        /// Everything is written. A client that is still sending gets some time to read it: closing at once would
+        /// make its write fail before it reads.
         case lingering
         case closed
     }
@@ -24,12 +23,12 @@ package struct ConnectionLife: Equatable {
         /// At the end of the loop's iteration.
         case deferred
         case running
-        /// In the next iteration of the loop.
-        case scheduled
     }
 
     package private(set) var phase = Phase.open
     private var work = Work.idle
+    /// Whether the next turn is scheduled.
+    private var isScheduled = false
     /// Whether the pool is reading a large message; the messages after it wait.
     package private(set) var isReadingLarge = false
 
@@ -93,7 +92,7 @@ package struct ConnectionLife: Equatable {
     package mutating func received(isMuch: Bool) -> Received {
         guard takesInput else { return .discard }
         if isMuch { return work == .running ? .keep : .workNow }
-        guard work == .idle else { return .keep }
+        guard work == .idle, !isScheduled else { return .keep }
         work = .deferred
         return .deferred
     }
@@ -106,9 +105,7 @@ package struct ConnectionLife: Equatable {
     }
 
     /// The next iteration of the loop has begun.
-    package mutating func scheduledTurnCame() {
-        if work == .scheduled { work = .idle }
-    }
+    package mutating func scheduledTurnCame() { isScheduled = false }
 
     /// Begins work if it may begin; returns false while work is running.
     package mutating func beginWork() -> Bool {
@@ -139,9 +136,10 @@ package struct ConnectionLife: Equatable {
 
     // MARK: The end
 
-    /// The input can no longer be decoded.
-    package mutating func fail() {
-        if phase == .open || phase == .inputEnded || phase == .ending { phase = .failed }
+    /// Nothing more is read of a client that may still be sending, because it was told so or because its input can no
+    /// longer be decoded.
+    package mutating func finish() {
+        if phase == .open || phase == .inputEnded || phase == .ending { phase = .finishing }
     }
 
     /// Closes the connection once everything is written. Returns true if it is to be closed at once.
@@ -149,7 +147,7 @@ package struct ConnectionLife: Equatable {
         switch phase {
         case .open, .inputEnded: phase = .ending
         case .lingering: return true
-        case .ending, .failed, .closed: break
+        case .ending, .finishing, .closed: break
         }
         return false
     }
@@ -165,7 +163,7 @@ package struct ConnectionLife: Equatable {
         switch phase {
         case .closed, .lingering: return .none
         case .ending: return standing.isUnwritten ? .pause : .close
-        case .failed:
+        case .finishing:
             guard !standing.isUnwritten else { return .none }
             phase = .lingering
             return .linger
@@ -178,8 +176,8 @@ package struct ConnectionLife: Equatable {
     }
 
     private mutating func schedule() -> Step {
-        guard work != .scheduled else { return .pause }
-        work = .scheduled
+        guard !isScheduled else { return .pause }
+        isScheduled = true
         return .pauseAndSchedule
     }
 }

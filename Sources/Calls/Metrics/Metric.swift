@@ -4,9 +4,7 @@ import Sources
 
 /// One number that `GetStats` reports, both in its JSON and in Prometheus's text.
 struct Metric: Sendable {
-    enum Kind: String, Sendable {
-        case gauge, counter
-    }
+    typealias Kind = TransportMetric.Kind
 
     /// Its member in the JSON, such as `calls.inFlight`.
     let path: String
@@ -22,6 +20,37 @@ struct Metric: Sendable {
     init(
         _ path: String, _ name: String?, _ kind: Kind, label: String = "", _ help: String,
         value: @escaping @Sendable (Statistics) -> Double?
+    ) {
+        self.path = path
+        self.name = name
+        self.kind = kind
+        self.label = label
+        self.help = help
+        self.value = value
+    }
+}
+
+/// A number that a transport adds to `GetStats`.
+package struct TransportMetric: Sendable {
+    package enum Kind: String, Sendable {
+        case gauge, counter
+    }
+
+    let path: String
+    let name: String
+    let kind: Kind
+    let label: String
+    let help: String
+    let value: @Sendable () -> Double
+
+    /// - Parameters:
+    ///   - path: its member in the JSON, such as `http.connections`.
+    ///   - name: its name for Prometheus. Metrics with the same name differ by label.
+    ///   - label: such as `kind="queries"`; empty if it has none.
+    ///   - value: called on any thread.
+    package init(
+        _ path: String, _ name: String, _ kind: Kind, label: String = "", _ help: String,
+        value: @escaping @Sendable () -> Double
     ) {
         self.path = path
         self.name = name
@@ -96,7 +125,13 @@ extension Metric {
             cacheMisses("filters") { $0.caches.filters }, cacheMisses("columns") { $0.caches.columns },
             cacheMisses("hulls") { $0.caches.hulls },
             cacheBytes("filters") { $0.caches.filters }, cacheBytes("columns") { $0.caches.columns },
-        ] + http
+        ]
+
+    init(_ metric: TransportMetric) {
+        self.init(metric.path, metric.name, metric.kind, label: metric.label, metric.help) { _ in
+            metric.value()
+        }
+    }
 
     private static func queued(
         _ kind: String, _ value: @escaping @Sendable (Metrics.QueueDepths) -> Double

@@ -47,10 +47,10 @@ public final class Metrics: Sendable {
 
     private let shards = Mutex<[Shard]>([])
 
-    /// The HTTP interface's counters; nil while it is off.
-    package let http: HTTPCounters?
+    /// What the transports add.
+    let ofTransports: [Metric]
 
-    public init(http isServed: Bool = false) { http = isServed ? HTTPCounters() : nil }
+    package init(transports: [TransportMetric] = []) { ofTransports = transports.map(Metric.init) }
 
     /// Adds a shard for one loop, so that loops do not contend when they count.
     ///

@@ -7,7 +7,7 @@ import Sources
 /// The answer of `GetStats`, in its two forms.
 struct Statistics {
     let counters: Metrics.Counters
-    let http: HTTPCounters?
+    private let metrics: [Metric]
     let sources: [SourceDescription]
     let caches: (filters: CacheStatistics, columns: CacheStatistics, hulls: CacheStatistics)
     /// Updates of features: how many changed only the affected part of the index, and how many rebuilt it.
@@ -18,7 +18,7 @@ struct Statistics {
 
     init(_ status: ServerStatus, _ registry: SourceRegistry) {
         counters = status.metrics.counters
-        http = status.metrics.http
+        metrics = Metric.all + status.metrics.ofTransports
         sources = registry.all.map(\.description)
         caches = registry.caches
         updates = registry.updateCounts
@@ -35,7 +35,7 @@ struct Statistics {
 
     var json: JSONObject {
         var object = JSONObject()
-        for metric in Metric.all {
+        for metric in metrics {
             guard let value = metric.value(self) else { continue }
             Self.set(metric.path.split(separator: ".")[...], .number(value), in: &object)
         }
@@ -90,7 +90,7 @@ struct Statistics {
     /// The text format that Prometheus scrapes (version 0.0.4).
     var prometheus: String {
         var text = PrometheusText()
-        for metric in Metric.all {
+        for metric in metrics {
             guard let name = metric.name, let value = metric.value(self) else { continue }
             text.begin(name, metric.kind.rawValue, metric.help)
             text.sample(name, metric.label, value)

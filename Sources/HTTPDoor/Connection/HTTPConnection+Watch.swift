@@ -89,7 +89,9 @@ extension HTTPConnection {
         // A watch may last for days, so it retains nothing of its request.
         exchange = nil
         stream.began()
-        if !rest.isEmpty { rest.withUnsafeBytes { stream.receive($0) } }
+        guard !rest.isEmpty else { return }
+        rest.withUnsafeBytes { stream.append($0) }
+        turn()
     }
 }
 
@@ -107,6 +109,9 @@ final class WatchConnection {
     private let isTimed: Bool
     /// When the request came that the next item answers; nil for an item that tells of changed data.
     private var asked: UInt64?
+    /// Received bytes, and how many of them have been processed.
+    private var input: [UInt8] = []
+    private var taken = 0
 
     /// - Parameter moment: when the watch was requested, if its items say how long the daemon took.
     init(_ connection: HTTPConnection, _ call: Call, _ form: Form, timedSince moment: UInt64?) {
@@ -135,9 +140,25 @@ final class WatchConnection {
 
     // MARK: From the client
 
-    func receive(_ bytes: UnsafeRawBufferPointer) {
-        guard case .webSocket(let codec) = form, !isOver else { return }
-        for event in codec.receive(bytes) {
+    func append(_ bytes: UnsafeRawBufferPointer) {
+        guard isWebSocket, !isOver else { return }
+        if taken == input.count { (input, taken) = ([], 0) }
+        input.append(contentsOf: bytes)
+    }
+
+    /// Received bytes that wait for a turn.
+    var waitingBytes: Int { input.count - taken }
+
+    /// Processes a part of what was received; returns false if nothing is left.
+    func takeInput(_ budget: inout HTTPConnection.TurnBudget) -> Bool {
+        guard case .webSocket(let codec) = form, !isOver, taken < input.count else {
+            (input, taken) = ([], 0)
+            return false
+        }
+        let part = taken..<min(taken + Self.bytesPerStep, input.count)
+        taken = part.upperBound
+        budget.bytes -= part.count * Self.costPerByte
+        for event in input.withUnsafeBytes({ codec.receive(UnsafeRawBufferPointer(rebasing: $0[part])) }) {
             switch event {
             case .text(let item):
                 if isTimed { asked = MonotonicClock.now() }
@@ -150,9 +171,12 @@ final class WatchConnection {
         }
         writeControls()
         if codec.isClosing, !isOver { leave() }
-        connection.flush()
-        connection.balance()
+        return true
     }
+
+    private static let bytesPerStep = 1 << 10
+    /// A frame of a few bytes takes as long as many bytes of a head.
+    private static let costPerByte = 8
 
     /// The client has closed the WebSocket, or violated the protocol.
     private func leave() {

@@ -23,14 +23,11 @@ final class HTTPConnection {
     var callID: Int64 = 0
     /// Bytes of the body being collected, as counted by the input budget.
     var heldInput = 0
-    /// Bytes that the reader holds, as counted by the input budget: of incomplete heads and of requests that wait.
-    private var heldByReader = 0
-    /// Whether no further request is read and the connection closes once everything is written.
-    private(set) var isEnding = false
-    private var isInputEnded = false
-    private var isTurn = false
-    private var isScheduled = false
-    private var isReadingPaused = false
+    /// Received bytes that wait, as counted by the input budget: of incomplete heads, and of later requests.
+    private var waitingInput = 0
+    private(set) var life = ConnectionLife()
+    /// Whether the last turn left input that could be processed.
+    private var hasMore = false
     private var lingering: Timer?
     /// Tracks when the client last read.
     private var progress = ClientProgress()
@@ -39,6 +36,8 @@ final class HTTPConnection {
 
     var isOverUnix: Bool { address == nil }
     var isClosed: Bool { socket.isClosed }
+    /// Whether no further request is read and the connection closes once everything is written.
+    var isEnding: Bool { !life.takesInput }
 
     init(
         _ socket: Connection, _ door: HTTPDoor, peer: Peer, right: AccessRight, share: UserShare,
@@ -50,6 +49,7 @@ final class HTTPConnection {
         reader = RequestReader(
             limits: door.rules.settings.limits.ofRequests, recent: door.recentHeads)
         clock = ConnectionClock(now: door.loop.now)
+        socket.mostReceived = Self.mostHeld / 2
         caller = Caller(door.engine, peer: peer, right: right, share: share, transport: self)
     }
 
@@ -68,9 +68,8 @@ final class HTTPConnection {
 
     private func read(_ bytes: UnsafeRawBufferPointer) {
         door.engine.metrics.traffic.received.add(UInt64(bytes.count), ordering: .relaxed)
-        if isEnding { return }
-        if let stream { return stream.receive(bytes) }
-        reader.append(bytes)
+        guard life.received(isMuch: true) != .discard else { return }
+        if let stream { stream.append(bytes) } else { reader.append(bytes) }
         turn()
     }
 
@@ -82,39 +81,72 @@ final class HTTPConnection {
         if isEnding { return socket.queuedBytes == 0 ? close() : () }
         let isAnswered = exchange?.isAnswered ?? true
         guard isOverUnix else { return isAnswered ? self.end() : close() }
-        isInputEnded = true
+        life.inputFinished()
         if let exchange, !exchange.inputEnded { return self.end() }
         turn()
     }
 
-    /// How many requests are processed before other connections get a turn.
-    private static let requestsPerTurn = 32
-    /// How many bytes may wait in the reader while an answer is being made: none if the user's clients hold too many.
+    /// The most bytes of a client that wait, besides bodies; an event brings half of them.
+    private static let mostHeld = 64 << 10
+    /// How many bytes may wait while an answer is being made, which shows whether the client is gone: none if the user's
+    /// clients hold too many.
     private var mostWaiting: Int {
         let engine = door.engine
         return engine.load.input.isExceeded(by: caller.share, limit: engine.limits.maxInputBytes)
-            ? 0 : 64 << 10
+            ? 0 : Self.mostHeld / 2
     }
 
-    /// Processes the received bytes.
-    func turn() {
-        guard !isTurn, !isClosed else { return }
-        isTurn = true
-        var left = Self.requestsPerTurn
-        while left > 0, !isEnding, stream == nil, !isCongested {
-            if let exchange, exchange.inputEnded { break }
-            let event = reader.next()
-            if case .wait = event { break }
-            take(event)
-            if exchange == nil { left -= 1 }
+    /// What a turn may process before other connections get theirs.
+    struct TurnBudget {
+        var requests: Int
+        /// Bytes of requests' heads and of WebSockets' frames.
+        var bytes: Int
+
+        var isSpent: Bool { requests <= 0 || bytes <= 0 }
+
+        /// For bytes that have just arrived. Enough for nearly all clients, which wait for an answer, so they do not wait
+        /// for those that send much at once.
+        static let arrival = TurnBudget(requests: 8, bytes: 8 << 10)
+        /// For what was left, one connection in each iteration of the loop.
+        static let backlog = TurnBudget(requests: 32, bytes: 32 << 10)
+    }
+
+    /// Processes received bytes.
+    func turn(_ budget: TurnBudget = .arrival) {
+        guard life.beginWork() else { return }
+        var budget = budget
+        hasMore = true
+        while life.takesInput, !isCongested, !budget.isSpent || exchange != nil {
+            hasMore = takeInput(&budget)
+            guard hasMore else { break }
         }
-        let wasCongested = isCongested
-        isTurn = false
+        if waitingBytes == 0, exchange == nil { hasMore = false }
+        life.endWork()
         flush()
-        // If the system accepted everything that was too much, no `written` follows to continue with the waiting
-        // requests.
-        if left == 0 || wasCongested && !isCongested { schedule() }
         balance()
+    }
+
+    /// The next iteration of the loop has come.
+    func scheduledTurn() {
+        life.scheduledTurnCame()
+        turn(.backlog)
+    }
+
+    /// Bytes that have been received but not processed.
+    private var waitingBytes: Int { reader.heldBytes + (stream?.waitingBytes ?? 0) }
+
+    /// Processes the next event; returns false if more bytes or the answer must come first.
+    private func takeInput(_ budget: inout TurnBudget) -> Bool {
+        if let stream { return stream.takeInput(&budget) }
+        if let exchange, exchange.inputEnded { return false }
+        let event = reader.next()
+        if case .wait = event { return false }
+        if case .head(let head) = event {
+            budget.requests -= 1
+            budget.bytes -= head.byteCount
+        }
+        take(event)
+        return true
     }
 
     private func take(_ event: RequestReader.Event) {
@@ -146,16 +178,6 @@ final class HTTPConnection {
         call?.cancel()
     }
 
-    private func schedule() {
-        guard !isScheduled else { return }
-        isScheduled = true
-        let bound = LoopBound(self)
-        door.loop.remote.post {
-            bound.value.isScheduled = false
-            bound.value.turn()
-        }
-    }
-
     /// Continues with the next request if this one is answered and its body has been read.
     func finishExchange() {
         guard let exchange, exchange.isAnswered, exchange.inputEnded, stream == nil else { return }
@@ -166,9 +188,9 @@ final class HTTPConnection {
     }
 
     private func countHeld(_ count: Int) {
-        guard count != heldByReader else { return }
-        door.engine.load.input.add(count - heldByReader, of: caller.share)
-        heldByReader = count
+        guard count != waitingInput else { return }
+        door.engine.load.input.add(count - waitingInput, of: caller.share)
+        waitingInput = count
     }
 
     func releaseInput() {
@@ -186,7 +208,7 @@ final class HTTPConnection {
 
     /// Writes the turn's output.
     func flush() {
-        guard !isTurn, door.output.count > 0 else { return }
+        guard !life.isWorking, door.output.count > 0 else { return }
         defer { door.shrink(&door.output) }
         guard !isClosed else { return }
         let count = door.output.count
@@ -243,8 +265,7 @@ final class HTTPConnection {
     }
 
     private func written() {
-        if socket.queuedBytes == 0 {
-            if isEnding { return closeWritten() }
+        if socket.queuedBytes == 0, life.takesInput {
             caller.transportIsReady()
             continueArchive()
         }
@@ -254,31 +275,33 @@ final class HTTPConnection {
     /// Resumes or pauses reading, and sets the clock's phase, according to the connection's state.
     func balance() {
         // The end of the turn does it, once its output is written.
-        guard !isClosed, !isTurn else { return }
-        countHeld(reader.heldBytes)
-        let isHeld = isCongested
-        caller.hold(isHeld)
-        if isEnding {
-            if socket.queuedBytes == 0 { closeWritten() }
-            return
+        guard !isClosed, !life.isWorking else { return }
+        countHeld(waitingBytes)
+        let (isCongested, wasReading) = (isCongested, socket.isReading)
+        caller.hold(isCongested)
+        let isBehind = exchange?.inputEnded == true && reader.heldBytes > mostWaiting
+        let standing = ConnectionLife.Standing(
+            isUnwritten: socket.queuedBytes > 0, isCongested: isCongested, hasMore: hasMore,
+            isInputFull: caller.isInputFull || isBehind)
+        switch life.next(standing) {
+        case .none: break
+        case .read: socket.resumeReading()
+        case .pause: socket.pauseReading()
+        case .pauseAndSchedule:
+            socket.pauseReading()
+            door.schedule(self)
+        case .endInputs: if exchange == nil, stream == nil { end() }
+        case .linger: linger()
+        case .close: close()
         }
-        let isBehind =
-            caller.isInputFull
-            || exchange?.inputEnded == true && reader.heldBytes > mostWaiting
-        let pauses = isHeld || isBehind
-        if pauses != isReadingPaused {
-            isReadingPaused = pauses
-            if pauses { socket.pauseReading() } else { socket.resumeReading() }
-            clock.paused(now: door.loop.now)
-        }
-        clock.enter(phase, now: door.loop.now)
-        if isInputEnded, exchange == nil, stream == nil, !isHeld, !isScheduled { end() }
+        if socket.isReading != wasReading { clock.paused(now: door.loop.now) }
+        if life.takesInput { clock.enter(phase, now: door.loop.now) }
     }
 
     private var phase: ConnectionClock.Phase {
         if let stream { return stream.isWebSocket ? .webSocket : .events }
-        guard let exchange else { return reader.isInHead ? .head : .idle }
-        return exchange.inputEnded || isReadingPaused ? .busy : .body
+        guard let exchange else { return hasMore ? .busy : reader.isInHead ? .head : .idle }
+        return exchange.inputEnded || !socket.isReading ? .busy : .body
     }
 
     // MARK: Time
@@ -337,13 +360,13 @@ final class HTTPConnection {
     /// Closes once everything is written. Input is still read for a while: closing at once would make the
     /// client's write fail before it reads the answer.
     func end() {
-        guard !isEnding, !isClosed else { return }
-        isEnding = true
+        guard life.takesInput else { return }
+        life.finish()
         exchange?.call?.cancel()
         // If a turn is running, it writes its output first.
-        guard !isTurn else { return }
+        guard !life.isWorking else { return }
         flush()
-        if socket.queuedBytes == 0 { closeWritten() }
+        balance()
     }
 
     func close(_ error: RPCError) {
@@ -352,8 +375,7 @@ final class HTTPConnection {
         close()
     }
 
-    private func closeWritten() {
-        guard !isClosed, lingering == nil else { return }
+    private func linger() {
         socket.finishWriting()
         socket.resumeReading()
         let delay = door.isDraining ? Self.drainLingerMs : Self.lingerMs
@@ -365,8 +387,7 @@ final class HTTPConnection {
 
     /// Closes the connection and abandons its request.
     func close() {
-        guard !isClosed else { return }
-        isEnding = true
+        guard life.close() else { return }
         lingering = nil
         caller.close()
         stream?.closed()

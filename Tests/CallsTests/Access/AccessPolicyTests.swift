@@ -57,7 +57,9 @@ import Testing
     @Test("a denial says which right is missing")
     func aDenialSaysWhichRightIsMissing() {
         let user = Peer(processID: 1, userID: 1000, groupID: 1000)
-        for (peer, member) in [(user, "access.manage"), (.remote("127.0.0.1:5"), "http.right")] {
+        for (peer, member) in [
+            (user, "access.manage"), (.remote("127.0.0.1:5", rightMember: "http.right"), "http.right"),
+        ] {
             let error = peer.denial(of: .createSource)
             #expect(error.code == .permissionDenied)
             #expect(error.message.hasPrefix("SourceService/CreateSource needs the right \"manage\""))

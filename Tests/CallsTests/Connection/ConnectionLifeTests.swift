@@ -43,6 +43,14 @@ import Testing
         #expect(life.next(Standing(hasMore: true)) == .pauseAndSchedule)
     }
 
+    @Test("work in between does not schedule the rest again") mutating func workInBetweenKeepsTheTurn() {
+        #expect(life.next(Standing(hasMore: true)) == .pauseAndSchedule)
+        #expect(life.received(isMuch: false) == .keep)
+        #expect(life.beginWork() == true)
+        life.endWork()
+        #expect(life.next(Standing(hasMore: true)) == .pause)
+    }
+
     @Test("a client that half-closes gets its answers") mutating func aClientThatEndsItsSideGetsItsAnswers() {
         life.inputFinished()
         #expect(life.takesMessages)
@@ -57,7 +65,7 @@ import Testing
 
     @Test("a client whose connection fails has time to read the reason")
     mutating func aFailedClientHasTimeToReadWhy() {
-        life.fail()
+        life.finish()
         #expect(life.received(isMuch: true) == .discard)
         #expect(life.next(Standing(isUnwritten: true)) == .none)
         #expect(life.next(Standing()) == .linger)
@@ -84,7 +92,7 @@ import Testing
                 case 0: _ = life.received(isMuch: true)
                 case 1: life.inputFinished()
                 case 2:
-                    life.fail()
+                    life.finish()
                     ended = true
                 case 3:
                     _ = life.end()
