@@ -151,7 +151,9 @@ import Testing
         withExtendedLifetime(claims) {}
     }
 
-    @Test("a client that has read everything gets a view at once, if others leave no more than a quarter too much")
+    @Test(
+        "a client that has read everything gets a view at once, if others leave no more than a quarter too much"
+    )
     func allowance() {
         let budget = UnreadBudget(limit: 1000)
         let share = UserShare(.user(1))
