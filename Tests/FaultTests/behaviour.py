@@ -205,8 +205,9 @@ def filters():
         client.put("s", [feature(number) for number in range(100000)])
         with open(daemon.folder + "/config") as file:
             config = json.load(file)
-        # The sources have no room left.
-        config["limits"]["memoryBytes"] = client.call("SourceService/GetSource", source="s")["memoryBytes"]
+        # The sources leave as much as filters may keep.
+        held = client.call("SourceService/GetSource", source="s")["memoryBytes"]
+        config["limits"]["memoryBytes"] = held + (own << 20)
         with open(daemon.folder + "/config", "w") as file:
             json.dump(config, file)
         daemon.process.send_signal(signal.SIGHUP)
