@@ -58,9 +58,7 @@ let package = Package(
         .target(
             name: "ClusterProtocol", dependencies: ["JSON", "Compression"],
             swiftSettings: uncheckedExclusivity),
-        // The handler of SIGBUS.
-        .target(name: "CPageFault"),
-        .target(name: "SystemSupport", dependencies: ["CLinux", "CPageFault"]),
+        .target(name: "SystemSupport", dependencies: ["CLinux"]),
         .target(name: "SourceStorage", dependencies: ["Compression", "SystemSupport"]),
         .target(
             name: "Aggregates",
@@ -115,7 +113,9 @@ let package = Package(
         .target(name: "Bench", dependencies: ["ClusterClient", "EventLoop", "JSON", "SystemSupport"]),
         .target(
             name: "StateTools",
-            dependencies: ["Sources", "SourceStorage", "SystemSupport", "GeoJSON", "JSON", "Compression"]),
+            dependencies: [
+                "Sources", "SourceStorage", "Clustering", "SystemSupport", "GeoJSON", "JSON", "Compression",
+            ]),
         .executableTarget(
             name: "clusterctl",
             dependencies: [
@@ -160,7 +160,8 @@ let package = Package(
         .testTarget(
             name: "AggregatesTests",
             dependencies: [
-                "Aggregates", "Sources", "Answers", "Clustering", "Expressions", "JSON", "SystemSupport",
+                "Aggregates", "SourceStorage", "Sources", "Answers", "Clustering", "Expressions", "JSON",
+                "SystemSupport",
                 "SourceTestSupport", "TestSupport",
             ]),
         .testTarget(

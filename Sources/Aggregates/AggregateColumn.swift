@@ -10,16 +10,10 @@ package protocol AggregateColumn: AnyObject, Sendable {
     /// The type of its values in vector tiles.
     var valueType: AggregateValueType { get }
     var memoryBytes: Int { get }
-    /// Whether a value is computed from all of its cluster's points when it is written.
-    var readsPoints: Bool { get }
 
     /// Writes a cluster's value as JSON.
     func write(_ cluster: ClusterOrdinal, of index: ClusterIndex, into bytes: inout ByteWriter)
 
     /// Stores its arrays.
     func store(in section: AggregateSection) throws(FileError)
-}
-
-extension AggregateColumn {
-    package var readsPoints: Bool { false }
 }

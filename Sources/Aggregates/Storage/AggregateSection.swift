@@ -18,9 +18,15 @@ package struct AggregateSection {
         try writer.add(name(part), values)
     }
 
+    package func add<Value>(_ part: UInt32, _ values: SectionValues<Value>) throws(FileError) {
+        try values.withValues { (values) throws(FileError) in
+            try writer.add(name(part), UnsafeRawBufferPointer(values))
+        }
+    }
+
     /// Adds the values of a build. A snapshot contains no values of updates.
     package func add<Value>(_ part: UInt32, _ values: ClusterValues<Value>) throws(FileError) {
-        try writer.add(name(part), values.built)
+        try add(part, values.built)
     }
 
     /// Adds values of any type as three parts.

@@ -23,13 +23,20 @@ package struct StoredAggregate {
     /// The file's path, for error messages.
     package var path: String { reader.path }
 
-    func array<Value: BitwiseCopyable>(_ part: UInt32, count: Int? = nil) throws(StateFault) -> [Value] {
+    func array<Value: BitwiseCopyable & Sendable>(_ part: UInt32, count: Int? = nil) throws(StateFault)
+        -> [Value]
+    {
         try reader.values(name(part), count: count)
+    }
+
+    /// Values that stay in the snapshot's image.
+    func borrowed<Value>(_ part: UInt32, count: Int) throws(StateFault) -> SectionValues<Value> {
+        try reader.borrowed(name(part), count: count)
     }
 
     /// A value for each cluster.
     func clusterValues<Value>(_ part: UInt32) throws(StateFault) -> ClusterValues<Value> {
-        ClusterValues(try array(part, count: clusters))
+        ClusterValues(try borrowed(part, count: clusters))
     }
 
     /// Reads values of any type.

@@ -61,6 +61,6 @@ extension Revision {
     }
 
     private func quicklyKnown(_ clusterId: Int64, in view: View) -> ClusterOrdinal? {
-        view.index.isMapped ? nil : knownCluster(clusterId, in: view)
+        view.index.isResident ? knownCluster(clusterId, in: view) : nil
     }
 }

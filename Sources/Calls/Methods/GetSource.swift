@@ -7,7 +7,7 @@ struct GetSource: UnaryMethod {
     let declaration = MethodDeclaration.getSource
     let catalog: SourceCatalog
 
-    func canAnswer(_ params: Params, from overview: Overview?) -> Bool { true }
+    var needsNoData: Bool { true }
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let source = try catalog.source(params)

@@ -13,7 +13,7 @@ struct Statistics {
     let updates: (followed: Int, rebuilt: Int)
     let uptimeSeconds: Double
     let memoryBytes: Int
-    let textCacheBytes: Int
+    let pageBytes: Int
 
     init(_ status: ServerStatus, _ registry: SourceRegistry) {
         counters = status.metrics.counters
@@ -23,7 +23,7 @@ struct Statistics {
         updates = registry.updateCounts
         uptimeSeconds = status.uptimeSeconds
         memoryBytes = ProcessMemory.residentBytes()
-        textCacheBytes = registry.textCacheBytes
+        pageBytes = registry.pageBytes
     }
 
     private var methods: [(name: String, method: Metrics.Method)] {

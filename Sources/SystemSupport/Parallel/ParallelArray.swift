@@ -23,37 +23,6 @@ package enum ParallelArray {
         }
     }
 
-    /// Copies consecutive values, aligned or not.
-    package static func copy<Value: BitwiseCopyable>(
-        _ bytes: UnsafeRawBufferPointer, threads: Int
-    ) -> [Value] {
-        let count = bytes.count / MemoryLayout<Value>.stride
-        return [Value](unsafeUninitializedCapacity: count) { target, written in
-            LargePages.advise(target)
-            let copy = Copy(source: bytes, target: UnsafeMutableRawBufferPointer(target))
-            ParallelShares.forEach(of: 0..<bytes.count, threads: threads, smallest: smallestCopy) {
-                copy.run($0)
-            }
-            written = count
-        }
-    }
-
-    /// The least number of bytes for one thread.
-    private static let smallestCopy = 1 << 20
-
-    /// Invariant: both blocks have the same size and outlive the work.
-    ///
-    /// `@unchecked Sendable` holds because threads write different bytes, and nobody writes the source.
-    private struct Copy: @unchecked Sendable {
-        let source: UnsafeRawBufferPointer
-        let target: UnsafeMutableRawBufferPointer
-
-        func run(_ bytes: Range<Int>) {
-            UnsafeMutableRawBufferPointer(rebasing: target[bytes])
-                .copyMemory(from: UnsafeRawBufferPointer(rebasing: source[bytes]))
-        }
-    }
-
     /// Invariant: `target` has room for all elements and outlives the work.
     ///
     /// `@unchecked Sendable` holds because threads write different elements, and `value` only reads.

@@ -10,8 +10,6 @@ struct QueryTarget: Sendable {
     let source: Source
     let revision: Revision
     let filter: QueryFilter?
-    /// What the answer is made of instead, under the revision's number; nil if the revision has all that it needs.
-    var unread: UnreadTarget?
 
     /// An answer made from this revision. It is written on the pool if features may have to be read from disk,
     /// and discarded if the features' text turns out to be damaged while it is written.
@@ -25,12 +23,11 @@ struct QueryTarget: Sendable {
         _ write: @escaping @Sendable (Revision, CallContext, inout ByteWriter) throws(SourceError) -> Void
     ) -> PreparedAnswer {
         PreparedAnswer(
-            isQuick: isQuick && unread == nil && (revision.isAtHand || isAtHand()),
+            isQuick: isQuick && (revision.isAtHand || isAtHand()),
             facts: AnswerFacts(mediaType: mediaType, revision: revision.number),
             version: DataVersion(current: source.current, revision: revision.number)
         ) { (call, bytes) throws(RPCError) in
             try answering(call) { () throws(SourceError) in
-                if let unread { return try unread.write(revision.number, call, into: &bytes, write) }
                 try write(revision, call, &bytes)
                 try source.checkIntact(revision)
             }

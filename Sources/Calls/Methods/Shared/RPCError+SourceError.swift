@@ -31,7 +31,7 @@ extension RPCError {
         case .stateNotWritable: self.init(.failedPrecondition, error.description)
         case .damaged: self.init(.dataLoss, error.description)
         case .unavailable: self.init(.unavailable, error.description)
-        case .newerFormat, .followsTable, .followsNothing: self.init(.failedPrecondition, error.description)
+        case .otherFormat, .followsTable, .followsNothing: self.init(.failedPrecondition, error.description)
         case .cancelled:
             self = call?.isPastDeadline == true ? CallContext.deadlineError : CallContext.cancelledError
         case .defect: self.init(.internal, error.description)
