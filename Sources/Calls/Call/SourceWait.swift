@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
+import ReplicationLog
 import Sources
-import SystemSupport
 
 /// What a call waits for before it begins. Safe from any thread.
 struct SourceWait: Sendable {
