@@ -107,7 +107,7 @@ final class WatchConnection {
     private let form: Form
     private var isOver = false
     private let isTimed: Bool
-    /// When the request came that the next item answers; nil for an item that tells of changed data.
+    /// When the request came that the next item answers; nil for an item that reports changed data.
     private var asked: UInt64?
     /// Received bytes, and how many of them have been processed.
     private var input: [UInt8] = []
