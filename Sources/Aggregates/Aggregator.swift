@@ -91,7 +91,7 @@ package struct Aggregator {
                 results.withLock { $0[position] = result }
             }
             let isSmall = rows.rows.count < Self.smallestParallel
-            BoundedConcurrency.forEach(below: count, threads: isSmall ? 1 : threads, run)
+            Parallel(.shared, threads: isSmall ? 1 : threads).forEach(below: count, run)
         }
         var values: [Value] = []
         for case let result? in results.withLock({ $0 }) { values.append(try result.get()) }

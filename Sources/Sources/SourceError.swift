@@ -22,6 +22,8 @@ public enum SourceError: Error, Sendable, Equatable {
     case badFeature(index: Int?, reason: String, message: String, feature: InvalidFeature? = nil)
     /// The input as a whole cannot be read as features.
     case unreadableInput(String)
+    /// The import has no valid feature and would replace data with nothing. The message says what was found.
+    case emptyImport(String)
     /// The file is not in a directory that may be read from, or is not a regular file.
     case forbiddenFile
     /// The file does not exist in any directory that may be read from.
@@ -57,14 +59,14 @@ extension SourceError: CustomStringConvertible {
         case .invalidExpression(let path, let errors): Self.describe(path, errors)
         case .sourceExists(let name):
             "a source '\(name)' already exists; delete it first or choose another name"
-        case .sourceNotFound(let name): "there is no source '\(name)'; ListSources lists the sources"
+        case .sourceNotFound(let name): "there is no source '\(name)'"
         case .clusterNotFound(let id):
-            "there is no cluster \(id) in this source's current data; GetClusters gives current ids"
+            "there is no cluster \(id) in this source's current data"
         case .featureNotFound(let id): "no feature has the id \(id)"
         case .revisionChanged(let asked, let current):
             "the source is at revision \(current), not \(asked); ask again with the current revision or without one"
-        case .conflict(let message), .unreadableInput(let message), .tooLarge(let message),
-            .defect(let message), .diskFull(let message), .stateNotWritable(let message):
+        case .conflict(let message), .unreadableInput(let message), .emptyImport(let message),
+            .tooLarge(let message), .defect(let message), .diskFull(let message), .stateNotWritable(let message):
             message
         case .evaluationTooLong(let steps):
             "the filter takes more than \(steps) steps for these features; "
@@ -81,7 +83,7 @@ extension SourceError: CustomStringConvertible {
         case .followsTable(let name, let table, let advice):
             "the source '\(name)' follows \(table) and is read only: \(advice.rawValue)"
         case .followsNothing(let name):
-            "the source '\(name)' does not follow a table, so its data have no positions: leave atLeast out"
+            "the source '\(name)' does not follow a table, so its data have no positions"
         case .cancelled: "the call was cancelled"
         }
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 import Synchronization
 import Testing
 
@@ -86,13 +87,13 @@ struct CancellationTests {
         }
         let builder = IndexBuilder<Double>(
             points: points, weights: nil, partitions: nil, options: ClusteringOptions(),
-            parallel: Parallel(threads: 1))
+            parallel: Parallel(.awake, threads: 1))
         try builder.run()
         let table = builder.table
         #expect(table.count > 500)
         func apply(_ patience: Patience) throws {
             let numbering = ClusterNumbering(
-                table, parallel: Parallel(threads: 1, isCancelled: { patience.isSpent() }))
+                table, parallel: Parallel(.awake, threads: 1, isCancelled: { patience.isSpent() }))
             // Each cluster keeps its ordinal, so that the table can be used again.
             numbering.number(count: table.count) { clusters, body in
                 for cluster in clusters { _ = body(cluster, Int(table.zooms.base[cluster])) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 import Testing
 
 @testable import Clustering
@@ -258,7 +259,7 @@ import Testing
             level, zoom: 16, departed: [layers.departure(NodeKey(rawValue: 0), positions)], arrived: [])
         let keys = (1..<2000).map { NodeKey(rawValue: $0) }
         let prefetch = NeighbourPrefetch(
-            keys, search, [positions], Parallel(onSharedThreads: 1, smallestShare: 64))
+            keys, search, [positions], Parallel(.shared, threads: 1, smallestShare: 64))
         #expect(prefetch.compared >= 2000)
         #expect(prefetch.compared <= NeighbourPrefetch<Float>.mostCompared + 2000)
     }
@@ -272,7 +273,7 @@ import Testing
                 try latitudes.withUnsafeBufferPointer { latitudes in
                     try ClusterIndex.build(
                         longitudes: longitudes, latitudes: latitudes, weights: nil, partitions: nil,
-                        options: ClusteringOptions(), Parallel(threads: 1), limit: limit)
+                        options: ClusteringOptions(), Parallel(.awake, threads: 1), limit: limit)
                 }
             }
         }

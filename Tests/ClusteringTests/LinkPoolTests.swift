@@ -13,7 +13,7 @@ struct LinkPoolTests {
     func chunks() {
         let pool = LinkPool(nodes: 1, most: 64 * LinkPool.chunk)
         let taken = Mutex<[Range<UInt32>]>([])
-        BoundedConcurrency.forEach(below: 64, threads: 4) { _ in
+        Parallel(.shared, threads: 4).forEach(below: 64) { _ in
             guard let chunk = pool.takeChunk() else { return }
             for number in chunk { pool.links[number] = NeighbourLink(earlier: number &* 3, next: number) }
             taken.withLock { $0.append(chunk) }

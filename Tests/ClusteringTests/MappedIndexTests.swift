@@ -187,7 +187,7 @@ struct MappedIndexTests {
             // Only the thread of one place uses the file.
             nonisolated(unsafe) let mapped = try Mapped(built)
             let live = try #require(Self.updated(mapped.index, data, seed: 1))
-            BoundedConcurrency.forEach(below: 4, threads: 4) { place in
+            Parallel(.shared, threads: 4).forEach(below: 4) { place in
                 switch place {
                 case 0: _ = Self.answers(live, data.places)
                 case 1: _ = Self.updated(mapped.index, data, seed: 2)

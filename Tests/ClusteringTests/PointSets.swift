@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 @testable import Clustering
 
 /// A small generator with a fixed seed (SplitMix64; Steele, Lea, Flood, 2014), so that a failure repeats.
@@ -80,7 +81,8 @@ extension ClusterIndex {
                 try build(
                     longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions,
                     options: options,
-                    Parallel(threads: threads, smallestShare: smallestShare, isCancelled: isCancelled))
+                    Parallel(.awake, threads: threads, smallestShare: smallestShare, isCancelled: isCancelled)
+                )
             }
         }
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 import Synchronization
 import Testing
 
@@ -52,7 +53,7 @@ struct RadixSortTests {
             let keys = shape.keys(count, bits: bits)
             let expected = keys.indices.sorted { (keys[$0], $0) < (keys[$1], $1) }
             for (threads, share) in [(1, Parallel.smallestShare), (4, 7), (3, 1000)] {
-                let found = sorted(keys, bits: bits, Parallel(threads: threads, smallestShare: share))
+                let found = sorted(keys, bits: bits, Parallel(.awake, threads: threads, smallestShare: share))
                 #expect(found.map { Int($0.place) } == expected, "\(count) elements, \(threads) threads")
             }
         }
@@ -66,7 +67,7 @@ struct RadixSortTests {
             let found = sorted(
                 keys, bits: 44,
                 Parallel(
-                    threads: 4, smallestShare: 7,
+                    .awake, threads: 4, smallestShare: 7,
                     isCancelled: { looks.add(1, ordering: .relaxed).newValue > patience }))
             #expect(Set(found.map(\.place)).count == keys.count, "cancelled at look \(patience)")
         }
@@ -110,7 +111,8 @@ struct RadixSortTests {
             let counted = Counted()
             RadixSort.sort(
                 elements.base, spare: spare.base, count: count, bits: 8, by: CountedKey(looks: counted),
-                parallel: Parallel(threads: threads, isCancelled: { counted.isCancelled(after: patience) }))
+                parallel: Parallel(
+                    .awake, threads: threads, isCancelled: { counted.isCancelled(after: patience) }))
             let after =
                 counted.total.load(ordering: .relaxed) - counted.atCancel.load(ordering: .relaxed)
             #expect(after <= threads * Parallel.itemsBetweenLooks, "cancelled at look \(patience)")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 import Testing
 
 @testable import Clustering
@@ -145,7 +146,7 @@ struct ReferenceTests {
         return LevelList<Float>(
             capacity: places.count,
             rowHeight: LevelRadius<Float>(options.unitRadius(at: options.maximumZoom)).rowHeight,
-            partitions: nil, parallel: Parallel(threads: 1)
+            partitions: nil, parallel: Parallel(.awake, threads: 1)
         ) { entries in
             for place in places.indices {
                 entries[place] = LevelEntry(

@@ -37,11 +37,11 @@ private struct GEOS {
         (self.x, self.y) = (x, y)
     }
 
-    func position(of text: String, _ placing: GeometryPlacing) -> Position? {
+    func position(of text: String, _ placing: GeometryPlacing) -> GeometryPosition? {
         guard let shape = read(context, text),
             let point = placing == .inside ? surface(context, shape) : centroid(context, shape)
         else { return nil }
-        var position = Position(longitude: 0, latitude: 0)
+        var position = GeometryPosition(longitude: 0, latitude: 0)
         guard x(context, point, &position.longitude) == 1, y(context, point, &position.latitude) == 1 else {
             return nil
         }

@@ -101,16 +101,16 @@ struct DaemonMessageTests {
             ("params.filter[1][0]: Expected number.", "--filter[1][0]: Expected number."),
             ("params.minZoom must be above.", "--min-zoom must be above."),
             (
-                "A file \"a.pmtiles\" exists. Set overwrite to replace it, or choose another path.",
-                "A file \"a.pmtiles\" exists. Use --overwrite to replace it, or choose another path."
+                "A file \"a.pmtiles\" exists. Set params.overwrite to replace it, or choose another path.",
+                "A file \"a.pmtiles\" exists. Set --overwrite to replace it, or choose another path."
             ),
             (
                 "SourceService/PublishTiles needs the right \"manage\"",
                 "'clusterctl publish' needs the right \"manage\""
             ),
-            ("beyond 180: --wrap (\"wrap\": true) brings them back", "beyond 180: --wrap brings them back"),
+            ("beyond 180: params.wrap wraps them around", "beyond 180: --wrap wraps them around"),
             (
-                "no longitude column: name it with \"longitude\"",
+                "no longitude column: name it with params.longitude",
                 "no longitude column: name it with --longitude"
             ),
             ("Check the disk. 1.5 of a/b/GetClusters", "Check the disk. 1.5 of a/b/GetClusters"),

@@ -33,8 +33,8 @@ package struct FoldFailures {
             withoutActuallyEscaping(isNull) { isNull in
                 let work = Work(
                     starts: starts, children: children, points: points, folded: folded, isNull: isNull)
-                ParallelShares.forEach(
-                    of: 0..<folded.count, threads: threads, smallest: Self.smallestShare
+                Parallel(.shared, threads: threads).forEachShare(
+                    of: 0..<folded.count, smallest: Self.smallestShare
                 ) { some in
                     let counts = count(some, work)
                     all.withLock { $0.add(counts) }

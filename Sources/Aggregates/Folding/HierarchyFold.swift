@@ -75,7 +75,7 @@ package struct HierarchyFold {
     }
 
     private func inShares(_ all: Range<Int>, _ body: @Sendable (Range<Int>) -> Void) {
-        ParallelShares.forEach(of: all, threads: threads, smallest: Self.smallestShare, body)
+        Parallel(.shared, threads: threads).forEachShare(of: all, smallest: Self.smallestShare, body)
     }
 
     /// The input of the threads that fold a zoom's clusters.

@@ -38,7 +38,7 @@ package struct NumberLanes: NodeFold {
                 }
             }, by: self)
         let columns = Mutex([FoldedNumbers?](repeating: nil, count: numbers.count))
-        BoundedConcurrency.forEach(below: numbers.count, threads: tree.threads) { lane in
+        Parallel(.shared, threads: tree.threads).forEach(below: numbers.count) { lane in
             let column = FoldedNumbers(nodes, lane: lane)
             columns.withLock { $0[lane] = column }
         }

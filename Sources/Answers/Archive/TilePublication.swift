@@ -142,7 +142,7 @@ public struct TilePublication: Sendable {
 
     private func countTiles(_ batches: [TileBatch], _ index: ClusterIndex) throws(ArchiveError) -> Int {
         let count = Atomic<Int>(0)
-        BackgroundThread.forEach(below: batches.count, threads: threads) { job in
+        Parallel(.own, threads: threads).forEach(below: batches.count) { job in
             guard !cancellation.isCancelled else { return }
             count.add(batches[job].tileIDs(index).count, ordering: .relaxed)
         }
@@ -159,7 +159,7 @@ public struct TilePublication: Sendable {
     ) throws(ArchiveError) -> [EncodedBatch] {
         let results = Mutex<[EncodedBatch]>(Array(repeating: EncodedBatch(), count: batches.count))
         let failure = Mutex<ArchiveError?>(nil)
-        BackgroundThread.forEach(below: batches.count + 1, threads: threads) { job in
+        Parallel(.own, threads: threads).forEach(below: batches.count + 1) { job in
             if job > 0, failure.withLock({ $0 != nil }) { return }
             do throws(ArchiveError) {
                 guard job > 0 else { return try work() }

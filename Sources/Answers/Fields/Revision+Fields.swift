@@ -35,7 +35,7 @@ extension Revision {
         let count = rows?.count ?? store.count
         let shares = max(1, min(threads * 4, count / Self.featuresPerShare))
         let collectors = Mutex<[Int: [String: FieldStatistics]]>([:])
-        BoundedConcurrency.forEach(below: shares, threads: threads) { share in
+        Parallel(.shared, threads: threads).forEach(below: shares) { share in
             var collector = FieldCollector()
             for position in count * share / shares..<count * (share + 1) / shares {
                 if position & 0xfff == 0, cancellation.isCancelled { return }

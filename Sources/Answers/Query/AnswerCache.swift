@@ -3,7 +3,7 @@ import Clustering
 import Sources
 
 /// What answers cache for a view: requested hulls, and serialized features.
-final class AnswerCache: ViewCache, @unchecked Sendable {
+final class ViewAnswerCache: ViewCache, @unchecked Sendable {
     let hulls = HullCache()
     let features: PrintedFeatures
 
@@ -14,9 +14,9 @@ final class AnswerCache: ViewCache, @unchecked Sendable {
 
     override var memoryBytes: Int { features.memoryBytes }
 
-    static func of(_ view: View) -> AnswerCache {
-        if let known = view.cache.value as? AnswerCache { return known }
-        let made = AnswerCache(view)
-        return view.cache.keep(made) as? AnswerCache ?? made
+    static func of(_ view: View) -> ViewAnswerCache {
+        if let known = view.cache.value as? ViewAnswerCache { return known }
+        let made = ViewAnswerCache(view)
+        return view.cache.keep(made) as? ViewAnswerCache ?? made
     }
 }

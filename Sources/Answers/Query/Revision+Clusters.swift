@@ -35,7 +35,7 @@ extension Revision {
         into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
         let mayBeCached = output.isWhole && nodes.count <= PrintedFeatures.mostFeatures
-        let printed = mayBeCached ? AnswerCache.of(view).features : nil
+        let printed = mayBeCached ? ViewAnswerCache.of(view).features : nil
         // If all features are cached, no writer is needed. Making one takes a twentieth of such an answer.
         if let printed, printed.copy(nodes, to: &collection, into: &bytes) { return }
         let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)

@@ -28,7 +28,7 @@ extension Revision {
     func hull(
         of cluster: ClusterOrdinal, in view: View, _ cancellation: Cancellation
     ) throws(SourceError) -> ConvexHull {
-        if let kept = AnswerCache.of(view).hulls.hull(of: cluster) {
+        if let kept = ViewAnswerCache.of(view).hulls.hull(of: cluster) {
             shared.hullUses.count(true)
             return kept
         }
@@ -39,7 +39,7 @@ extension Revision {
         guard let hull = ConvexHull.hull(of: places, isCancelled: { cancellation.isCancelled }) else {
             throw .cancelled
         }
-        if AnswerCache.of(view).hulls.keep(hull, of: cluster, points: view.index.pointCount(of: cluster)) {
+        if ViewAnswerCache.of(view).hulls.keep(hull, of: cluster, points: view.index.pointCount(of: cluster)) {
             shared.hullUses.count(false)
         }
         return hull
@@ -60,7 +60,7 @@ extension Revision {
         of points: [PointIndex], in view: View, _ cancellation: Cancellation
     ) throws(SourceError) -> [Position] {
         let shares = (points.count + Self.share - 1) / Self.share
-        let read = BoundedConcurrency.map(below: shares, threads: AvailableProcessors.count) { share in
+        let read = Parallel(.shared, threads: AvailableProcessors.count).map(below: shares) { share in
             if cancellation.isCancelled { return [Position]() }
             let bounds = share * Self.share..<min(points.count, (share + 1) * Self.share)
             return points[bounds].map { position(of: $0, in: view) }

@@ -55,7 +55,7 @@ extension Revision {
     /// The number of points to read for a cluster's hull; 0 if it is cached.
     public func hullCost(of clusterId: Int64, in view: View) -> Int {
         guard let cluster = quicklyKnown(clusterId, in: view),
-            AnswerCache.of(view).hulls.hull(of: cluster) == nil
+            ViewAnswerCache.of(view).hulls.hull(of: cluster) == nil
         else { return 0 }
         return view.index.pointCount(of: cluster)
     }

@@ -203,7 +203,7 @@ extension RPCError {
         case .fileExists(let name):
             self.init(
                 .alreadyExists,
-                "A file \"\(name)\" exists. Set overwrite to replace it, or choose another path.")
+                "A file \"\(name)\" exists. Set params.overwrite to replace it, or choose another path.")
         case .forbidden:
             self.init(
                 .permissionDenied,

@@ -88,7 +88,7 @@ extension Client {
         if replaces, sieve.isBlank {
             throw FeatureTextError(
                 message: "the text is empty, and the import would replace the source's data with nothing; "
-                    + "--allow-empty allows that")
+                    + "params.allowEmpty allows that")
         }
         guard replaces, sieve.accepted == 0, sieve.skipped > 0 else { return }
         let reasons = sieve.skippedReasons.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
@@ -96,7 +96,7 @@ extension Client {
         throw FeatureTextError(
             message:
                 "none of \(sieve.skipped) features is valid (\(reasons.joined(separator: ", "))), and the import "
-                + "would replace the source's data with nothing; --allow-empty allows that\(advice)")
+                + "would replace the source's data with nothing; params.allowEmpty allows that\(advice)")
     }
 }
 
@@ -110,7 +110,7 @@ extension FeatureRules {
         guard let box = options["projection"]?.asObject?["planar"]?.asArray?.compactMap(\.asNumber),
             box.count == 4
         else { return }
-        bounds = PlanarBounds(minX: box[0], minY: box[1], maxX: box[2], maxY: box[3])
+        bounds = CoordinateBounds(minX: box[0], minY: box[1], maxX: box[2], maxY: box[3])
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 extension ClusterIndex {
     /// Makes an index on the sections of an `IndexOverview`, which are checked. It has the positions and summaries of the nodes
@@ -75,7 +76,7 @@ extension SectionSource {
         let index = SpatialIndex(
             layout: layout, slots: slots, alive: try column(.alive, layout.levels * layout.wordCount),
             wordBoxes: boxes.finish(count: layout.wordCount))
-        try index.validate(nodes: layout.nodeCount, Parallel(threads: 1))
+        try index.validate(nodes: layout.nodeCount, Parallel(.awake, threads: 1))
         return index
     }
 }

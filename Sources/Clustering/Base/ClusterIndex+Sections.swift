@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 extension ClusterIndex {
     /// Makes an index on sections that are already in memory, such as those of a loaded snapshot; nothing is copied.
@@ -15,7 +16,7 @@ extension ClusterIndex {
         sections: [IndexSection: UnsafeRawBufferPointer], threads: Int = 1
     ) throws(IndexSectionError) -> ClusterIndex {
         let source = SectionSource(owner: owner, sections: sections)
-        let parallel = Parallel(threads: threads)
+        let parallel = Parallel(.awake, threads: threads)
         let clusters = try source.clusterCount(options, points: pointCount)
         let nodes = pointCount + clusters
         let columns = try source.columns(options, points: pointCount, clusters: clusters)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
+import SystemSupport
 
 extension ClusterIndex {
     /// Checks that the arrays do not contradict each other, so that no query reads outside them or fails to
@@ -8,7 +9,7 @@ extension ClusterIndex {
     /// - Parameter threads: how many cores may be used; the result does not depend on it.
     /// - Complexity: one pass over the index, about 20 ms for a million points on one core.
     public func validate(threads: Int = 1) throws(IndexSectionError) {
-        try layers.base.validate(Parallel(threads: threads))
+        try layers.base.validate(Parallel(.awake, threads: threads))
     }
 }
 

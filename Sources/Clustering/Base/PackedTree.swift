@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// The nodes alive at a level that has few of them, contiguous along the curve, under a tree of boxes. What a map
 /// of a low zoom shows then occupies a few cache lines, instead of one node in each of hundreds of words.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// Makes columns on sections, each of the size that the index's counts require.
 struct SectionSource {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// All nodes of an index along a Z-order curve, with the levels at which each is alive, so that one set of
 /// coordinates serves every zoom.
@@ -25,7 +26,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
 
     init(
         layout: SpatialLayout, slots: Column<SpatialSlot<Scalar>>, alive: Column<UInt64>,
-        wordBoxes: Column<SpatialBox>, parallel: Parallel = Parallel(threads: 1)
+        wordBoxes: Column<SpatialBox>, parallel: Parallel = Parallel(.awake, threads: 1)
     ) {
         self.layout = layout
         self.slots = slots

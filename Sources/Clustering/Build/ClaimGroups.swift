@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
+import SystemSupport
 
 /// A level's claimed nodes, grouped by claimant: the groups that may become clusters.
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// Turns each pending node's chain of earlier neighbours into its state and its claimant.
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 extension ClusterIndex {
     /// The maximum number of nodes (points and clusters together) that 32 bits can number, with one number left
@@ -22,7 +23,7 @@ extension ClusterIndex {
     ) throws(ClusteringError) -> ClusterIndex {
         try build(
             longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions,
-            options: options, Parallel(threads: threads, isCancelled: isCancelled))
+            options: options, Parallel(.awake, threads: threads, isCancelled: isCancelled))
     }
 
     static func build(
@@ -49,7 +50,7 @@ extension ClusterIndex {
     ) throws(ClusteringError) -> ClusterIndex {
         try build(
             points, weights: weights, partitions: partitions,
-            Parallel(threads: threads, isCancelled: isCancelled))
+            Parallel(.awake, threads: threads, isCancelled: isCancelled))
     }
 
     private static func build(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 extension ClusterIndex {
     /// Clusters a subset of this index's points at every zoom, with its options. The result is the same as that
@@ -18,7 +19,7 @@ extension ClusterIndex {
         guard (weights?.count ?? points.count) == points.count,
             (partitions?.count ?? points.count) == points.count
         else { throw .invalidOptions("weights and partitions must have one value for each point") }
-        let parallel = Parallel(threads: threads, isCancelled: isCancelled)
+        let parallel = Parallel(.awake, threads: threads, isCancelled: isCancelled)
         switch layers.base.spatial {
         case .float(let spatial):
             return try Self.assemble(

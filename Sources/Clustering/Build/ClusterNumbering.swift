@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// Renumbers a finished table's clusters, so that within a zoom ordinals follow the curve: what a map shows of
 /// one area is then contiguous in every column.

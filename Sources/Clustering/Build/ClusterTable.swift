@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// The clusters made so far, as columns indexed by ordinal, and every node's parent.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Glibc
+import SystemSupport
 
 /// The greedy pass by its definition: node by node in order, each unclaimed node claims all nodes within its reach.
 ///

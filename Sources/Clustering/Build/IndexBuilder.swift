@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// Builds an index as supercluster 8 does: greedily, in input order, zoom by zoom from the deepest.
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// Orders points so that every cluster's leaves are contiguous: its children in order, each with all its own leaves.
 enum LeafOrder {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// Finds, for every node of a level, the nodes that come before it in order and reach it.
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// Sorts many numbers on several threads.
 public enum NumberSort {
@@ -22,7 +23,7 @@ public enum NumberSort {
         }
         RadixSort.sort(
             numbers.base, spare: spare.base, count: count, bits: 32, by: UpperHalf(),
-            parallel: Parallel(threads: threads))
+            parallel: Parallel(.awake, threads: threads))
         return withExtendedLifetime((numbers, spare)) {
             Array(UnsafeBufferPointer(start: numbers.base, count: count))
         }
@@ -47,7 +48,7 @@ public enum NumberSort {
         }
         RadixSort.sort(
             ranked.base, spare: spare.base, count: keys.count, bits: 64, by: WholeKey(),
-            parallel: Parallel(threads: threads))
+            parallel: Parallel(.awake, threads: threads))
         return withExtendedLifetime((ranked, spare)) { (0..<keys.count).map { ranked.base[$0].index } }
     }
 }

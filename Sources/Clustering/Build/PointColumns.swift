@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// Points' positions on the unit square.
 struct PointColumns<Scalar: Coordinate> {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// Points on the unit square, rounded as an index stores them: the coordinates that a build needs.
 ///
@@ -27,7 +28,7 @@ public struct ProjectedPoints: @unchecked Sendable {
     ) throws(ClusteringError) {
         try self.init(
             longitudes: longitudes, latitudes: latitudes, options: options,
-            Parallel(threads: threads, isCancelled: isCancelled))
+            Parallel(.awake, threads: threads, isCancelled: isCancelled))
     }
 
     /// - Parameter limit: the maximum number of nodes: points and clusters together.

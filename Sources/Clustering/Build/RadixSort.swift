@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// A stable most-significant-digit radix sort of trivial elements.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CPrefetch
+import SystemSupport
 
 /// Sorts all nodes, both points and clusters, along a Z-order curve (Morton, 1966), and marks the zooms at which
 /// each is alive.

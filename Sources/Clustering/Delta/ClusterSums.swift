@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// The sums over the members of planned clusters, computed as `ClusterFormer` does: in order, the origin first.
 struct ClusterSums {

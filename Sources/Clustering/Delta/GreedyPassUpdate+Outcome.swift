@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// Derives the changes of the next level from the new claims.
 extension GreedyPassUpdate {

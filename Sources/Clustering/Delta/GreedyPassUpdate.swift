@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// Computes what departures and arrivals at a level change in the greedy pass that makes the next level.
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// Propagates changes of points through the levels of an index, from the deepest upwards.
 ///
@@ -21,7 +22,7 @@ struct IndexUpdater<Scalar: Coordinate> {
         layers.delta.open(layers.options)
         self.layers = layers
         self.spatial = spatial
-        parallel = Parallel(onSharedThreads: threads, smallestShare: Self.smallestShare)
+        parallel = Parallel(.shared, threads: threads, smallestShare: Self.smallestShare)
         let base = layers.base
         positionsOfThreads = (0..<parallel.threads).map { _ in
             PointPositionCache(base, spatial, areOnDisk: areOnDisk, coordinates)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// Neighbours of nodes that will be visited, found in advance on several threads.
 struct NeighbourPrefetch<Scalar: Coordinate> {

@@ -16,7 +16,7 @@ struct Centroid {
     private var pointCount = 0.0
 
     /// - Complexity: O(positions).
-    static func of(_ parts: GeometryParts) -> Position? {
+    static func of(_ parts: GeometryParts) -> GeometryPosition? {
         var centroid = Centroid()
         for area in parts.areas {
             guard let base = area.first?.first else { continue }
@@ -27,23 +27,23 @@ struct Centroid {
         return centroid.position
     }
 
-    private var position: Position? {
+    private var position: GeometryPosition? {
         if abs(doubleArea) > 0 {
-            return Position(
+            return GeometryPosition(
                 longitude: areaSum.x / 3 / doubleArea, latitude: areaSum.y / 3 / doubleArea)
         }
-        if length > 0 { return Position(longitude: lineSum.x / length, latitude: lineSum.y / length) }
+        if length > 0 { return GeometryPosition(longitude: lineSum.x / length, latitude: lineSum.y / length) }
         guard pointCount > 0 else { return nil }
-        return Position(longitude: pointSum.x / pointCount, latitude: pointSum.y / pointCount)
+        return GeometryPosition(longitude: pointSum.x / pointCount, latitude: pointSum.y / pointCount)
     }
 
-    private mutating func add(_ ring: [Position], base: Position, isHole: Bool) {
-        let isPositive = Orientation.isCounterClockwise(ring) == isHole
+    private mutating func add(_ ring: [GeometryPosition], base: GeometryPosition, isHole: Bool) {
+        let isPositive = RingOrientation.isCounterClockwise(ring) == isHole
         for (from, to) in zip(ring, ring.dropFirst()) { add(base, from, to, sign: isPositive ? 1 : -1) }
         add(line: ring)
     }
 
-    private mutating func add(_ a: Position, _ b: Position, _ c: Position, sign: Double) {
+    private mutating func add(_ a: GeometryPosition, _ b: GeometryPosition, _ c: GeometryPosition, sign: Double) {
         let area =
             sign
             * ((b.longitude - a.longitude) * (c.latitude - a.latitude)
@@ -53,7 +53,7 @@ struct Centroid {
         doubleArea += area
     }
 
-    private mutating func add(line: [Position]) {
+    private mutating func add(line: [GeometryPosition]) {
         var added = 0.0
         for (from, to) in zip(line, line.dropFirst()) {
             let segment = from.distance(to: to)
@@ -66,7 +66,7 @@ struct Centroid {
         if added == 0, let first = line.first { add(first) }
     }
 
-    private mutating func add(_ point: Position) {
+    private mutating func add(_ point: GeometryPosition) {
         pointSum.x += point.longitude
         pointSum.y += point.latitude
         pointCount += 1

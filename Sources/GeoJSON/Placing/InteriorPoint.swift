@@ -8,7 +8,7 @@
 /// `InteriorPointPoint` of JTS.
 enum InteriorPoint {
     /// - Complexity: O(positions), plus sorting the crossings of one line.
-    static func of(_ parts: GeometryParts) -> Position? {
+    static func of(_ parts: GeometryParts) -> GeometryPosition? {
         if !parts.areas.isEmpty { return inside(parts.areas) }
         guard let centroid = Centroid.of(parts) else { return nil }
         guard !parts.lines.isEmpty else { return nearest(parts.points, to: centroid) }
@@ -16,8 +16,8 @@ enum InteriorPoint {
             ?? nearest(parts.lines.flatMap { [$0[0], $0[$0.count - 1]] }, to: centroid)
     }
 
-    private static func nearest(_ positions: [Position], to centre: Position) -> Position? {
-        var (best, least) = (Position?.none, Double.infinity)
+    private static func nearest(_ positions: [GeometryPosition], to centre: GeometryPosition) -> GeometryPosition? {
+        var (best, least) = (GeometryPosition?.none, Double.infinity)
         for position in positions {
             let distance = position.distance(to: centre)
             if distance < least { (best, least) = (position, distance) }
@@ -25,8 +25,8 @@ enum InteriorPoint {
         return best
     }
 
-    private static func inside(_ areas: [[[Position]]]) -> Position? {
-        var (best, widest) = (Position?.none, -1.0)
+    private static func inside(_ areas: [[[GeometryPosition]]]) -> GeometryPosition? {
+        var (best, widest) = (GeometryPosition?.none, -1.0)
         for area in areas {
             guard let (position, width) = inside(area), width > widest else { continue }
             (best, widest) = (position, width)
@@ -34,7 +34,7 @@ enum InteriorPoint {
         return best
     }
 
-    private static func inside(_ area: [[Position]]) -> (Position, width: Double)? {
+    private static func inside(_ area: [[GeometryPosition]]) -> (GeometryPosition, width: Double)? {
         guard let first = area.first?.first else { return nil }
         let latitude = scanLatitude(area)
         var crossings: [Double] = []
@@ -50,13 +50,13 @@ enum InteriorPoint {
             let (west, east) = (crossings[start], crossings[start + 1])
             guard east - west > widest else { continue }
             widest = east - west
-            best = Position(longitude: (west + east) / 2, latitude: latitude)
+            best = GeometryPosition(longitude: (west + east) / 2, latitude: latitude)
         }
         return (best, widest)
     }
 
     /// Half-way between the corners next above and below the middle, so that the line meets none.
-    private static func scanLatitude(_ area: [[Position]]) -> Double {
+    private static func scanLatitude(_ area: [[GeometryPosition]]) -> Double {
         var (low, high) = (Double.infinity, -Double.infinity)
         for position in area.first ?? [] {
             low = min(low, position.latitude)
@@ -76,12 +76,12 @@ enum InteriorPoint {
     }
 
     /// Whether an edge crosses a latitude; one that touches it counts if it comes from above.
-    private static func crosses(_ from: Position, _ to: Position, _ latitude: Double) -> Bool {
+    private static func crosses(_ from: GeometryPosition, _ to: GeometryPosition, _ latitude: Double) -> Bool {
         if from.latitude == to.latitude { return false }
         return min(from.latitude, to.latitude) <= latitude && max(from.latitude, to.latitude) > latitude
     }
 
-    private static func longitude(_ from: Position, _ to: Position, at latitude: Double) -> Double {
+    private static func longitude(_ from: GeometryPosition, _ to: GeometryPosition, at latitude: Double) -> Double {
         if from.longitude == to.longitude { return from.longitude }
         let slope = (to.latitude - from.latitude) / (to.longitude - from.longitude)
         return from.longitude + (latitude - from.latitude) / slope

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 /// In which direction positions turn, decided exactly.
-enum Orientation {
+enum RingOrientation {
     /// Whether a closed ring runs counter-clockwise, by the turn at its highest position; false for a flat
     /// ring.
     ///
     /// Source: `Orientation.isCCW` of JTS, which also decides for rings that cross themselves.
-    static func isCounterClockwise(_ ring: [Position]) -> Bool {
+    static func isCounterClockwise(_ ring: [GeometryPosition]) -> Bool {
         let count = ring.count - 1
         guard count >= 3 else { return false }
         var (high, low, place) = (ring[0], ring[0], 0)
@@ -30,7 +30,7 @@ enum Orientation {
     }
 
     /// Above 0 if `c` lies to the left of the line from `a` to `b`, below 0 if to its right, else 0.
-    static func turn(_ a: Position, _ b: Position, _ c: Position) -> Double {
+    static func turn(_ a: GeometryPosition, _ b: GeometryPosition, _ c: GeometryPosition) -> Double {
         let left = (a.longitude - c.longitude) * (b.latitude - c.latitude)
         let right = (a.latitude - c.latitude) * (b.longitude - c.longitude)
         let difference = left - right

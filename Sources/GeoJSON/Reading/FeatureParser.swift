@@ -209,7 +209,7 @@ final class FeatureParser {
         var size: Int { identifier.count + properties.rawText.count + rest.count }
 
         @inline(__always) func append(
-            _ coordinates: UnsafeRawBufferPointer, _ foreign: [UInt8], _ position: Position,
+            _ coordinates: UnsafeRawBufferPointer, _ foreign: [UInt8], _ position: GeometryPosition,
             to result: ParsedFeatures
         ) {
             guard !result.keepsRanges else {

@@ -6,7 +6,7 @@ public struct FeatureRules: Sendable, Equatable {
     public var promoteId: String?
     public var geometries = GeometryPlacing.point
     /// The allowed positions. If nil, longitude within ±180 and latitude within ±90.
-    public var bounds: PlanarBounds?
+    public var bounds: CoordinateBounds?
     /// Whether longitudes beyond ±180 are wrapped around instead of being faults.
     public var wrapsLongitudes = false
 
@@ -22,7 +22,7 @@ public struct FeatureRules: Sendable, Equatable {
     }
 
     /// Whether wrapping the longitude would make an invalid position valid.
-    func canWrap(_ position: Position, after fault: FeatureFault) -> Bool {
+    func canWrap(_ position: GeometryPosition, after fault: FeatureFault) -> Bool {
         wrapsLongitudes && fault == .longitudeOutOfRange && abs(position.latitude) <= 90
     }
 

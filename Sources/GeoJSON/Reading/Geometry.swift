@@ -15,7 +15,7 @@ struct Geometry {
         case point(SentPosition, foreign: [UInt8])
         case points([SentPosition], foreign: [UInt8])
         /// A computed point.
-        case placed(Position, foreign: [UInt8])
+        case placed(GeometryPosition, foreign: [UInt8])
     }
 
     init(_ element: JSONElement) {
@@ -43,7 +43,7 @@ struct Geometry {
     ]
 
     /// The coordinates of a valid point without further members; nil for anything else.
-    @inline(__always) func validPoint(_ rules: FeatureRules) -> (UnsafeRawBufferPointer, Position)? {
+    @inline(__always) func validPoint(_ rules: FeatureRules) -> (UnsafeRawBufferPointer, GeometryPosition)? {
         guard !hasForeign, let type, type.isString("Point"), let coordinates,
             let position = Self.position(coordinates),
             rules.fault(longitude: position.longitude, latitude: position.latitude) == nil
@@ -81,9 +81,9 @@ struct Geometry {
     }
 
     /// Two or more finite numbers.
-    @inline(__always) private static func position(_ coordinates: JSONElement) -> Position? {
+    @inline(__always) private static func position(_ coordinates: JSONElement) -> GeometryPosition? {
         guard coordinates.count >= 2 else { return nil }
-        var position = Position(longitude: 0, latitude: 0)
+        var position = GeometryPosition(longitude: 0, latitude: 0)
         var place = 0
         for element in coordinates.elements {
             guard let number = element.number else { return nil }

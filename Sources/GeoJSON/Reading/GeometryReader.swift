@@ -5,7 +5,7 @@ import JSON
 struct GeometryReader {
     let rules: FeatureRules
     /// The first position that is not within bounds.
-    private(set) var outside: Position?
+    private(set) var outside: GeometryPosition?
 
     init(rules: FeatureRules) { self.rules = rules }
 
@@ -49,8 +49,8 @@ struct GeometryReader {
         return array.elements
     }
 
-    private mutating func area(_ rings: JSONElement) throws(Fault) -> [[Position]] {
-        var area: [[Position]] = []
+    private mutating func area(_ rings: JSONElement) throws(Fault) -> [[GeometryPosition]] {
+        var area: [[GeometryPosition]] = []
         for ring in try elements(rings) {
             let ring = try positions(ring, atLeast: 4)
             guard ring.first == ring.last else { throw Fault(fault: .badGeometry) }
@@ -59,15 +59,15 @@ struct GeometryReader {
         return area
     }
 
-    private mutating func positions(_ array: JSONElement, atLeast least: Int) throws(Fault) -> [Position] {
-        var positions: [Position] = []
+    private mutating func positions(_ array: JSONElement, atLeast least: Int) throws(Fault) -> [GeometryPosition] {
+        var positions: [GeometryPosition] = []
         positions.reserveCapacity(array.count)
         for element in try elements(array) { positions.append(try position(element)) }
         guard positions.count >= least else { throw Fault(fault: .badGeometry) }
         return positions
     }
 
-    private mutating func position(_ coordinates: JSONElement) throws(Fault) -> Position {
+    private mutating func position(_ coordinates: JSONElement) throws(Fault) -> GeometryPosition {
         guard coordinates.kind == .array, coordinates.count >= 2 else { throw Fault(fault: .badCoordinates) }
         var numbers = (0.0, 0.0)
         for (place, element) in coordinates.elements.enumerated() {
@@ -75,7 +75,7 @@ struct GeometryReader {
             if place == 0 { numbers.0 = number }
             if place == 1 { numbers.1 = number }
         }
-        let position = Position(longitude: numbers.0, latitude: numbers.1)
+        let position = GeometryPosition(longitude: numbers.0, latitude: numbers.1)
         if let fault = rules.fault(longitude: numbers.0, latitude: numbers.1),
             !rules.canWrap(position, after: fault)
         {

@@ -60,7 +60,7 @@ public struct ImportAdvice: Sendable, Equatable {
     mutating func noteTextAsPosition() { notNumbers += 1 }
 
     /// Counts a position that is out of range.
-    mutating func note(_ position: Position) {
+    mutating func note(_ position: GeometryPosition) {
         let (longitude, latitude) = (abs(position.longitude), abs(position.latitude))
         outside += 1
         if longitude > 540 || latitude > 180 {
@@ -109,8 +109,7 @@ public struct ImportAdvice: Sendable, Equatable {
             return "the coordinates look swapped: GeoJSON's order is longitude, then latitude"
         }
         if wrappable * 2 > outside {
-            return
-                "longitudes lie beyond -180 to 180: --wrap (\"wrap\": true) wraps them around"
+            return "longitudes lie beyond -180 to 180: params.wrap wraps them around"
         }
         return nil
     }

@@ -52,7 +52,7 @@ final class PieceWork {
         let failure = withoutActuallyEscaping(next) { next in
             withoutActuallyEscaping(admit) { admit in
                 let line = AssemblyLine(rows, parsers, threads: threads, next, admit)
-                BoundedConcurrency.forEach(below: threads, threads: threads) { _ in line.work() }
+                Parallel(.shared, threads: threads).forEach(below: threads) { _ in line.work() }
                 return line.failure
             }
         }

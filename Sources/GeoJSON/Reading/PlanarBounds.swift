@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// A box of planar coordinates, its edges included.
-public struct PlanarBounds: Sendable, Equatable {
+public struct CoordinateBounds: Sendable, Equatable {
     public var minX: Double
     public var minY: Double
     public var maxX: Double

@@ -5,7 +5,7 @@ import JSON
 struct SentPosition {
     /// An array of two or more finite numbers.
     let text: UnsafeRawBufferPointer
-    let position: Position
+    let position: GeometryPosition
     /// Whether the longitude was wrapped, so that the text contains a different one.
     let isWrapped: Bool
 
@@ -23,7 +23,7 @@ struct SentPosition {
     }
 }
 
-extension Position {
+extension GeometryPosition {
     /// The position with its longitude wrapped to ±180 degrees.
-    var wrapped: Position { Position(longitude: FeatureRules.wrapped(longitude), latitude: latitude) }
+    var wrapped: GeometryPosition { GeometryPosition(longitude: FeatureRules.wrapped(longitude), latitude: latitude) }
 }

@@ -20,7 +20,7 @@ extension FeatureStore {
         let coordinates = FeatureCoordinates(capacity: count)
         coordinates.extend(by: count)
         let shares = (count + Self.share - 1) / Self.share
-        BoundedConcurrency.forEach(below: shares, threads: threads) { share in
+        Parallel(.shared, threads: threads).forEach(below: shares) { share in
             if !isCancelled() { read(rows(of: share), into: coordinates) }
         }
         return isCancelled() ? nil : coordinates

@@ -115,8 +115,8 @@ extension FeatureStore {
     /// Throws unless records are consecutive and within the text.
     private static func check(_ records: RecordOffsets, textCount: Int) throws(FeatureSectionError) {
         let found = Mutex<(block: Int, fault: FeatureSectionError)?>(nil)
-        ParallelShares.forEach(
-            of: 0..<records.blockStarts.count, threads: AvailableProcessors.count, smallest: blocksPerThread
+        Parallel(.shared, threads: AvailableProcessors.count).forEachShare(
+            of: 0..<records.blockStarts.count, smallest: blocksPerThread
         ) { blocks in
             guard let fault = fault(records, blocks, textCount: textCount) else { return }
             found.withLock { if blocks.lowerBound < $0?.block ?? .max { $0 = (blocks.lowerBound, fault) } }

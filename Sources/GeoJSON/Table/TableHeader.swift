@@ -102,9 +102,9 @@ public final class TableHeader: Sendable {
         let shapes = names.first { name in
             ["wkt", "geom"].contains { name.lowercased().contains($0) }
         }
-        guard let shapes else { return ": name it with \"\(what)\"" }
+        guard let shapes else { return ": name it with params.\(what)" }
         return
-            ": name it with \"\(what)\", or if \"\(shapes)\" has geometries as well-known text (WKT), convert the table, "
+            ": name it with params.\(what), or if \"\(shapes)\" has geometries as well-known text (WKT), convert the table, "
             + "for example with ogr2ogr -f GeoJSON points.geojson table.csv -oo GEOM_POSSIBLE_NAMES=\(shapes)"
     }
 

@@ -92,7 +92,7 @@ struct TableParser: ~Copyable {
             if !texts.0.isEmpty, !texts.1.isEmpty { result.advice.noteTextAsPosition() }
             return .badPosition
         }
-        var position = Position(longitude: longitude, latitude: latitude)
+        var position = GeometryPosition(longitude: longitude, latitude: latitude)
         if let fault = rules.fault(longitude: longitude, latitude: latitude) {
             guard rules.canWrap(position, after: fault) else {
                 result.advice.note(position)
@@ -112,7 +112,7 @@ struct TableParser: ~Copyable {
     /// Writes the record's lengths, id and coordinates.
     private mutating func appendHead(
         _ header: TableHeader, _ id: Int?, _ texts: (UnsafeRawBufferPointer, UnsafeRawBufferPointer),
-        wrapped: Position?, to blob: FeatureBlob
+        wrapped: GeometryPosition?, to blob: FeatureBlob
     ) {
         head.truncate(to: 0)
         if rules.promoteId == nil {

@@ -19,7 +19,7 @@ package struct PieceChecksums: Sendable {
         let count = Self.count(of: bytes.count)
         guard count > 1 else { return }
         values += [UInt64(name), UInt64(count)]
-        values += ParallelArray.make(count: count, threads: threads) { piece in
+        values += Parallel(.shared, threads: threads).array(count: count) { piece in
             let end = min((piece + 1) * Self.pieceSize, bytes.count)
             return BlockChecksum.of(UnsafeRawBufferPointer(rebasing: bytes[piece * Self.pieceSize..<end]))
         }

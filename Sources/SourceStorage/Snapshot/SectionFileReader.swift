@@ -115,7 +115,7 @@ package struct SectionFileReader: Sendable {
         let bytes = names.reduce(0) { $0 + (sections[$1]?.range.count ?? 0) }
         // Not on the process's shared threads: a disk that does not answer must not take them from other sources.
         let threads = bytes < Self.fewBytes ? 1 : AvailableProcessors.count
-        BackgroundThread.forEach(below: pieces.count, threads: threads) { number in
+        Parallel(.own, threads: threads).forEach(below: pieces.count) { number in
             let (index, piece) = pieces[number]
             let name = names[index]
             let reader = others.map { $0.names.contains(name) ? $0.reader : self } ?? self
@@ -170,6 +170,6 @@ package struct SectionFileReader: Sendable {
         guard has(name), bytes.count % stride == 0, count.map({ $0 == found }) ?? true else {
             throw StateFault("\(path) lacks section \(name), or it has a wrong size")
         }
-        return ParallelArray.copy(bytes, threads: AvailableProcessors.count)
+        return Parallel(.shared, threads: AvailableProcessors.count).copy(bytes)
     }
 }

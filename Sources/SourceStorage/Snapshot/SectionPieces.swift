@@ -80,8 +80,8 @@ package final class SectionPieces: Sendable {
         guard let section = sections[name] else { return true }
         room.add(section.range.count, ordering: .relaxed)
         let hasFailed = Atomic<Bool>(false)
-        ParallelShares.forEach(
-            of: 0..<section.checksums.count, threads: threads, smallest: Self.piecesPerThread
+        Parallel(.shared, threads: threads).forEachShare(
+            of: 0..<section.checksums.count, smallest: Self.piecesPerThread
         ) { pieces in
             let end = min(pieces.upperBound * section.pieceSize, section.range.count)
             if !load(name, pieces.lowerBound * section.pieceSize..<end) {

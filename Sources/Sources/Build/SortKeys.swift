@@ -96,7 +96,7 @@ package struct SortKeys {
             : SourceColumns(
                 store, reading: option.expression.propertyNames, from: known, threads: threads, cancellation)
         let shares = max(1, min(threads, rows.count / Self.smallestShare))
-        let parts = BoundedConcurrency.map(below: shares, threads: threads) {
+        let parts = Parallel(.shared, threads: threads).map(below: shares) {
             share -> Result<SortKeyColumn, SourceError> in
             let some = rows[rows.count * share / shares..<rows.count * (share + 1) / shares]
             guard let columns else { return .success(Self.identifiers(some, of: store, cancellation)) }

@@ -39,7 +39,7 @@ extension SourceColumns {
             cancellation.isCancelled
         }
         let passing = Mutex([[UInt32]](repeating: [], count: shares))
-        BoundedConcurrency.forEach(below: shares, threads: threads) { share in
+        Parallel(.shared, threads: threads).forEach(below: shares) { share in
             let places = count * share / shares..<count * (share + 1) / shares
             let some = living.map { Array($0[places]) } ?? places.map { UInt32(truncatingIfNeeded: $0) }
             let source = rows(some, of: store, zoom: zoom, budget)

@@ -74,7 +74,7 @@ package struct SourceColumns: Sendable {
         let parts = Self.parts(of: store.count)
         let cells = missing.map { _ in PropertyCells(count: store.count) }
         let read = Mutex<[Int: [PropertyColumnWriter]]>([:])
-        BoundedConcurrency.forEach(below: parts.count, threads: threads) { part in
+        Parallel(.shared, threads: threads).forEach(below: parts.count) { part in
             let columns = Self.read(missing, cells, parts[part], of: store, growth, cancellation)
             read.withLock { $0[part] = columns }
         }
@@ -82,7 +82,7 @@ package struct SourceColumns: Sendable {
         try cancellation.stopIfCancelled()
         let pieces = read.withLock { read in parts.indices.map { read[$0] ?? [] } }
         let joined = Mutex<[Int: PropertyColumn]>([:])
-        BoundedConcurrency.forEach(below: missing.count, threads: threads) { index in
+        Parallel(.shared, threads: threads).forEach(below: missing.count) { index in
             let column = PropertyColumn(pieces.map { $0[index] }) { cancellation.isCancelled }
             joined.withLock { $0[index] = column }
         }

@@ -103,7 +103,7 @@ package struct ViewMaker {
             guard let order else { return try project(longitudes, latitudes) }
             let rows = order.builtPlaces
             let columns = [longitudes, latitudes].map { column in
-                ParallelArray.make(count: rows.count, threads: threads) { column[Int(rows[$0])] }
+                Parallel(.shared, threads: threads).array(count: rows.count) { column[Int(rows[$0])] }
             }
             return try columns[0].withUnsafeBufferPointer { (longitudes) throws(ClusteringError) in
                 try columns[1].withUnsafeBufferPointer { (latitudes) throws(ClusteringError) in
@@ -128,7 +128,8 @@ package struct ViewMaker {
         let all = Mutex(Box.nowhere)
         // Nobody writes them, so that several threads may read them.
         nonisolated(unsafe) let (longitudes, latitudes) = (longitudes, latitudes)
-        ParallelShares.forEach(of: longitudes.indices, threads: threads, smallest: 1 << 17) { places in
+        Parallel(.shared, threads: threads).forEachShare(of: longitudes.indices, smallest: 1 << 17) {
+            places in
             var box = Box.nowhere
             for position in places { box.include((longitudes[position], latitudes[position])) }
             all.withLock {

@@ -14,7 +14,7 @@ package enum HashedPlaces {
         of store: FeatureStore, key: SipHash, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) -> [UInt64] {
         let shares = max(1, min(threads, store.count / smallestShare))
-        let parts = BoundedConcurrency.map(below: shares, threads: threads) { share in
+        let parts = Parallel(.shared, threads: threads).map(below: shares) { share in
             let rows = store.count * share / shares..<store.count * (share + 1) / shares
             return hashed(rows, of: store, key, cancellation)
         }

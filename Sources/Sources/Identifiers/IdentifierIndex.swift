@@ -28,8 +28,8 @@ package struct IdentifierIndex: Sendable {
     /// An index from stored entries, of a store with `count` features; nil if the entries are invalid.
     package init?(entries: SectionValues<UInt64>, key: SipHash, count: Int) {
         let greatest = Atomic<UInt32>(0)
-        ParallelShares.forEach(
-            of: 0..<entries.count, threads: AvailableProcessors.count, smallest: 1 << 16
+        Parallel(.shared, threads: AvailableProcessors.count).forEachShare(
+            of: 0..<entries.count, smallest: 1 << 16
         ) { share in
             // No test for each entry: the processor compares several at once.
             let found = entries.withValues { entries in

@@ -216,17 +216,16 @@ public final class FeatureImport: Sendable {
         guard !allowsEmpty, mode == .replace, gathered.accepted == 0, source.revision.pointCount > 0
         else { return }
         if gathered.advice.isOfBlankText {
-            throw .unreadableInput(
-                "The text is empty, and the import would replace the source's data with nothing; allow that with "
-                    + "\"allowEmpty\": true (--allow-empty).")
+            throw .emptyImport(
+                "The text is empty, and the import would replace the source's data with nothing.")
         }
         guard skipped > 0 else { return }
         let reasons = gathered.skippedReasons.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         let first = gathered.firstSkipped.first.map { " \($0.message)" } ?? ""
         let advice = gathered.advice.warnings(rules).map { " Note: \($0)." }.joined()
-        throw .unreadableInput(
+        throw .emptyImport(
             "None of \(skipped) features is valid (\(reasons.joined(separator: ", "))), and the import would replace "
-                + "the source's data with nothing; allow that with \"allowEmpty\": true (--allow-empty).\(first)\(advice)"
+                + "the source's data with nothing.\(first)\(advice)"
         )
     }
 }

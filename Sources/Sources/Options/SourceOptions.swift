@@ -53,7 +53,7 @@ extension SourceOptions {
         var rules = FeatureRules(promoteId: promoteId)
         rules.geometries = geometries
         if case .planar(let box) = projection {
-            rules.bounds = PlanarBounds(
+            rules.bounds = CoordinateBounds(
                 minX: box.minimumX, minY: box.minimumY, maxX: box.maximumX, maxY: box.maximumY)
         }
         return rules

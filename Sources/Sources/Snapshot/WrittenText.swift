@@ -55,7 +55,7 @@ package struct WrittenText: Sendable {
         let pieces = (count + pieceSize - 1) / pieceSize
         let done = Mutex<[Int: Sums]>([:])
         let failure = Mutex<FileError?>(nil)
-        BoundedConcurrency.forEach(below: pieces, threads: threads) { piece in
+        Parallel(.shared, threads: threads).forEach(below: pieces) { piece in
             guard failure.withLock({ $0 == nil }) else { return }
             let range = piece * pieceSize..<min(count, (piece + 1) * pieceSize)
             let window = UnsafeMutableRawBufferPointer.allocate(

@@ -47,31 +47,15 @@ package enum BackgroundThread {
         return outcome.value.withLock { $0 } ?? body()
     }
 
-    /// Runs `body` for each index below `count`, on `threads` threads of the caller's priority, and waits for them.
-    /// Threads take the indexes in ascending order, one at a time. If the system refuses threads, there are fewer.
-    ///
-    /// For work of many seconds that may use all processors. The process's shared threads stay free for urgent
-    /// work.
-    package static func forEach(below count: Int, threads: Int, _ body: @Sendable (Int) -> Void) {
-        withoutActuallyEscaping(body) { body in
-            let next = SharedCounter()
-            let work: @Sendable () -> Void = {
-                while true {
-                    let index = next.take()
-                    guard index < count else { return }
-                    body(index)
-                }
-            }
-            let crew = (1..<max(1, min(count, threads))).compactMap { _ in start(work) }
-            work()
+    /// Runs `work` with each number below `count`: with 0 on the calling thread, with the others on threads of the caller's priority, and
+    /// waits for them. If the system refuses a thread, its number is left out.
+    static func run(on count: Int, _ work: @Sendable (Int) -> Void) {
+        withoutActuallyEscaping(work) { work in
+            let threads = (1..<max(1, count)).compactMap { number in start { work(number) } }
+            work(0)
             // All threads have ended when this function returns.
-            for thread in crew { pthread_join(thread, nil) }
+            for thread in threads { pthread_join(thread, nil) }
         }
-    }
-
-    private final class SharedCounter: Sendable {
-        private let next = Atomic(0)
-        func take() -> Int { next.add(1, ordering: .relaxed).oldValue }
     }
 
     /// Nil if the system refuses a thread.

@@ -22,17 +22,8 @@ enum DaemonMessage {
         "mode": "--append", "encoding": "--mvt", "compression": "--uncompressed", "format": "--prometheus",
     ]
 
-    private static let phrases = [
-        ("Set overwrite to replace it", "Use --overwrite to replace it"),
-        (" (\"wrap\": true)", ""), ("\"allowEmpty\": true (--allow-empty)", "--allow-empty"),
-        ("name it with \"longitude\"", "name it with --longitude"),
-        ("name it with \"latitude\"", "name it with --latitude"),
-    ]
-
     /// A message in the terms of this program's users.
     static func text(_ message: String) -> String {
-        var message = message
-        for (phrase, replacement) in phrases { message = message.replacing(phrase, with: replacement) }
         var text = ""
         var rest = message[...]
         while !rest.isEmpty {
@@ -74,22 +65,5 @@ enum DaemonMessage {
         name.reduce(into: "") { text, letter in
             text += letter.isUppercase ? "-" + letter.lowercased() : String(letter)
         }
-    }
-}
-
-extension String {
-    /// Replaces each occurrence of a text.
-    fileprivate func replacing(_ text: String, with replacement: String) -> String {
-        var result = ""
-        var rest = self[...]
-        while !rest.isEmpty {
-            if rest.hasPrefix(text) {
-                result += replacement
-                rest = rest.dropFirst(text.count)
-            } else {
-                result.append(rest.removeFirst())
-            }
-        }
-        return result
     }
 }

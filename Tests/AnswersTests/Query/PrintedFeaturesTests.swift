@@ -156,7 +156,7 @@ import Testing
     func answersAreTheSameWhetherTheirFeaturesWerePrintedBeforeOrNot() throws {
         let test = try source(points: 20_000)
         try compare(test, seed: 1)
-        #expect(AnswerCache.of(test.source.revision.view).features.memoryBytes > 0)
+        #expect(ViewAnswerCache.of(test.source.revision.view).features.memoryBytes > 0)
         _ = try test.update(
             upsert: list(point(17, 3, 4, #"{"v":1000}"#), point(18, 3.001, 4, #"{"v":10000}"#)))
         try compare(test, seed: 1)
@@ -165,7 +165,7 @@ import Testing
     @Test("caching pauses if it has not paid off, and resumes later")
     func keepingRestsWhereItHasNotPaidAndGoesOnAfterwards() throws {
         let test = try source(points: 20_000)
-        let printed = AnswerCache.of(test.source.revision.view).features
+        let printed = ViewAnswerCache.of(test.source.revision.view).features
         var (rests, isResting) = (0, false)
         // All there is, piece by piece, so that nothing is asked for again until all was there.
         for turn in 0..<40 {
@@ -194,7 +194,7 @@ import Testing
                     _ = try test.clusters(
                         ClustersQuery(box: Box(west: west, south: 0, east: west + 44, north: 20), zoom: 20))
                 }
-                #expect(!AnswerCache.of(test.source.revision.view).features.isResting)
+                #expect(!ViewAnswerCache.of(test.source.revision.view).features.isResting)
             }
         }
     }
@@ -219,6 +219,6 @@ import Testing
         #expect(PrintedFeatures(indexBytes: 1 << 10).limit == 0)
         let few = try source(points: 100)
         _ = try few.world(3)
-        #expect(AnswerCache.of(few.source.revision.view).features.memoryBytes == 0)
+        #expect(ViewAnswerCache.of(few.source.revision.view).features.memoryBytes == 0)
     }
 }

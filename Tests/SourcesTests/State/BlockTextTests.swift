@@ -161,7 +161,7 @@ struct BlockTextTests {
     func concurrency() throws {
         let file = try TextFile(1 << 20)
         let text = try file.text(BlockCache(bytes: 1 << 17))
-        BoundedConcurrency.forEach(below: 8, threads: 4) { _ in
+        Parallel(.shared, threads: 4).forEach(below: 8) { _ in
             for _ in 0..<2000 {
                 let from = Int.random(in: 0..<(1 << 20) - 300)
                 #expect(read(text, from..<from + 300) == Array(file.bytes[from..<from + 300]))

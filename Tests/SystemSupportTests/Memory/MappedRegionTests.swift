@@ -74,7 +74,7 @@ struct MappedRegionTests {
             // Only the thread of one place uses it.
             nonisolated(unsafe) let file = try folder.file()
             let (region, contents) = try Self.region { try MappedRegion($0, to: file) }
-            BoundedConcurrency.forEach(below: 8, threads: 4) { place in
+            Parallel(.shared, threads: 4).forEach(below: 8) { place in
                 if place == 4 { try? file.truncate(to: 0) }
                 let sum = region.pieces[3].reduce(0) { $0 + Int($1) }
                 // What is read is right, or the region says that it is not.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
-import SystemSupport
+@testable import SystemSupport
 import Testing
 
 @Suite("A crew of workers")
@@ -59,7 +59,7 @@ struct WorkerCrewTests {
         crew.run(5) { _, _ in
             crew.run(7) { _, _ in count.add(1, ordering: .relaxed) }
         }
-        BoundedConcurrency.forEach(below: 100, threads: 4) { _ in
+        Parallel(.shared, threads: 4).forEach(below: 100) { _ in
             crew.run(7) { _, _ in count.add(1, ordering: .relaxed) }
         }
         #expect(count.load(ordering: .relaxed) == 735)

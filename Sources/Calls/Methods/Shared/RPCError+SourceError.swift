@@ -14,8 +14,9 @@ extension RPCError {
         case .invalidParameter(let path, let message): self = .invalidParam("params.\(path)", message + ".")
         case .invalidExpression(let path, let errors): self = .invalidExpression("params.\(path)", errors)
         case .sourceExists: self.init(.alreadyExists, error.description)
-        case .sourceNotFound, .clusterNotFound, .featureNotFound, .missingFile:
-            self.init(.notFound, error.description)
+        case .sourceNotFound: self.init(.notFound, "\(error); ListSources lists the sources")
+        case .clusterNotFound: self.init(.notFound, "\(error); GetClusters gives current ids")
+        case .featureNotFound, .missingFile: self.init(.notFound, error.description)
         case .revisionChanged(_, let current):
             self.init(.aborted, error.description, details: ["revision": .number(Double(current))])
         case .conflict: self.init(.aborted, error.description)
@@ -25,13 +26,15 @@ extension RPCError {
             details["line"] = feature?.line.map { .number(Double($0)) }
             details["id"] = feature?.identifier.flatMap { try? JSONReader.parse($0) }
             self.init(.invalidArgument, error.description, details: details)
+        case .emptyImport: self.init(.invalidArgument, "\(error) params.allowEmpty allows that.")
         case .unreadableInput: self.init(.invalidArgument, error.description)
         case .forbiddenFile: self.init(.permissionDenied, error.description)
         case .tooLarge, .evaluationTooLong, .diskFull: self.init(.resourceExhausted, error.description)
         case .stateNotWritable: self.init(.failedPrecondition, error.description)
         case .damaged: self.init(.dataLoss, error.description)
         case .unavailable: self.init(.unavailable, error.description)
-        case .newerFormat, .followsTable, .followsNothing: self.init(.failedPrecondition, error.description)
+        case .followsNothing: self.init(.failedPrecondition, "\(error): leave atLeast out")
+        case .newerFormat, .followsTable: self.init(.failedPrecondition, error.description)
         case .cancelled:
             self = call?.isPastDeadline == true ? CallContext.deadlineError : CallContext.cancelledError
         case .defect: self.init(.internal, error.description)

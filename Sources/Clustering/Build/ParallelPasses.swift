@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// Carries a value, such as a pointer, into work that several threads do concurrently.
 ///
@@ -7,4 +8,10 @@
 struct Unchecked<Value>: @unchecked Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }
+}
+
+extension Parallel {
+    func stopIfCancelled() throws(ClusteringError) {
+        if isCancelled() { throw .cancelled }
+    }
 }
