@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+import Expressions
+import JSON
 import SourceStorage
 
 /// The table of all aggregates, used by the readers of definitions and of snapshots.

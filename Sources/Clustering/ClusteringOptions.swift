@@ -86,3 +86,11 @@ public struct ClusteringOptions: Sendable, Equatable {
         }
     }
 }
+
+/// Why an index could not be built.
+public enum ClusteringError: Error, Sendable, Equatable {
+    case cancelled
+    case invalidOptions(String)
+    /// More points than 32-bit indexes can number.
+    case tooManyPoints(Int)
+}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CSimdjson
 
 /// Why a text is not acceptable JSON.
 public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -29,4 +30,10 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     public var description: String { message }
+}
+
+/// Either the text was not JSON, or `body` threw.
+public enum JSONTapeError<Failure: Error>: Error {
+    case json(JSONError)
+    case body(Failure)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Expressions
 import Clustering
+import Expressions
 import SystemSupport
 
 /// Folds points' values up the tree of clusters, zoom by zoom. Several threads share the clusters of one zoom.
@@ -120,4 +120,22 @@ package struct HierarchyFold {
             }
         }
     }
+}
+
+/// Combines two nodes' values. A type rather than a closure, so that steps are inlined and several of them
+/// wait for memory at the same time.
+package protocol NodeFold: Sendable {
+    associatedtype Value: BitwiseCopyable & Sendable
+
+    func fold(_ first: Value, _ second: Value) -> Value
+}
+
+/// Sums of numbers.
+struct SumFold: NodeFold {
+    func fold(_ first: Double, _ second: Double) -> Double { first + second }
+}
+
+/// Sums of counts.
+struct CountFold: NodeFold {
+    func fold(_ first: UInt32, _ second: UInt32) -> UInt32 { first &+ second }
 }

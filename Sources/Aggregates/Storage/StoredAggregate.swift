@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 import SourceStorage
+import SystemSupport
 
 /// The arrays of one column in a snapshot.
 package struct StoredAggregate {
@@ -38,4 +39,30 @@ package struct StoredAggregate {
     }
 
     func fault(_ message: String) -> StateFault { StateFault("\(path) \(message)") }
+}
+
+/// Where a column stores its arrays: as sections of a snapshot, which `StoredAggregate` reads back.
+package struct AggregateSection {
+    private let writer: SectionFileWriter
+    private let name: (UInt32) -> UInt32
+
+    /// - Parameter name: returns the name of a part's section. Parts are 0 to 7.
+    package init(_ writer: SectionFileWriter, name: @escaping (UInt32) -> UInt32) {
+        self.writer = writer
+        self.name = name
+    }
+
+    package func add<Value: BitwiseCopyable>(_ part: UInt32, _ values: [Value]) throws(FileError) {
+        try writer.add(name(part), values)
+    }
+
+    /// Adds the values of a build. A snapshot contains no values of updates.
+    package func add<Value>(_ part: UInt32, _ values: ClusterValues<Value>) throws(FileError) {
+        try writer.add(name(part), values.built)
+    }
+
+    /// Adds values of any type as three parts.
+    package func add(_ part: UInt32, _ values: [JSONValue]) throws(FileError) {
+        try ValueSections.write(values, to: writer) { name(part + $0) }
+    }
 }

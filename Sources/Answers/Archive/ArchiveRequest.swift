@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+import Glibc
+import Sources
+import SystemSupport
 
 /// What an archive should contain.
 public struct ArchiveRequest: Sendable {
@@ -30,4 +33,62 @@ public struct ArchiveRequest: Sendable {
         self.attribution = attribution
         self.generator = generator
     }
+}
+
+/// The finished archive.
+public struct ArchiveSummary: Sendable, Equatable {
+    public let tiles: Int
+    /// The file's size.
+    public let bytes: Int
+    public let zooms: ClosedRange<Int>
+    /// The extent of the points; nil without points.
+    public let bounds: Box?
+    public let revision: UInt64
+}
+
+/// The progress of writing an archive.
+public struct ArchiveProgress: Sendable, Equatable {
+    /// Tiles written.
+    public var tiles: Int
+    /// Tiles in total.
+    public var ofTiles: Int
+    /// Bytes of tiles written.
+    public var bytes: Int
+}
+
+/// A file to be written.
+public struct ArchiveTarget: Sendable {
+    /// Its directory, open.
+    let directory: FileDescriptor
+    let name: String
+    /// The path in answers.
+    public let path: String
+    /// Whether it replaces an existing file of that name.
+    let overwrites: Bool
+}
+
+/// Why an archive could not be written. No part of it remains.
+public enum ArchiveError: Error {
+    /// A file of that name exists, and `overwrite` is false.
+    case fileExists(String)
+    /// The path is not in a directory that may be written to.
+    case forbidden
+    /// The directory of the path does not exist.
+    case missingDirectory(String)
+    /// A directory has the file's name.
+    case isDirectory(String)
+    /// The disk is full, a quota is used up, or the file would be larger than a file may be.
+    case noSpace
+    /// Another system call failed.
+    case system(FileError)
+    case outOfMemory
+    /// A directory of the archive would exceed the format's limits.
+    case tooManyTiles
+    /// The caller has cancelled.
+    case cancelled
+    /// The tiles could not be encoded.
+    case source(SourceError)
+
+    /// The error that a source's error becomes.
+    init(_ error: SourceError) { self = error == .cancelled ? .cancelled : .source(error) }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Clustering
 import GeoJSON
+import JSON
 import Sources
 
 /// Where a cluster's points lie: their extent, whether they are one place, and which is nearest its centre.
@@ -54,5 +55,23 @@ struct ClusterExtent {
             (west, east) = (right, left)
         }
         return (west, east)
+    }
+}
+
+/// Writes positions.
+enum Coordinates {
+    /// Writes `[longitude,latitude]`, rounded to a number of decimals if one is given.
+    static func write(
+        _ longitude: Double, _ latitude: Double, precision: Int?, into bytes: inout ByteWriter
+    ) {
+        bytes.append("[")
+        bytes.append(number: rounded(longitude, precision))
+        bytes.append(",")
+        bytes.append(number: rounded(latitude, precision))
+        bytes.append("]")
+    }
+
+    static func rounded(_ number: Double, _ decimals: Int?) -> Double {
+        decimals.map { number.rounded(decimals: $0) } ?? number
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import GeoJSON
 import Sources
 
 /// The query of `GetClusters`.
@@ -16,4 +17,30 @@ public struct ClustersQuery: Sendable {
         self.limit = limit
         self.output = output
     }
+}
+
+/// Which parts of each feature an answer contains.
+public struct FeatureOutput: Sendable {
+    /// The properties to keep, of points and of aggregates; nil for all.
+    public var properties: PropertySelection?
+    /// The number of decimals of coordinates; nil for full precision.
+    public var precision: Int?
+    /// Additional properties of clusters.
+    public var include: ClusterDetails
+
+    public init(
+        properties: PropertySelection? = nil, precision: Int? = nil, include: ClusterDetails = []
+    ) {
+        self.properties = properties
+        self.precision = precision
+        self.include = include
+    }
+}
+
+extension FeatureOutput {
+    /// Whether features have their default form.
+    var isWhole: Bool { properties == nil && precision == nil && include.isEmpty }
+
+    /// How many features may be written between two checks for cancellation. Costly details read all points of a cluster.
+    var checkInterval: Int { include.isDisjoint(with: .costly) ? 256 : 1 }
 }

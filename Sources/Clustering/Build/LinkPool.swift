@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
+import SystemSupport
 
 /// Memory for a level's links, which threads take in small chunks: how many links a share of the nodes has is known only afterwards, and
 /// lists that grow would be copied and would touch fresh memory again and again.
@@ -80,5 +81,22 @@ final class LinkPool: @unchecked Sendable {
             get { segments[Int(number &>> bits)][Int(number & ((1 &<< bits) &- 1))] }
             nonmutating set { segments[Int(number &>> bits)][Int(number & ((1 &<< bits) &- 1))] = newValue }
         }
+    }
+}
+
+/// A node that comes before another in order and reaches it, and the number of the other's next link.
+struct NeighbourLink: BitwiseCopyable {
+    var earlier: UInt32
+    var next: UInt32
+
+    /// The number after the last link of a chain.
+    static let none = UInt32.max
+}
+
+/// Access to values that several threads read and write concurrently.
+extension Scratch where Element: AtomicRepresentable {
+    /// The value at an index as an atomic: both have the same layout.
+    @inline(__always) func atomic(_ index: Int) -> UnsafeMutablePointer<Atomic<Element>> {
+        UnsafeMutableRawPointer(base + index).assumingMemoryBound(to: Atomic<Element>.self)
     }
 }

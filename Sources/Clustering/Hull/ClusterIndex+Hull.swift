@@ -46,3 +46,14 @@ extension ClusterIndex {
         return candidates
     }
 }
+
+/// A position in degrees.
+public struct Position: Hashable, Sendable, BitwiseCopyable {
+    public var longitude: Double
+    public var latitude: Double
+
+    @inlinable public init(longitude: Double, latitude: Double) {
+        self.longitude = longitude
+        self.latitude = latitude
+    }
+}

@@ -56,3 +56,57 @@ extension ClusterIndex {
         }
     }
 }
+
+/// Consecutive leaves in the base's leaves, or a single point.
+struct LeafRun: Sendable, BitwiseCopyable {
+    /// The number of leaves before it.
+    let position: Int
+    /// The point itself, or the index of the first leaf in the base's leaves.
+    let first: Int
+    let isPoint: Bool
+}
+
+extension LayeredIndex {
+    /// A cluster's leaves as runs, in order.
+    func leafRuns(of cluster: ClusterOrdinal) -> [LeafRun] {
+        var runs: [LeafRun] = []
+        var end = 0
+        appendRuns(of: NodeKey(cluster), &runs, &end)
+        return runs
+    }
+
+    private func appendRuns(of key: NodeKey, _ runs: inout [LeafRun], _ end: inout Int) {
+        if key.isCluster, deltaRow(key.number) != nil {
+            for position in 0..<childCount(ofCluster: key.number) {
+                appendRuns(of: child(position, ofCluster: key.number), &runs, &end)
+            }
+            return
+        }
+        let first = key.isCluster ? Int(base.columns.leafStarts[key.number]) : key.number
+        runs.append(LeafRun(position: end, first: first, isPoint: !key.isCluster))
+        end += Int(pointCount(of: key))
+    }
+}
+
+extension ClusterIndex {
+    /// A cluster's children: the node from which it grew, then those that joined it, in the order of their origins.
+    public func children(of cluster: ClusterOrdinal) -> Children {
+        let places = layers.childPlaces(ofCluster: Int(cluster.rawValue))
+        return Children(
+            index: self, cluster: Int(cluster.rawValue), start: places.lowerBound, endIndex: places.count)
+    }
+
+    /// A cluster's children.
+    public struct Children: RandomAccessCollection, Sendable {
+        let index: ClusterIndex
+        let cluster: Int
+        /// The first child's place among the children of the layer that has the cluster.
+        let start: Int
+        public let endIndex: Int
+
+        public var startIndex: Int { 0 }
+        public subscript(position: Int) -> Node {
+            index.layers.child(at: start &+ position, ofCluster: cluster).node
+        }
+    }
+}

@@ -37,3 +37,44 @@ public struct FeatureFormat: Sendable, Equatable {
         }
     }
 }
+
+/// Detects formats that are often mistaken for GeoJSON, and says what to do with them.
+enum ForeignFormat {
+    /// What to do with a text in an older encoding.
+    static let conversion = "convert the file to UTF-8, for example with iconv -f LATIN1 -t UTF-8"
+
+    /// What to do with a binary file; nil if its format is unknown.
+    static func binaryProblem(of text: UnsafeRawBufferPointer) -> String? {
+        for (magic, offset, name) in magics
+        where text.count >= offset + magic.count && text[offset..<offset + magic.count].elementsEqual(magic) {
+            return "This is \(name): 'clusterctl import' reads it through GDAL's ogr2ogr."
+        }
+        return nil
+    }
+
+    /// What to do with a text in another format, detected from its beginning; nil if the format is unknown.
+    static func textProblem(of text: UnsafeRawBufferPointer, from start: Int) -> String? {
+        if text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) {
+            return "The text is UTF-16: convert it to UTF-8, for example with iconv -f UTF-16 -t UTF-8."
+        }
+        if text[start...].starts(with: "<!DOCTYPE html".utf8) || text[start...].starts(with: "<html".utf8) {
+            return "This is a web page, not GeoJSON: the download may have failed."
+        }
+        if text[start...].starts(with: "<?xml".utf8) || text[start...].starts(with: "<kml".utf8)
+            || text[start...].starts(with: "<gpx".utf8)
+        {
+            return
+                "This is XML, such as KML, GPX or GML: 'clusterctl import' reads it through GDAL's ogr2ogr."
+        }
+        return nil
+    }
+
+    private static let magics: [(magic: [UInt8], offset: Int, name: String)] = [
+        (Array("SQLite format 3".utf8), 0, "a GeoPackage or another SQLite file"),
+        ([0x50, 0x4B, 0x03, 0x04], 0, "a zip archive, such as a Shapefile or KMZ"),
+        ([0x66, 0x67, 0x62, 0x03], 0, "a FlatGeobuf file"),
+        ([0x00, 0x00, 0x27, 0x0A], 0, "a Shapefile"),
+        (Array("PAR1".utf8), 0, "a Parquet file"),
+        (Array("ARROW1".utf8), 0, "an Arrow file"),
+    ]
+}

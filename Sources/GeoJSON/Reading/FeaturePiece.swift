@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import JSON
 
 /// Consecutive features to be added to a builder. Several pieces may be filled at the same time, each by
 /// one thread. The builder admits them in order, one at a time.
@@ -74,4 +75,30 @@ extension FeatureStoreBuilder {
     public mutating func admit(_ piece: FeaturePiece) throws(GeoJSONError) -> AdmittedPiece {
         AdmittedPiece(rows: rows, part: try admit(piece.result) { _ in nil }, piece: piece)
     }
+}
+
+/// The properties of consecutive features. Used by one thread at a time.
+public protocol PropertyPiece: AnyObject {
+    /// - Parameter properties: the next valid feature's properties, an object or null. Valid only during the call.
+    func add(_ properties: JSONElement)
+
+    /// The same for a table's row.
+    func add(_ row: TableRow)
+
+    /// Removes all features.
+    func removeAll()
+}
+
+/// Reads features' properties during parsing, when their values are available.
+///
+/// Each piece is filled by one thread; the collector receives pieces in the features' order. Used by one thread
+/// at a time, the one that uses the builder.
+public protocol PropertyCollector: AnyObject, Sendable {
+    /// The memory held, in bytes.
+    var memoryBytes: Int { get }
+
+    func makePiece() -> any PropertyPiece
+
+    /// Appends a piece's features. The piece must be one that this collector has made.
+    func take(_ piece: any PropertyPiece)
 }

@@ -11,7 +11,7 @@ public struct FeatureReader: ~Copyable {
     /// Bytes of a file that were read and not cut yet.
     private var unread = Unread()
     private let cutting: Cutting
-    private let crew: ParserCrew
+    private let crew: ParallelParser
 
     /// A cutter that a closure may use while another part of the reader is in use. Only the reader has it.
     private final class Cutting {
@@ -31,7 +31,7 @@ public struct FeatureReader: ~Copyable {
     ///   - window: the number of bytes to gather before parsing.
     public init(_ format: FeatureFormat = FeatureFormat(), threads: Int = 1, window: Int = 2 << 20) {
         cutting = Cutting(format)
-        crew = ParserCrew(threads: max(1, threads), window: window)
+        crew = ParallelParser(threads: max(1, threads), window: window)
     }
 
     /// Adds the complete features to a builder. If it throws, the reader and the builder must be discarded.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Glibc
 import JSON
 
 /// A piece's text to be parsed by another thread.
@@ -171,4 +172,42 @@ struct PieceText: Sendable {
     private static func isSpace(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: " ") || byte >= 9 && byte <= 13
     }
+}
+
+/// Numbers the lines of consecutive pieces.
+struct PieceLines {
+    private var next = 1
+
+    /// The line of the first byte of the next piece, from 1.
+    ///
+    /// - Parameter piece: after `join`.
+    mutating func first(of piece: PieceText) -> Int {
+        let first = next + piece.linesBefore
+        next = first + piece.lines
+        return first
+    }
+}
+
+/// Counts line ends.
+enum LineCount {
+    /// - Complexity: O(bytes), at about ten gigabytes per second if lines are long.
+    static func of(_ text: UnsafeRawBufferPointer) -> Int {
+        guard var start = text.baseAddress else { return 0 }
+        let end = start + text.count
+        var count = 0
+        while let found = memchr(start, Int32(UInt8(ascii: "\n")), end - start) {
+            count &+= 1
+            start = UnsafeRawPointer(found) + 1
+        }
+        return count
+    }
+}
+
+/// A piece with space reserved in a builder.
+public struct AdmittedPiece {
+    let rows: GatheredRows
+    let part: GatheredRows.Reservation
+    public let piece: FeaturePiece
+
+    public func fill() { rows.fill(part, from: piece.result) }
 }

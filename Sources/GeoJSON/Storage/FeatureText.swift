@@ -42,3 +42,27 @@ public protocol FeatureText: AnyObject, Sendable {
     ///   - pause: waits for a few milliseconds; called while others use the disk. Nil: without pauses.
     func verify(isCancelled: () -> Bool, demand: () -> Int, pause: (() -> Void)?) -> Bool
 }
+
+/// A file for features' text that is too long for memory, written while features are gathered.
+public protocol TextSink: AnyObject, Sendable {
+    /// Writes a part of the text. Safe from any thread. Parts must not overlap or leave gaps. After a failure the
+    /// text cannot be read.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int)
+
+    /// The complete text.
+    ///
+    /// - Parameter count: its size in bytes.
+    func finish(count: Int) -> any FeatureText
+}
+
+/// When text goes to a file, and how the file is made.
+public struct TextSpill: Sendable {
+    /// The size from which text goes to a file, in bytes.
+    let bytes: Int
+    /// Nil if the file cannot be created. Then the text stays in memory.
+    let make: @Sendable () -> (any TextSink)?
+
+    public init(from bytes: Int, _ make: @escaping @Sendable () -> (any TextSink)?) {
+        (self.bytes, self.make) = (bytes, make)
+    }
+}
