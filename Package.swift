@@ -62,6 +62,7 @@ let package = Package(
         // The handler of SIGBUS.
         .target(name: "CPageFault"),
         .target(name: "SystemSupport", dependencies: ["CLinux", "CPageFault"]),
+        .target(name: "ReplicationLog"),
         .target(name: "SourceStorage", dependencies: ["Compression", "SystemSupport"]),
         .target(
             name: "Aggregates",
@@ -69,7 +70,8 @@ let package = Package(
         .target(
             name: "Sources",
             dependencies: [
-                "Aggregates", "SourceStorage", "Clustering", "Expressions", "GeoJSON", "Compression", "JSON",
+                "ReplicationLog", "Aggregates", "SourceStorage", "Clustering", "Expressions", "GeoJSON",
+                "Compression", "JSON",
                 "SystemSupport",
             ]),
         .target(
@@ -84,7 +86,8 @@ let package = Package(
         .target(
             name: "Calls",
             dependencies: [
-                "Sources", "Answers", "SystemSupport", "VectorTile", "ClusterProtocol", "Clustering",
+                "ReplicationLog", "Sources", "Answers", "SystemSupport", "VectorTile", "ClusterProtocol",
+                "Clustering",
                 "Expressions", "GeoJSON",
                 "JSON",
             ], swiftSettings: uncheckedExclusivity),
@@ -99,7 +102,9 @@ let package = Package(
                 "SystemSupport",
             ],
             swiftSettings: uncheckedExclusivity),
-        .target(name: "PostgresFeed", dependencies: ["CPostgres", "EventLoop", "JSON", "SystemSupport"]),
+        .target(
+            name: "PostgresFeed",
+            dependencies: ["ReplicationLog", "CPostgres", "EventLoop", "JSON", "SystemSupport"]),
         .target(
             name: "Daemon",
             dependencies: [
@@ -152,7 +157,9 @@ let package = Package(
             dependencies: ["ClusterProtocol", "JSON", "Compression", "TestSupport"]),
         .testTarget(
             name: "PostgresFeedTests",
-            dependencies: ["PostgresFeed", "EventLoop", "JSON", "SystemSupport", "TestSupport"]),
+            dependencies: [
+                "ReplicationLog", "PostgresFeed", "EventLoop", "JSON", "SystemSupport", "TestSupport",
+            ]),
         .testTarget(
             name: "SocketDoorTests", dependencies: ["SocketDoor", "Calls", "ClusterProtocol", "JSON"]),
         .testTarget(
@@ -168,7 +175,8 @@ let package = Package(
         .testTarget(
             name: "SourcesTests",
             dependencies: [
-                "Sources", "Answers", "Aggregates", "SourceStorage", "SystemSupport", "Clustering",
+                "ReplicationLog", "Sources", "Answers", "Aggregates", "SourceStorage", "SystemSupport",
+                "Clustering",
                 "Expressions", "GeoJSON", "JSON", "SourceTestSupport", "TestSupport",
             ]),
         .testTarget(
@@ -180,13 +188,15 @@ let package = Package(
         .testTarget(
             name: "CallsTests",
             dependencies: [
-                "Calls", "Answers", "Sources", "ClusterProtocol", "GeoJSON", "JSON", "SystemSupport",
+                "ReplicationLog", "Calls", "Answers", "Sources", "ClusterProtocol", "GeoJSON", "JSON",
+                "SystemSupport",
                 "SourceTestSupport", "TestSupport", "CAllocationCounter",
             ]),
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Daemon", "SocketDoor", "Calls", "PostgresFeed", "Sources", "Answers", "SystemSupport",
+                "ReplicationLog", "Daemon", "SocketDoor", "Calls", "PostgresFeed", "Sources", "Answers",
+                "SystemSupport",
                 "ClusterProtocol", "EventLoop", "GeoJSON", "JSON", "SourceTestSupport", "TestSupport",
             ]),
         .testTarget(

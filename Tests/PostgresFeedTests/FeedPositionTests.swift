@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import ReplicationLog
 import SystemSupport
 import Testing
 

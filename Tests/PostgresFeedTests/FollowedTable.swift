@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
 import Foundation
+import ReplicationLog
 import SystemSupport
 import TestSupport
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import JSON
-import SystemSupport
+import ReplicationLog
 
 /// The result of `CatalogQuery`.
 struct Catalog: Sendable, Equatable {

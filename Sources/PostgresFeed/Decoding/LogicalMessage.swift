@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import SystemSupport
+import ReplicationLog
 
 /// A message of the output plugin `pgoutput`, protocol versions 1 and 2.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import SystemSupport
+import ReplicationLog
 
 /// A message of the streaming replication protocol, within CopyData.
 ///

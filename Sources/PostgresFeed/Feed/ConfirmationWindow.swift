@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import SystemSupport
+import ReplicationLog
 
 /// Transactions that were delivered and not confirmed yet.
 struct ConfirmationWindow {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import SystemSupport
+import ReplicationLog
 
 /// A source's position in the log of one server, and what distinguishes that server's history from others.
 ///

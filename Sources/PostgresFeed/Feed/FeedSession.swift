@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
-import SystemSupport
+import ReplicationLog
 
 /// One connection's life: it reads the catalog, copies the table if necessary, and follows it until an error.
 final class FeedSession {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import SystemSupport
+import ReplicationLog
 
 /// Receives a session's reports.
 protocol FeedSessionOwner: AnyObject {

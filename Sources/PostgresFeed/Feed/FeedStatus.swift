@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import SystemSupport
+import ReplicationLog
 
 /// The progress of a feed.
 public struct FeedStatus: Sendable, Equatable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
 import Glibc
-import SystemSupport
+import ReplicationLog
 
 /// Follows a table's changes by logical replication, and reports the confirmed position to the server.
 final class FollowRun {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import SystemSupport
+import ReplicationLog
 
 /// The answer to `IDENTIFY_SYSTEM`, which distinguishes a server's history from others.
 struct SystemIdentity: Equatable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
 import Glibc
-import SystemSupport
+import ReplicationLog
 
 /// Follows one table of a PostgreSQL server: copies it, then delivers its transactions in commit order. It
 /// recovers from all failures of the connection and the server. Used only on the loop's thread.

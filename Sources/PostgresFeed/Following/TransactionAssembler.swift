@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import JSON
-import SystemSupport
+import ReplicationLog
 
 /// Assembles the messages of `pgoutput` into whole transactions of one table. Used on the loop's thread; it
 /// knows no connection.

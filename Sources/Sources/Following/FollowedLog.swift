@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import SystemSupport
+import ReplicationLog
 
 /// The log that a revision's data follow, and up to which position.
 public struct FollowedLog: Sendable, Equatable {

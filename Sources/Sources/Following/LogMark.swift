@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import SystemSupport
+import ReplicationLog
 
 /// The point at which a reader of the log resumes.
 public struct LogMark: Sendable, Equatable {

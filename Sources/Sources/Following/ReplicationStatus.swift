@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import JSON
-import SystemSupport
+import ReplicationLog
 
 /// How far a source has followed its table, and what prevents it from continuing.
 public struct ReplicationStatus: Sendable, Equatable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import GeoJSON
 import JSON
+import ReplicationLog
 import SourceStorage
 import SystemSupport
 

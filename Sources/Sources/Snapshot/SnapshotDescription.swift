@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import JSON
+import ReplicationLog
 import SourceStorage
 import SystemSupport
 

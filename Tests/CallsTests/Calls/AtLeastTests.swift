@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 import JSON
+import ReplicationLog
 import SourceTestSupport
 import SystemSupport
 import Testing

@@ -2,6 +2,7 @@
 import Foundation
 import GeoJSON
 import JSON
+import ReplicationLog
 import SourceTestSupport
 import Synchronization
 import SystemSupport

@@ -2,9 +2,9 @@
 import ClusterProtocol
 import Answers
 import Sources
-import SystemSupport
 import GeoJSON
 import JSON
+import ReplicationLog
 
 /// Finds the sources that calls name, and reads the params that many methods share.
 package struct SourceCatalog: Sendable {

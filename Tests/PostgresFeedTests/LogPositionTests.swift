@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import SystemSupport
+import ReplicationLog
 import Testing
 
 @Suite("Log position") struct LogPositionTests {
