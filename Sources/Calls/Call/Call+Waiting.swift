@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
+import ReplicationLog
 import Sources
 import SystemSupport
 
