@@ -72,3 +72,153 @@ struct TableLayout: Sendable, Equatable {
         return Fingerprint.of(text)
     }
 }
+
+/// The SQL of generated columns that derive points from other geometries.
+enum GeneratedColumn {
+    /// A column with the same points in degrees.
+    static func transformed(_ column: Catalog.Column, of configuration: TableFeedConfiguration) -> [String] {
+        [statement(column, configuration, "ST_Transform(\(plain(column)), 4326)")]
+    }
+
+    /// A column with a point on each geometry.
+    static func point(
+        _ column: Catalog.Column, of configuration: TableFeedConfiguration, reference: Int
+    ) -> [String] {
+        let point = "ST_PointOnSurface(\(plain(column)))"
+        let value =
+            [0, 4326].contains(reference) ? "ST_SetSRID(\(point), 4326)" : "ST_Transform(\(point), 4326)"
+        return [statement(column, configuration, value)]
+    }
+
+    private static func statement(
+        _ column: Catalog.Column, _ configuration: TableFeedConfiguration, _ value: String
+    ) -> String {
+        return
+            "ALTER TABLE \(configuration.readableTable) ADD COLUMN \(SQLName.readable(column.name + "_4326")) geometry(Point, 4326) "
+            + "GENERATED ALWAYS AS (\(value)) STORED;"
+    }
+
+    private static func plain(_ column: Catalog.Column) -> String {
+        SQLName.readable(column.name) + (column.typeText.contains("geography") ? "::geometry" : "")
+    }
+}
+
+/// Finds the columns from which generated columns are computed.
+struct GeneratedInputs {
+    private let catalog: Catalog
+
+    init(_ catalog: Catalog) { self.catalog = catalog }
+
+    /// The columns that an expression names. They may include a name that is only part of another word, which
+    /// does no harm to the computation.
+    func names(_ column: Catalog.Column) -> [String] {
+        catalog.columns.filter { !$0.isGenerated && column.expression.contains($0.name) }.map(\.name)
+    }
+
+    /// The generated columns of a layout, with their indexes in it, and all columns from which they are
+    /// computed.
+    func find(_ columns: [String]) -> ([TableLayout.Generated], [TableLayout.Input]) {
+        let generated = columns.enumerated().compactMap { index, name in
+            catalog.columns.first { $0.name == name && $0.isGenerated }.map { (index, $0) }
+        }
+        let used = Set(generated.flatMap { names($0.1) })
+        let inputs = catalog.columns.filter { used.contains($0.name) }
+        return (
+            generated.map { index, column in
+                let names = names(column)
+                return TableLayout.Generated(
+                    index: index, expression: column.expression, typeText: column.typeText,
+                    castsToOutput: catalog.types.castsToOutput(column.type),
+                    inputs: inputs.indices.filter { names.contains(inputs[$0].name) })
+            },
+            inputs.map {
+                TableLayout.Input(name: $0.name, type: $0.type, modifier: $0.modifier, typeText: $0.typeText)
+            }
+        )
+    }
+}
+
+/// The type modifier of a PostGIS column, such as that of `geometry(Point, 4326)`.
+///
+/// Source: TYPMOD_GET_SRID and TYPMOD_GET_TYPE in PostGIS's liblwgeom.h.
+struct GeometryModifier: Equatable {
+    /// The SRID; 0 if there is none.
+    let reference: Int
+    /// The WKB number of the only kind allowed; 0 allows all.
+    let kind: Int
+
+    init(_ modifier: Int) {
+        guard modifier >= 0 else {
+            (reference, kind) = (0, 0)
+            return
+        }
+        reference = ((modifier & 0x0fff_ff00) - (modifier & 0x1000_0000)) >> 8
+        kind = (modifier & 0xfc) >> 2
+    }
+
+    var allowsPoints: Bool { kind <= 1 }
+}
+
+/// Identifies what a table's rows lie in, to notice changes of rows that the log does not contain.
+///
+/// The log has no rows of a table that ALTER TABLE rewrites, nor of a partition that is attached, detached,
+/// dropped or truncated by itself.
+///
+/// Its text is `PARTITIONS-FILES-COLUMNS`, three numbers of 32 bits in hexadecimal digits.
+struct TableStorage: Sendable, Equatable, LosslessStringConvertible {
+    /// Changes with the table's partitions.
+    let partitions: UInt32
+    /// Changes when the table or a partition gets another file (`relfilenode`): by a rewrite, but also by
+    /// VACUUM FULL, CLUSTER, TRUNCATE and SET TABLESPACE.
+    let files: UInt32
+    /// Changes with the definition of a column: each ALTER COLUMN writes it again, even if the type stays.
+    let columns: UInt32
+
+    /// - Parameters:
+    ///   - partitions: the object ids of the table and of its partitions.
+    ///   - files: their files.
+    ///   - columns: the transactions that wrote the definitions of the columns.
+    init(partitions: String, files: String, columns: String) {
+        self.partitions = Fingerprint.of(partitions)
+        self.files = Fingerprint.of(files)
+        self.columns = Fingerprint.of(columns)
+    }
+
+    /// Reads what `description` writes; nil for anything else.
+    init?(_ text: String) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false).map { UInt32($0, radix: 16) }
+        guard parts.count == 3, let partitions = parts[0], let files = parts[1], let columns = parts[2]
+        else { return nil }
+        (self.partitions, self.files, self.columns) = (partitions, files, columns)
+    }
+
+    var description: String {
+        [partitions, files, columns].map { String($0, radix: 16) }.joined(separator: "-")
+    }
+
+    /// Why the table must be copied again if its rows lay in `earlier` before; nil if the log has all changes
+    /// since then.
+    ///
+    /// VACUUM FULL and CLUSTER keep the rows, and the log has TRUNCATE of the whole table. They do not touch
+    /// the columns' definitions, so only a table with partitions, of which one may have been truncated, is
+    /// copied after them.
+    func copyReason(since earlier: TableStorage, isPartitioned: Bool) -> String? {
+        if partitions != earlier.partitions {
+            return "a partition was added or removed, whose rows the server's log does not have"
+        }
+        guard files != earlier.files else { return nil }
+        if columns != earlier.columns {
+            return
+                "the table was rewritten, as by ALTER TABLE … TYPE … USING, which the server's log does not have"
+        }
+        return isPartitioned
+            ? "a partition has another file, as after TRUNCATE, which the server's log does not have" : nil
+    }
+}
+
+/// Hashes text (FNV-1a), with the same result in every process.
+enum Fingerprint {
+    static func of(_ text: String) -> UInt32 {
+        text.utf8.reduce(0x811c_9dc5) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
+    }
+}

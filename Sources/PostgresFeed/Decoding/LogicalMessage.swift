@@ -157,3 +157,32 @@ enum LogicalMessage {
         PostgresDataError("the server sent a logical replication message with an unexpected byte \(byte)")
     }
 }
+
+/// A table as `pgoutput` describes it before its first row.
+struct ReplicatedTable: Sendable, Equatable {
+    struct Column: Sendable, Equatable {
+        let name: String
+        /// The type's object id.
+        let type: UInt32
+        let modifier: Int32
+        /// Whether the column is part of the replica identity.
+        let isKey: Bool
+    }
+
+    let id: UInt32
+    let schema: String
+    let name: String
+    /// The replica identity: `d` default, `n` nothing, `f` all columns, `i` an index.
+    let replicaIdentity: UInt8
+    let columns: [Column]
+}
+
+/// A column's value in a row. The bytes are a slice of the message that contained it, and valid as long as
+/// that is.
+enum RowValue {
+    case null
+    /// A large value that did not change and that the server does not repeat (TOAST).
+    case unchanged
+    /// The output of the type's output function.
+    case text(UnsafeRawBufferPointer)
+}

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
+/// The beginning of a copy.
+public struct CopyStart: Sendable, Equatable {
+    /// Why the table is copied: a sentence for the log.
+    public let reason: String
+    /// The server's estimate of the number of rows; nil if it has none.
+    public let estimatedRows: Int?
+}
+
 /// Rows of a copy as the server sent them. Several pieces may be read concurrently; their order is that of
 /// delivery.
 public struct CopyPiece: Sendable {
@@ -34,4 +42,49 @@ public struct CopyPiece: Sendable {
         }
         return count
     }
+}
+
+/// A row that is a feature.
+public struct CopiedRow {
+    /// The GeoJSON feature.
+    public let text: UnsafeRawBufferPointer
+    private let parts: RowWriter.Parts
+
+    init(text: UnsafeRawBufferPointer, parts: RowWriter.Parts) { (self.text, self.parts) = (text, parts) }
+
+    /// Whether the text is certainly valid JSON: no part of it was copied from values of JSON types.
+    public var isPlain: Bool { parts.isPlain }
+    /// The text of the id: an integer or a string.
+    public var identifier: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: text[parts.identifier]) }
+    /// The text of the array of coordinates.
+    public var coordinates: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: text[parts.coordinates])
+    }
+    /// The text of the object of properties.
+    public var properties: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: text[parts.properties]) }
+    /// The position in degrees.
+    public var longitude: Double { parts.longitude }
+    public var latitude: Double { parts.latitude }
+}
+
+/// The content of a piece of a copy.
+public struct CopyCount: Sendable {
+    /// The piece's size in bytes.
+    let byteCount: Int
+    /// The number of rows that are features.
+    public internal(set) var rows = 0
+    public internal(set) var skipped = SkippedRows()
+    /// Why the rest of the piece could not be read.
+    public internal(set) var error: PostgresDataError?
+
+    init(byteCount: Int) { self.byteCount = byteCount }
+}
+
+/// The end of a copy.
+public struct CopyEnd: Sendable, Equatable {
+    /// The copy contains exactly the transactions that were committed before this position.
+    public let position: FeedPosition
+    /// The number of rows that are features.
+    public let rowCount: Int
+    public let skipped: SkippedRows
 }

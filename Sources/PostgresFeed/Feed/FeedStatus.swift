@@ -1,6 +1,21 @@
 // SPDX-License-Identifier: MIT
 import ReplicationLog
 
+/// What a feed is doing.
+public enum FeedState: Sendable, Equatable {
+    case connecting
+    /// It cannot continue now and retries by itself. The text gives the reason for a person; it contains no
+    /// secrets.
+    case waiting(String)
+    /// The table is being copied.
+    case copying
+    /// Changes arrive as they are committed.
+    case following
+    /// A person must act first; the text says what is wrong and contains the SQL. It is checked again from
+    /// time to time.
+    case failed(String)
+}
+
 /// The progress of a feed.
 public struct FeedStatus: Sendable, Equatable {
     public internal(set) var state = FeedState.connecting
@@ -15,4 +30,54 @@ public struct FeedStatus: Sendable, Equatable {
     public internal(set) var lagMilliseconds: Int64?
     /// Counters since the feed was created.
     public internal(set) var counters = FeedCounters()
+}
+
+/// What a feed has done since it was created.
+public struct FeedCounters: Sendable, Equatable {
+    public internal(set) var connections = 0
+    /// How often the catalog was looked at while the table was followed.
+    public internal(set) var catalogChecks = 0
+    public internal(set) var copies = 0
+    public internal(set) var copiedRows = 0
+    public internal(set) var transactions = 0
+    public internal(set) var changes = 0
+    /// Bytes of transactions written to the spool.
+    public internal(set) var spooledBytes = 0
+    public internal(set) var receivedBytes = 0
+}
+
+/// The number of rows that are not features, by reason.
+public struct SkippedRows: Sendable, Equatable {
+    public enum Reason: String, Sendable, CaseIterable {
+        /// The geometry or a coordinate is NULL, or the geometry is empty.
+        case noPosition
+        case notAPoint
+        /// A coordinate is infinite or not a number.
+        case notFinite
+        /// The longitude is beyond ±180 or the latitude beyond ±90 degrees.
+        case outOfRange
+        /// The geometry has an SRID other than 4326, 3857 and none.
+        case otherReference
+        /// The feature's text is larger than a feature may be.
+        case tooLarge
+        /// The row has no value in the column of its id.
+        case noID
+    }
+
+    private var counts = [Int](repeating: 0, count: Reason.allCases.count)
+
+    public init() {}
+
+    public subscript(reason: Reason) -> Int {
+        get { counts[Self.index(reason)] }
+        set { counts[Self.index(reason)] = newValue }
+    }
+
+    public var total: Int { counts.reduce(0, +) }
+
+    public static func += (left: inout SkippedRows, right: SkippedRows) {
+        for index in left.counts.indices { left.counts[index] += right.counts[index] }
+    }
+
+    private static func index(_ reason: Reason) -> Int { Reason.allCases.firstIndex(of: reason) ?? 0 }
 }

@@ -1,6 +1,46 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
+/// How an SQL value becomes JSON: as with `to_jsonb`, from the output of the type's output function.
+///
+/// Source: json_categorize_type and datum_to_jsonb in PostgreSQL's src/backend/utils/adt.
+indirect enum ValueKind: Sendable, Equatable {
+    case boolean
+    /// Integers, floating point and numeric.
+    case number
+    /// json and jsonb: already JSON.
+    case json
+    case timestamp
+    /// A timestamp followed by `+00`: sessions are in UTC.
+    case zonedTimestamp
+    case array(of: ValueKind, delimiter: UInt8)
+    /// int2vector and oidvector: numbers separated by blanks.
+    case vector(of: ValueKind)
+    case composite([Field])
+    /// The extension hstore.
+    case keyValues
+    /// A PostGIS geometry that is a property: GeoJSON, as its cast to json returns it.
+    case geometry
+    /// Everything else is a string.
+    case text
+
+    /// Whether the JSON of such a value is composed of scalars here, so that it is valid without a check.
+    var isPlain: Bool {
+        switch self {
+        case .boolean, .number, .timestamp, .zonedTimestamp, .keyValues, .text: true
+        case .json, .array, .vector, .composite, .geometry: false
+        }
+    }
+
+    struct Field: Sendable, Equatable {
+        /// The name as a JSON string.
+        let name: [UInt8]
+        let kind: ValueKind
+        /// The field's index in the composite type; fields are in jsonb's order of keys.
+        let index: Int
+    }
+}
+
 /// Writes SQL values as JSON. The JSON of a value is the same whichever way it came from the server.
 enum ValueWriter {
     static func append(
@@ -70,5 +110,62 @@ enum ValueWriter {
         if isZoned { writer.append(":00") }
         writer.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[end...]))
         writer.append(UInt8(ascii: "\""))
+    }
+}
+
+/// The order of an object's keys in jsonb: shorter keys first, then by bytes.
+enum JSONBOrder {
+    static func precedes(_ first: [UInt8], _ second: [UInt8]) -> Bool {
+        first.count == second.count ? first.lexicographicallyPrecedes(second) : first.count < second.count
+    }
+}
+
+/// Writes numbers as `to_jsonb` does: without exponents, because it converts them to `numeric`.
+enum NumberText {
+    static func append(_ text: UnsafeRawBufferPointer, to writer: inout ByteWriter) {
+        var exponent: Int?
+        for (index, byte) in text.enumerated() {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."): continue
+            case UInt8(ascii: "e") where index > 0: exponent = index
+            default: return writer.append(json: text)  // NaN and the infinities
+            }
+            break
+        }
+        if let exponent {
+            expand(text, exponentAt: exponent, to: &writer)
+        } else if text.count == 2, text[0] == UInt8(ascii: "-"), text[1] == UInt8(ascii: "0") {
+            writer.append(UInt8(ascii: "0"))
+        } else {
+            writer.append(contentsOf: text)
+        }
+    }
+
+    /// Expands an exponent: `-1.5e+20` to `-150000000000000000000`, `1e-07` to `0.0000001`.
+    private static func expand(
+        _ text: UnsafeRawBufferPointer, exponentAt offset: Int, to writer: inout ByteWriter
+    ) {
+        let rest = UnsafeRawBufferPointer(rebasing: text[(offset + 1)...])
+        // A type's exponents have at most three digits.
+        guard let exponent = Int(String(decoding: rest, as: UTF8.self)), exponent.magnitude < 1000 else {
+            return writer.append(json: text)
+        }
+        var digits: [UInt8] = []
+        var pointAfter: Int?
+        for byte in text[..<offset] where byte != UInt8(ascii: "-") {
+            if byte == UInt8(ascii: ".") { pointAfter = digits.count } else { digits.append(byte) }
+        }
+        if text[0] == UInt8(ascii: "-") { writer.append(UInt8(ascii: "-")) }
+        let whole = (pointAfter ?? digits.count) + exponent
+        if whole <= 0 {
+            writer.append("0.")
+            for _ in whole..<0 { writer.append(UInt8(ascii: "0")) }
+            writer.append(contentsOf: digits)
+            return
+        }
+        for index in 0..<max(whole, digits.count) {
+            if index == whole { writer.append(UInt8(ascii: ".")) }
+            writer.append(index < digits.count ? digits[index] : UInt8(ascii: "0"))
+        }
     }
 }
