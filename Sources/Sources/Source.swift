@@ -28,8 +28,6 @@ public final class Source: Sendable {
     /// Writes the source's snapshots and retries reading its files, one job after another. Each source has its own queue, since its disk
     /// may hang.
     package let background = DispatchQueue(label: "snapshots", qos: .utility)
-    /// Writes the source's overviews without waiting for a snapshot.
-    package let summarizing = DispatchQueue(label: "overviews", qos: .utility)
     /// Removes expired features without waiting for a snapshot.
     let expiring = DispatchQueue(label: "expiry", qos: .utility)
     /// The changes of the source, for work in the background that gives way to them.
@@ -47,17 +45,11 @@ public final class Source: Sendable {
         var compactionFloor = 0
         /// Whether the source's files are still being read.
         var isLoading = false
-        /// What is answered meanwhile; nil if nothing is.
-        var overview: Overview?
         /// Why the source's data are unavailable; nil if they are not.
         var fault: StateFault?
         /// A further remark about its files; nil if there is none.
         var note: String?
         var isSaving = false
-        /// Whether the overview of these data is to be written.
-        var isOverviewDue = false
-        /// When the overview may be written again.
-        var nextOverview = ContinuousClock.now
         var isExpiring = false
         var isRetrying = false
         /// Whether the files lack the current data. The next change is then stored by a snapshot.
@@ -86,11 +78,10 @@ public final class Source: Sendable {
 
     /// - Parameters:
     ///   - isLoading: whether another source, which has the data, will take this one's place.
-    ///   - overview: what is answered until then; nil if nothing is.
     package init(
         _ identity: SourceIdentity, _ revision: Revision, updatedAt: Timestamp, files: SourceFiles?,
         shared: SharedState, fault: StateFault? = nil, note: String? = nil, isStandIn: Bool = false,
-        isLoading: Bool = false, overview: Overview? = nil
+        isLoading: Bool = false
     ) {
         self.isStandIn = isStandIn
         name = identity.name
@@ -99,7 +90,7 @@ public final class Source: Sendable {
         self.shared = shared
         self.files = files
         let state = State(
-            revision: revision, updatedAt: updatedAt, isLoading: isLoading, overview: overview, fault: fault,
+            revision: revision, updatedAt: updatedAt, isLoading: isLoading, fault: fault,
             note: note)
         current = CurrentRevision(state.answering)
         self.state = Mutex(state)
@@ -117,13 +108,7 @@ public final class Source: Sendable {
         return revision
     }
 
-    /// What is answered while the source's files are still being read after a start; nil if nothing is, or if they have been read.
-    ///
-    /// A source whose place another one has taken keeps it, for calls that have begun.
-    public var overview: Overview? { state.withLock { $0.overview } }
-
-    /// Whether the source's files are still being read. Then it answers only from `overview`, if it has one, and another source
-    /// with all data will take its place.
+    /// Whether the source's files are still being read. Then it answers nothing, and another source with the data will take its place.
     public var isLoading: Bool { state.withLock { $0.isLoading && !$0.isRetired } }
 
     private static let isBeingRead = "its files are still being read after the start"
@@ -213,9 +198,7 @@ public final class Source: Sendable {
         }
         if isCompacted { compactIfGrown(revision) }
         prepareIdentifiers(of: revision)
-        readAhead(revision)
         if let files, files.wantsSnapshot(shared.limits), !isUnkept { saveLater() }
-        saveOverviewLater()
         return revision
     }
 
@@ -225,16 +208,6 @@ public final class Source: Sendable {
     private func prepareIdentifiers(of revision: Revision) {
         guard revision.pointCount >= Self.manyPoints else { return }
         revision.prepareIdentifiers(Cancellation { [weak self] in self?.revision !== revision })
-    }
-
-    /// Caches features' text that this change moved to a file, so that the first queries find it in memory.
-    private func readAhead(_ revision: Revision) {
-        guard revision.store.isPlain, let text = revision.store.text as? BlockText, !text.isAtHand else {
-            return
-        }
-        background.async { [weak self] in
-            text.readAhead { self?.revision.store.text !== text }
-        }
     }
 
     /// Fewer points are clustered too fast to be worth a report.
@@ -257,7 +230,7 @@ public final class Source: Sendable {
         case .snapshot:
             let loss = change.replacesData ? nil : files.loss
             return try keepWhole(change.revision, files, at: change.moment, loss: loss)
-        case .record where isUnkept:
+        case .record where isUnkept || change.revision.isShortOfMemory:
             return try keepWhole(change.revision, files, at: change.moment, loss: nil)
         case .record(let record):
             var mark: LogMark?
@@ -268,18 +241,20 @@ public final class Source: Sendable {
         }
     }
 
-    /// Makes the current revision read its features' text from a file, unless it has been replaced. The caller must hold the source's
+    /// Makes the current revision read from a snapshot's image, unless its data have been replaced. The caller must hold the source's
     /// lock.
     ///
     /// - Parameters:
-    ///   - base: a plain store.
-    ///   - moved: the same features with their text in the file.
-    package func move(from base: FeatureStore, to moved: FeatureStore) {
+    ///   - base: what the snapshot was written of.
+    ///   - moved: the same data on the image.
+    package func move(from base: Revision, to moved: Revision) {
         guard base !== moved else { return }
         state.withLock { state in
-            guard state.revision.store.plainBase === base else { return }
-            state.revision = state.revision.with(state.revision.store.moved(to: moved))
+            guard state.revision.store.plainBase === base.store.plainBase else { return }
+            let view = state.revision.view === base.view ? moved.view : state.revision.view
+            state.revision = state.revision.with(state.revision.store.moved(to: moved.store), view)
         }
+        shared.memory.fitPages()
     }
 
     /// - Returns: the revision. If it is plain, it reads its features' text from the snapshot.
@@ -304,7 +279,7 @@ public final class Source: Sendable {
         guard let files, let log = revision.log else { return }
         if isUnkept {
             let kept = try keepWhole(revision, files, at: updatedAt, loss: nil)
-            return move(from: revision.store, to: kept.store)
+            return move(from: revision, to: kept)
         }
         try files.append(.progress, at: updatedAt, making: revision, mark: log.mark)
     }
@@ -360,6 +335,7 @@ public final class Source: Sendable {
         observers.tell()
         positionObservers.tell()
         if revision.isPlain { Allocator.trim() }
+        shared.memory.fitPages()
     }
 
     /// How the source follows its table; nil if it follows none. If it does, only the feed changes its data.
@@ -405,39 +381,6 @@ public final class Source: Sendable {
             guard !isStandIn, !state.isSaving, !state.isRetired, state.fault == nil else { return false }
             state.isSaving = true
             return true
-        }
-    }
-
-    /// Claims the writing of the overview; nil if that is already due.
-    ///
-    /// - Returns: how many nanoseconds to wait before.
-    func beginSavingOverview() -> Int? {
-        state.withLock { state in
-            guard !isStandIn, !state.isOverviewDue, !state.isRetired else { return nil }
-            state.isOverviewDue = true
-            return max(0, Int((state.nextOverview - .now) / .nanoseconds(1)))
-        }
-    }
-
-    /// Whether the overview is to be written. Changes from now on make it due again.
-    func takeDueOverview() -> Bool {
-        state.withLock { state in
-            defer { state.isOverviewDue = false }
-            return state.isOverviewDue && !state.isRetired && state.fault == nil
-        }
-    }
-
-    /// - Parameter pause: the nanoseconds until the overview may be written again.
-    func tookOverview(pause: Int) {
-        state.withLock { $0.nextOverview = .now + .nanoseconds(pause) }
-    }
-
-    /// Gives the current revision another number, if it satisfies a condition. Must be called before the source is published.
-    func renumber(to number: UInt64, where isSuch: (Revision) -> Bool) {
-        state.withLock { state in
-            guard isSuch(state.revision) else { return }
-            state.revision = state.revision.numbered(number)
-            current.set(state.answering)
         }
     }
 

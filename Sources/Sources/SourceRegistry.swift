@@ -68,20 +68,16 @@ public final class SourceRegistry: Sendable {
     }
 
     /// Replaces a stand-in by a source that was read; false if it has been deleted meanwhile.
-    func takeUp(_ read: ReadSource, insteadOf other: Source) -> Bool {
-        let found = read.source
-        // No index is placed while the source counts twice.
-        let (isThere, wasLoading) = shared.placing.withLock { _ in
-            defer { read.releaseClaim() }
-            return sources.withLock { sources in
-                guard sources[found.name] === other else { return (false, false) }
-                let wasLoading = other.isLoading
-                if wasLoading { found.replication = other.replication }
-                sources[found.name] = found
-                return (true, wasLoading)
-            }
+    func takeUp(_ found: Source, insteadOf other: Source) -> Bool {
+        let (isThere, wasLoading) = sources.withLock { sources in
+            guard sources[found.name] === other else { return (false, false) }
+            let wasLoading = other.isLoading
+            if wasLoading { found.replication = other.replication }
+            sources[found.name] = found
+            return (true, wasLoading)
         }
         if wasLoading { other.retire() }
+        shared.memory.fitPages()
         return isThere
     }
 
@@ -200,8 +196,8 @@ public final class SourceRegistry: Sendable {
         return (counts.yes, counts.no)
     }
 
-    /// Bytes of features' text from snapshots that are cached.
-    public var textCacheBytes: Int { shared.texts.bytes }
+    /// Memory of pages of snapshots.
+    public var pageBytes: Int { shared.pages.bytes }
 
     /// Bytes that the cached indexes and columns of filters hold, over all sources.
     public var filterCacheBytes: Int { shared.filters.bytes }

@@ -25,8 +25,7 @@ extension Source {
             let identity = SourceIdentity(
                 name: name, owner: description.owner, createdAt: description.createdAt)
             let files = SourceFiles(
-                directory: path, identity: identity, recovered.apply(directory, name),
-                image: recovered.snapshot.file)
+                directory: path, identity: identity, recovered.apply(directory, name))
             let source = Source(
                 identity, recovered.snapshot.revision, updatedAt: description.updatedAt, files: files,
                 shared: shared, note: description.loss)
@@ -40,22 +39,6 @@ extension Source {
             shared.report(StateEvent(gravity: .error, source: name.text, message: error.message))
             return (source, nil)
         }
-    }
-
-    /// A source that answers from the overview in its newest snapshot until its files have been read; nil if there is none, or
-    /// if anything is unusual about the files.
-    static func early(_ name: SourceName, in directory: StateDirectory, shared: SharedState) -> Source? {
-        // An error is found again when all files are read, and handled then.
-        guard
-            let (overview, description) = try? Overview.read(
-                directory.directory(of: name), of: name, shared: shared)
-        else { return nil }
-        shared.raiseRevision(to: description.revision)
-        let identity = SourceIdentity(
-            name: name, owner: description.owner, createdAt: description.createdAt)
-        return Source(
-            identity, overview.revision, updatedAt: description.updatedAt, files: nil, shared: shared,
-            note: description.loss, isStandIn: true, isLoading: true, overview: overview)
     }
 
     /// A source of which only the name is known until its files have been read.
@@ -88,7 +71,7 @@ extension Source {
                 if !files.snapshots.isEmpty, try files.uncommitted().isSuperset(of: files.snapshots) {
                     return nil
                 }
-                let recovered = try RecoveredSource.read(path, shared: shared, checkingText: false)
+                let recovered = try RecoveredSource.read(path, shared: shared, checking: false)
                 let found = recovered.snapshot.description.source
                 guard found == name.text else {
                     throw StateFault("\(path) has the files of the source '\(found)'")
@@ -211,7 +194,7 @@ extension Source {
             let whole = try revision.isPlain ? revision.renumbered() : rebuild(revision)
             try publish(whole, at: updatedAt)
             let kept = try files.replace(with: whole, updatedAt: updatedAt, loss: loss ?? files.loss)
-            move(from: whole.store, to: kept.store)
+            move(from: whole, to: kept)
         } catch {
             // The data are served anyway. Changes are rejected until an import has written a snapshot.
             report(.error, "changes can't be kept: \(error.description)")
@@ -229,16 +212,12 @@ extension Source {
     /// Marks the source's text or index as damaged and starts to read the source again, from an older snapshot if the newest one is
     /// damaged. Returns the error for callers.
     package func reportDamage() -> SourceError {
-        if let failure = (revision.store.text as? BlockText)?.failure ?? files?.image?.failure {
+        if let failure = revision.store.failure {
             let fault = StateFault(failure)
             if setFault(fault) { report(.error, fault.message) }
             return SourceError(fault, of: name)
         }
-        let isLost = revision.view.index.isLost
-        let fault = StateFault(
-            isLost
-                ? "the disk could not deliver its index, which is read again from the snapshot"
-                : "\(files?.newestSnapshot ?? "its snapshot") is damaged in its features")
+        let fault = StateFault("\(files?.newestSnapshot ?? "its snapshot") is damaged")
         if setFault(fault) {
             report(.error, fault.message)
             // A replay looks for an older snapshot itself when it has ended.
@@ -247,19 +226,28 @@ extension Source {
         return SourceError(fault, of: name)
     }
 
+    /// Lets the index by id be made again, and writes a new snapshot.
+    ///
+    /// - Parameter path: the file in which it is damaged.
+    func replaceIdentifiers(of path: String) {
+        try? withChangeLock { () throws(SourceError) in revision.forgetIdentifiers() }
+        report(.warning, Snapshot.loss(of: path))
+        saveLater()
+    }
+
     /// Replaces damaged data by those of older files, if there are any.
     private func recoverAgain() {
         guard let files, let directory = shared.directory else { return }
         try? withChangeLock { () throws(SourceError) in
             let recovered: RecoveredSource
             do throws(StateFault) {
-                recovered = try RecoveredSource.read(files.directory, shared: shared, checkingText: true)
+                recovered = try RecoveredSource.read(files.directory, shared: shared, checking: true)
             } catch {
                 _ = setFault(error)
                 report(.error, error.message)
                 return
             }
-            files.adopt(recovered.apply(directory, name), recovered.snapshot.file)
+            files.adopt(recovered.apply(directory, name))
             // The data must not be visible before all changes have been replayed.
             let other = Source(
                 files.identity, recovered.snapshot.revision.renumbered(),

@@ -41,13 +41,9 @@ extension Source {
         guard let written = try files.writeSnapshot(plain, generation: generation, updatedAt: moment) else {
             return
         }
-        if written !== plain {
-            // With the lock held, since a change that is under way goes on from the store before.
-            try withChangeLock { () throws(SourceError) in move(from: plain.store, to: written.store) }
-        }
-        if plain !== revision { try renew(from: written, generation: generation, updatedAt: moment) }
-        // The snapshot made the overview of earlier changes void.
-        saveOverviewLater()
+        guard written !== plain else { return }
+        // With the lock held, since a change that is under way goes on from the store before.
+        try withChangeLock { () throws(SourceError) in move(from: plain, to: written) }
     }
 
     /// The same features clustered as a whole.

@@ -10,15 +10,10 @@ import SystemSupport
 extension SourceRegistry {
     /// Begins to recover all sources of the state directory. Must be called before the first call is served.
     ///
-    /// Sources are read on threads of their own, on all cores. Of a source with an overview only that is read before `serve`; the
-    /// rest is read afterwards. So is the features' text, which is only verified.
-    ///
-    /// - Parameter complete: sources that are read completely in any case.
-    public func beginRecovery(
-        completely complete: Set<SourceName> = []
-    ) throws(SourceError) -> SourceRecovery {
+    /// Sources are opened on threads of their own, on all cores.
+    public func beginRecovery() throws(SourceError) -> SourceRecovery {
         guard let directory = shared.directory else {
-            return SourceRecovery([], completely: complete, of: self, in: nil)
+            return SourceRecovery([], of: self, in: nil)
         }
         try raiseRevision(directory)
         let (names, others) = try directory.names()
@@ -31,7 +26,7 @@ extension SourceRegistry {
         for name in names { unread.append(try Source.unread(name, shared: shared)) }
         takeUp(unread)
         shared.readingCount.add(unread.count, ordering: .relaxed)
-        return SourceRecovery(unread, completely: complete, of: self, in: directory)
+        return SourceRecovery(unread, of: self, in: directory)
     }
 
     /// Recovers all sources. Blocks until all answer.
@@ -44,50 +39,40 @@ extension SourceRegistry {
     /// Whether some sources are still being read after a start.
     public var isLoading: Bool { shared.readingCount.load(ordering: .acquiring) > 0 }
 
-    /// Reads all files of a source of which only the name, or the overview, is known.
+    /// Opens a source of which only the name is known.
     ///
     /// - Returns: nil if there is nothing: the call that created it was never answered.
-    func whole(_ unread: Source, in directory: StateDirectory) -> ReadSource? {
+    func whole(_ unread: Source, in directory: StateDirectory) -> Source? {
         do throws(SourceError) {
             let found = try open(unread.name, in: directory)
-            if let source = found?.source, source.fault == nil { shared.clock.note(source.updatedAt) }
+            if let source = found, source.fault == nil { shared.clock.note(source.updatedAt) }
             return found
         } catch {
-            return ReadSource(Source.unreadable(unread, error, shared: shared))
+            return Source.unreadable(unread, error, shared: shared)
         }
-    }
-
-    /// Reads the rest of a source that answers from its overview, and lets the result take its place.
-    func finish(_ early: Source, in directory: StateDirectory, since start: ContinuousClock.Instant) {
-        shared.beforeReading.withLock { $0 }?(early.name)
-        let found = whole(early, in: directory)
-        if let overview = early.overview { found?.source.continueRevision(of: overview) }
-        takeUp(found, insteadOf: early, isLate: true, since: start)
     }
 
     /// Lets a source that has been read take the place of one that is loading.
     ///
     /// - Parameters:
-    ///   - read: nil if there is none.
+    ///   - found: nil if there is none.
     ///   - isLate: whether calls are already served.
     ///   - start: when the reading began.
     func takeUp(
-        _ read: ReadSource?, insteadOf unread: Source, isLate: Bool, since start: ContinuousClock.Instant
+        _ found: Source?, insteadOf unread: Source, isLate: Bool, since start: ContinuousClock.Instant
     ) {
         defer { shared.readingCount.subtract(1, ordering: .releasing) }
-        guard let read else { return drop(unread) }
-        let found = read.source
+        guard let found else { return drop(unread) }
         // Features that expired meanwhile must not be visible.
         if found.mayExpire(at: .now) { expire(found, .now) }
-        guard takeUp(read, insteadOf: unread) else { return found.retire() }
-        found.saveOverviewLater()
+        guard takeUp(found, insteadOf: unread) else { return found.retire() }
         // A fault has been reported.
         guard isLate, found.fault == nil else { return }
         let milliseconds = Int((ContinuousClock.now - start) / .milliseconds(1))
-        let what = unread.overview == nil ? "its data are read" : "the rest of its data is read"
         shared.report(
             StateEvent(
-                gravity: .information, source: found.name.text, message: "\(what), in \(milliseconds) ms"))
+                gravity: .information, source: found.name.text,
+                message: "its data are read, in \(milliseconds) ms"))
     }
 
     /// The source of this name with all its data: waits while they are being read after a start. Blocks: only for threads of
@@ -117,13 +102,13 @@ extension SourceRegistry {
     /// Reads a source's files and makes the changes in its journals; nil if there is no such source.
     private func open(
         _ name: SourceName, in directory: StateDirectory
-    ) throws(SourceError) -> ReadSource? {
+    ) throws(SourceError) -> Source? {
         guard let (source, recovered) = try Source.open(name, in: directory, shared: shared) else {
             return nil
         }
         if let recovered { source.replay(recovered) }
         source.verifyLater()
-        return ReadSource(source, recovered?.snapshot.claim)
+        return source
     }
 
     private func warn(_ message: String) {
@@ -152,7 +137,7 @@ extension SourceRegistry {
     }
 
     private func retry(_ source: Source, _ directory: StateDirectory) {
-        guard let found = try? open(source.name, in: directory), found.source.fault == nil else { return }
+        guard let found = try? open(source.name, in: directory), found.fault == nil else { return }
         guard takeUp(found, insteadOf: source) else { return }
         shared.report(
             StateEvent(
@@ -162,7 +147,7 @@ extension SourceRegistry {
 }
 
 extension Source {
-    /// Verifies the features' text in the background.
+    /// Verifies the snapshot in the background.
     fileprivate func verifyLater() {
         let store = revision.store
         shared.checks.async { [weak self] in
@@ -170,7 +155,8 @@ extension Source {
             let isGood = store.verifyText(
                 isCancelled: { self.isRetired }, demand: { self.demand.look() },
                 pause: { usleep(5000) })
-            if !isGood, self.revision.store === store { _ = self.reportDamage() }
+            if !isGood, self.revision.store === store { return _ = self.reportDamage() }
+            if let path = store.lacksIdentifiers { self.replaceIdentifiers(of: path) }
         }
     }
 }

@@ -120,6 +120,8 @@ extension Source {
         mostWhileLocked = max(mostWhileLocked, count)
         let made = catchUp.revision
         try publish(made.number > revision.number ? made : made.renumbered(), at: nil)
+        // Its index is read from a snapshot then.
+        if made.isShortOfMemory { saveLater() }
         // The delta that arrived during the compaction. Under constant load, compaction then takes at most half of the time.
         compactionFloor = 2 * made.growth
         return true
