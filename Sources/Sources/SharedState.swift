@@ -49,6 +49,7 @@ package final class SharedState: Sendable {
         memory.give(
             evictFilters: { [weak filters] in filters?.makeRoom($0) ?? false },
             fitPages: { [weak memory, pages] in if let memory { pages.limit = memory.roomForPages } })
+        memory.fitPages()
     }
 
     /// Draws a number above all earlier ones.

@@ -4,7 +4,7 @@ import SourceStorage
 import Synchronization
 import SystemSupport
 
-/// The budget of bytes for sources, imports, builds, filters and cached text. Safe from any thread.
+/// The budget of bytes for sources, imports, builds, filters and pages of images. Safe from any thread.
 ///
 /// One limit bounds the memory of all of them together. An owner's limit also counts text that lies in files.
 ///
@@ -74,10 +74,13 @@ public final class MemoryBudget: Sendable {
         self.machine = machine
     }
 
-    /// May be changed at any time. Memory already held is not affected.
+    /// May be changed at any time. Of what is held already, only pages are affected.
     public var limit: Limit {
         get { state.withLock { $0.limit } }
-        set { state.withLock { $0.limit = newValue } }
+        set {
+            state.withLock { $0.limit = newValue }
+            fitPages()
+        }
     }
 
     /// Sets the function that lists the sources.
