@@ -60,25 +60,11 @@ public final class SourceRegistry: Sendable {
     /// Whether creating a source waits for a disk.
     public var isKept: Bool { shared.directory != nil }
 
-    /// Adds recovered sources, even if they exceed the current limits.
-    package func takeUp(_ found: [Source]) {
+    /// Adds sources that a start has found, even if they exceed the current limits.
+    func add(_ found: [Source]) {
         sources.withLock { sources in
             for source in found { sources[source.name] = source }
         }
-    }
-
-    /// Replaces a stand-in by a source that was read; false if it has been deleted meanwhile.
-    func takeUp(_ found: Source, insteadOf other: Source) -> Bool {
-        let (isThere, wasLoading) = sources.withLock { sources in
-            guard sources[found.name] === other else { return (false, false) }
-            let wasLoading = other.isLoading
-            if wasLoading { found.replication = other.replication }
-            sources[found.name] = found
-            return (true, wasLoading)
-        }
-        if wasLoading { other.retire() }
-        shared.memory.fitPages()
-        return isThere
     }
 
     /// Ends the loading of a source that does not exist.

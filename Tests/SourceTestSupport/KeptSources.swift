@@ -94,7 +94,7 @@ package final class KeptSources {
         for _ in 0..<8 {
             registry.shared.checks.sync {}
             registry.shared.undoing.sync {}
-            for source in registry.all { source.background.sync {} }
+            for source in registry.all { source.jobs.wait() }
         }
     }
 

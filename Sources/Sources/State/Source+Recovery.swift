@@ -8,54 +8,73 @@ import SourceStorage
 import SystemSupport
 
 extension Source {
-    /// Opens a source from its directory, with the snapshot's data. The caller then calls `replay`. Nil for a directory whose
-    /// creation was never answered.
+    /// A source as its files have it, for `adopt`. It is in no registry.
+    package struct Opened: Sendable {
+        package let source: Source
+        /// Whether its files are not as they should be, so that a new snapshot is to be written.
+        let isPatched: Bool
+    }
+
+    /// Opens a source's files: the newest intact snapshot, with the changes that follow it made again.
     ///
-    /// If no file is usable, the source answers every call with the error.
+    /// - Parameters:
+    ///   - files: those of the source that is served, to be continued; nil for a source that was not open.
+    ///   - isLive: whether its revisions have been served, so that their numbers must not be used again.
+    ///   - checking: whether to verify all of a snapshot before using it.
+    /// - Returns: a source whose life is `opening`, or `faulted` if no file is usable; nil for a directory whose
+    ///   creation was never answered.
     package static func open(
-        _ name: SourceName, in directory: StateDirectory, shared: SharedState
-    ) throws(SourceError) -> (source: Source, recovered: RecoveredSource?)? {
+        _ name: SourceName, in directory: StateDirectory, shared: SharedState, continuing files: SourceFiles? = nil,
+        isLive: Bool = false, checking: Bool = false
+    ) throws(SourceError) -> Opened? {
         let path = directory.directory(of: name)
         do throws(StateFault) {
-            guard let recovered = try read(path, name, shared) else {
+            guard let recovered = try read(path, name, shared, checking: checking) else {
                 directory.discard(name)
                 return nil
             }
             let description = recovered.snapshot.description
             let identity = SourceIdentity(
                 name: name, owner: description.owner, createdAt: description.createdAt)
-            let files = SourceFiles(
-                directory: path, identity: identity, recovered.apply(directory, name))
+            let contents = recovered.apply(directory, name)
+            files?.adopt(contents)
+            let files = files ?? SourceFiles(directory: path, identity: identity, contents)
+            let revision = recovered.snapshot.revision
             let source = Source(
-                identity, recovered.snapshot.revision, updatedAt: description.updatedAt, files: files,
-                shared: shared, note: description.loss)
+                identity, isLive ? revision.renumbered() : revision, updatedAt: description.updatedAt, files: files,
+                shared: shared, life: .opening, note: description.loss)
             shared.raiseRevision(to: recovered.newestRevision)
-            return (source, recovered)
+            let isIntact = source.replay(recovered)
+            guard isIntact || checking else {
+                return try open(
+                    name, in: directory, shared: shared, continuing: files, isLive: isLive, checking: true)
+            }
+            let isPatched = recovered.plan.isPatched
+            return Opened(source: source, isPatched: isPatched)
         } catch {
-            let identity = SourceIdentity(name: name, owner: nil, createdAt: .now)
-            let source = Source(
-                identity, try .empty(options: SourceOptions(), shared: shared), updatedAt: .now, files: nil,
-                shared: shared, fault: error)
             shared.report(StateEvent(gravity: .error, source: name.text, message: error.message))
-            return (source, nil)
+            return Opened(source: try unavailable(name, error, shared: shared), isPatched: false)
         }
     }
 
-    /// A source of which only the name is known until its files have been read.
+    /// A source of which only the name is known: until its files have been read, or because of a fault.
     static func unread(_ name: SourceName, shared: SharedState) throws(SourceError) -> Source {
+        try empty(name, .opening, shared)
+    }
+
+    static func unavailable(
+        _ name: SourceName, _ fault: StateFault, shared: SharedState
+    ) throws(SourceError) -> Source {
+        try empty(name, .faulted(fault), shared)
+    }
+
+    private static func empty(
+        _ name: SourceName, _ life: Life, _ shared: SharedState
+    ) throws(SourceError) -> Source {
         let identity = SourceIdentity(name: name, owner: nil, createdAt: .now)
         return Source(
             identity, try .empty(options: SourceOptions(), shared: shared), updatedAt: identity.createdAt,
-            files: nil, shared: shared, isStandIn: true, isLoading: true)
-    }
-
-    /// A source whose files cannot be read at all, instead of one that is loading.
-    static func unreadable(_ other: Source, _ error: SourceError, shared: SharedState) -> Source {
-        let identity = SourceIdentity(name: other.name, owner: other.owner, createdAt: other.createdAt)
-        // The files may be good.
-        let fault = StateFault(FileError.unusable("\(other.name.text) can't be read: \(error.description)"))
-        return Source(
-            identity, other.revision, updatedAt: other.updatedAt, files: nil, shared: shared, fault: fault)
+            files: nil, shared: shared, life: life)
     }
 
     /// How often a start tries to read files after a fault of the machine.
@@ -63,7 +82,7 @@ extension Source {
 
     /// Reads a source's files; nil if no call that created them was answered. Retries after a fault of the machine.
     private static func read(
-        _ path: String, _ name: SourceName, _ shared: SharedState
+        _ path: String, _ name: SourceName, _ shared: SharedState, checking: Bool
     ) throws(StateFault) -> RecoveredSource? {
         for attempt in 1...attempts {
             do throws(StateFault) {
@@ -71,7 +90,7 @@ extension Source {
                 if !files.snapshots.isEmpty, try files.uncommitted().isSuperset(of: files.snapshots) {
                     return nil
                 }
-                let recovered = try RecoveredSource.read(path, shared: shared, checking: false)
+                let recovered = try RecoveredSource.read(path, shared: shared, checking: checking)
                 let found = recovered.snapshot.description.source
                 guard found == name.text else {
                     throw StateFault("\(path) has the files of the source '\(found)'")
@@ -87,9 +106,11 @@ extension Source {
 
     /// Replays the changes after the snapshot, each as the call that made it.
     ///
-    /// Must be called before the source is published. Replayed changes draw new revision numbers, above all in this source's files.
-    package func replay(_ recovered: RecoveredSource) {
-        guard let files else { return }
+    /// Replayed changes draw new revision numbers, above all in this source's files.
+    ///
+    /// - Returns: false if what it read is damaged, so that older files may be better.
+    private func replay(_ recovered: RecoveredSource) -> Bool {
+        guard let files else { return true }
         let start = ContinuousClock.now
         do throws(SourceError) {
             var omitted = 0
@@ -104,15 +125,14 @@ extension Source {
             }
         } catch {
             // Damaged text has already been reported.
-            if case .damaged = error { return recoverAgain() }
+            if case .damaged = error { return false }
             let fault = StateFault("its journal can't be replayed: \(error.description)")
-            _ = setFault(fault)
-            report(.error, fault.message)
-            return
+            if fail(fault) { report(.error, fault.message) }
+            return true
         }
         for note in recovered.plan.notes where !recovered.plan.isLossy { report(.warning, note) }
         if recovered.plan.isComplete, let loss = files.loss { report(.warning, loss) }
-        if files.wantsSnapshot(shared.limits) || recovered.plan.isPatched { saveLater() }
+        return true
     }
 
     /// Makes the changes that were recovered.
@@ -186,7 +206,7 @@ extension Source {
     /// - Parameter loss: what is missing; nil if nothing is.
     private func startOver(_ files: SourceFiles, _ loss: String?) {
         if let loss {
-            _ = setFault(nil, note: loss)
+            state.withLock { $0.note = loss }
             report(.error, loss)
         }
         do throws(SourceError) {
@@ -212,16 +232,13 @@ extension Source {
     /// Marks the source's text or index as damaged and starts to read the source again, from an older snapshot if the newest one is
     /// damaged. Returns the error for callers.
     package func reportDamage() -> SourceError {
-        if let failure = revision.store.failure {
-            let fault = StateFault(failure)
-            if setFault(fault) { report(.error, fault.message) }
-            return SourceError(fault, of: name)
-        }
-        let fault = StateFault("\(files?.newestSnapshot ?? "its snapshot") is damaged")
-        if setFault(fault) {
+        let failure = revision.store.failure.map { StateFault($0) }
+        let fault = failure ?? StateFault("\(files?.newestSnapshot ?? "its snapshot") is damaged")
+        let wasServing = state.withLock { $0.isServing }
+        if fail(fault) {
             report(.error, fault.message)
-            // A replay looks for an older snapshot itself when it has ended.
-            if files?.isReplaying != true, !isStandIn { background.async { [self] in recoverAgain() } }
+            // Who opens a source looks for an older snapshot itself.
+            if failure == nil, wasServing { reopenLater() }
         }
         return SourceError(fault, of: name)
     }
@@ -229,44 +246,49 @@ extension Source {
     /// Lets the index by id be made again, and writes a new snapshot.
     ///
     /// - Parameter path: the file in which it is damaged.
-    func replaceIdentifiers(of path: String) {
+    private func replaceIdentifiers(of path: String) {
         try? withChangeLock { () throws(SourceError) in revision.forgetIdentifiers() }
         report(.warning, Snapshot.loss(of: path))
         saveLater()
     }
 
-    /// Replaces damaged data by those of older files, if there are any.
-    private func recoverAgain() {
-        guard let files, let directory = shared.directory else { return }
-        try? withChangeLock { () throws(SourceError) in
-            let recovered: RecoveredSource
-            do throws(StateFault) {
-                recovered = try RecoveredSource.read(files.directory, shared: shared, checking: true)
-            } catch {
-                _ = setFault(error)
-                report(.error, error.message)
-                return
-            }
-            files.adopt(recovered.apply(directory, name))
+    /// Opens the files of a source whose data are unavailable again, in the background: older ones after damage,
+    /// the same ones after a fault of the machine.
+    func reopenLater() { jobs.run(.reopen) { [self] in reopen() } }
+
+    private func reopen() {
+        guard let directory = shared.directory, let fault else { return }
+        let opened = try? withChangeLock { () throws(SourceError) -> Opened? in
             // The data must not be visible before all changes have been replayed.
-            let other = Source(
-                files.identity, recovered.snapshot.revision.renumbered(),
-                updatedAt: recovered.snapshot.description.updatedAt, files: files, shared: shared,
-                note: recovered.snapshot.description.loss, isStandIn: true)
-            other.replay(recovered)
-            let outcome = other.description
-            guard outcome.fault == nil else {
-                _ = setFault(outcome.fault)
-                return
+            let opened = try Source.open(
+                name, in: directory, shared: shared, continuing: files, isLive: true,
+                checking: fault.kind == .damage)
+            guard let opened, fault.kind == .damage || opened.source.fault == nil, adopt(opened.source) else {
+                return nil
             }
-            try publish(outcome.revision, at: outcome.updatedAt)
-            _ = setFault(nil, note: outcome.note)
-            compactIfGrown(outcome.revision)
-            if files.wantsSnapshot(shared.limits) || recovered.plan.isPatched { saveLater() }
+            return opened
+        }
+        guard case .some(.some(let opened)) = opened else { return }
+        if fault.kind == .machine { report(.information, "its files can be read again") }
+        maintain(opened)
+    }
+
+    /// Begins the work in the background of a source that has just been opened.
+    func maintain(_ opened: Opened) {
+        let revision = revision
+        compactIfGrown(revision)
+        if opened.isPatched { saveLater() } else { saveIfWorthwhile() }
+        shared.checks.async { [weak self] in
+            guard let self, !self.isRetired else { return }
+            let store = revision.store
+            let isGood = store.verifyText(
+                isCancelled: { self.isRetired }, demand: { self.demand.look() }, pause: { usleep(5000) })
+            if !isGood, self.revision.store === store { return _ = self.reportDamage() }
+            if let path = store.lacksIdentifiers { self.replaceIdentifiers(of: path) }
         }
     }
 
-    private func report(_ gravity: StateEvent.Gravity, _ message: String) {
+    func report(_ gravity: StateEvent.Gravity, _ message: String) {
         shared.report(StateEvent(gravity: gravity, source: name.text, message: message))
     }
 }

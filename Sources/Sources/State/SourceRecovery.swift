@@ -69,17 +69,17 @@ public final class SourceRecovery: Sendable {
     /// Opens one source. May take as long as its disk does not answer.
     private func read(_ unread: Source, in directory: StateDirectory) {
         shared.beforeReading.withLock { $0 }?(unread.name)
-        let found = registry.whole(unread, in: directory)
+        let found = registry.open(unread, in: directory)
         // Features that expired while the daemon was stopped must not be visible, and the clock must be right for that.
-        if let found, found.revision.options.ttlSeconds != nil {
-            return opened { self.takeUp(found, insteadOf: unread) }
+        if let found, found.source.revision.options.ttlSeconds != nil {
+            return opened { self.serve(unread, found) }
         }
-        takeUp(found, insteadOf: unread)
+        serve(unread, found)
         opened()
     }
 
-    private func takeUp(_ found: Source?, insteadOf unread: Source) {
-        registry.takeUp(found, insteadOf: unread, isLate: state.withLock { $0.isServing }, since: start)
+    private func serve(_ unread: Source, _ found: Source.Opened?) {
+        registry.serve(unread, found, isLate: state.withLock { $0.isServing }, since: start)
         answers(unread.name)
     }
 

@@ -24,7 +24,7 @@ extension SourceRegistry {
         directory.removeLeftovers()
         var unread: [Source] = []
         for name in names { unread.append(try Source.unread(name, shared: shared)) }
-        takeUp(unread)
+        add(unread)
         shared.readingCount.add(unread.count, ordering: .relaxed)
         return SourceRecovery(unread, of: self, in: directory)
     }
@@ -39,40 +39,42 @@ extension SourceRegistry {
     /// Whether some sources are still being read after a start.
     public var isLoading: Bool { shared.readingCount.load(ordering: .acquiring) > 0 }
 
-    /// Opens a source of which only the name is known.
+    /// Opens the files of a source of which only the name is known.
     ///
     /// - Returns: nil if there is nothing: the call that created it was never answered.
-    func whole(_ unread: Source, in directory: StateDirectory) -> Source? {
+    func open(_ unread: Source, in directory: StateDirectory) -> Source.Opened? {
         do throws(SourceError) {
-            let found = try open(unread.name, in: directory)
-            if let source = found, source.fault == nil { shared.clock.note(source.updatedAt) }
-            return found
+            let opened = try Source.open(unread.name, in: directory, shared: shared)
+            if let source = opened?.source, source.fault == nil { shared.clock.note(source.updatedAt) }
+            return opened
         } catch {
-            return Source.unreadable(unread, error, shared: shared)
+            // The files may be good.
+            _ = unread.fail(
+                StateFault(FileError.unusable("\(unread.name.text) can't be read: \(error.description)")))
+            return Source.Opened(source: unread, isPatched: false)
         }
     }
 
-    /// Lets a source that has been read take the place of one that is loading.
+    /// Lets a source that has been opened serve.
     ///
     /// - Parameters:
-    ///   - found: nil if there is none.
+    ///   - opened: nil if there is none.
     ///   - isLate: whether calls are already served.
     ///   - start: when the reading began.
-    func takeUp(
-        _ found: Source?, insteadOf unread: Source, isLate: Bool, since start: ContinuousClock.Instant
+    func serve(
+        _ unread: Source, _ opened: Source.Opened?, isLate: Bool, since start: ContinuousClock.Instant
     ) {
         defer { shared.readingCount.subtract(1, ordering: .releasing) }
-        guard let found else { return drop(unread) }
+        guard let opened else { return drop(unread) }
         // Features that expired meanwhile must not be visible.
-        if found.mayExpire(at: .now) { expire(found, .now) }
-        guard takeUp(found, insteadOf: unread) else { return found.retire() }
+        if opened.source.mayExpire(at: .now) { expire(opened.source, .now) }
+        if opened.source === unread { return unread.observers.tell() }
+        guard unread.adopt(opened.source) else { return }
+        unread.maintain(opened)
         // A fault has been reported.
-        guard isLate, found.fault == nil else { return }
+        guard isLate, unread.fault == nil else { return }
         let milliseconds = Int((ContinuousClock.now - start) / .milliseconds(1))
-        shared.report(
-            StateEvent(
-                gravity: .information, source: found.name.text,
-                message: "its data are read, in \(milliseconds) ms"))
+        unread.report(.information, "its data are read, in \(milliseconds) ms")
     }
 
     /// The source of this name with all its data: waits while they are being read after a start. Blocks: only for threads of
@@ -99,18 +101,6 @@ extension SourceRegistry {
         }
     }
 
-    /// Reads a source's files and makes the changes in its journals; nil if there is no such source.
-    private func open(
-        _ name: SourceName, in directory: StateDirectory
-    ) throws(SourceError) -> Source? {
-        guard let (source, recovered) = try Source.open(name, in: directory, shared: shared) else {
-            return nil
-        }
-        if let recovered { source.replay(recovered) }
-        source.verifyLater()
-        return source
-    }
-
     private func warn(_ message: String) {
         shared.report(StateEvent(gravity: .warning, source: nil, message: message))
     }
@@ -125,38 +115,9 @@ extension SourceRegistry {
 
     /// Retries in the background to read sources that the machine could not read.
     func retryUnavailable() {
-        guard let directory = shared.directory, mayRetry() else { return }
+        guard mayRetry() else { return }
         shared.lastRetry.withLock { $0 = .now }
-        for source in all where source.beginRetrying() {
-            // Reading takes as long as the disk hangs.
-            source.background.async { [self] in
-                defer { source.endRetrying() }
-                retry(source, directory)
-            }
-        }
-    }
-
-    private func retry(_ source: Source, _ directory: StateDirectory) {
-        guard let found = try? open(source.name, in: directory), found.fault == nil else { return }
-        guard takeUp(found, insteadOf: source) else { return }
-        shared.report(
-            StateEvent(
-                gravity: .information, source: source.name.text, message: "its files can be read again"))
-        source.observers.tell()
-    }
-}
-
-extension Source {
-    /// Verifies the snapshot in the background.
-    fileprivate func verifyLater() {
-        let store = revision.store
-        shared.checks.async { [weak self] in
-            guard let self, !self.isRetired else { return }
-            let isGood = store.verifyText(
-                isCancelled: { self.isRetired }, demand: { self.demand.look() },
-                pause: { usleep(5000) })
-            if !isGood, self.revision.store === store { return _ = self.reportDamage() }
-            if let path = store.lacksIdentifiers { self.replaceIdentifiers(of: path) }
-        }
+        // Reading takes as long as the disk hangs.
+        for source in all where source.fault?.kind == .machine { source.reopenLater() }
     }
 }

@@ -178,13 +178,13 @@ struct RecoveryPlanTests {
         let fault = StateFault(FileError.failed(action: "open", path: "x", code: EMFILE))
         #expect(fault.kind == .machine)
         #expect(StateFault(FileError.failed(action: "open", path: "x", code: ENOENT)).kind == .damage)
-        _ = try kept.source().setFault(fault)
+        _ = try kept.source().fail(fault)
         #expect(try kept.source().description.state == .unavailable)
         #expect(kept.seen().contains("unavailable"))
         #expect(throws: SourceError.self) { try kept.source().change(remove: [9]) }
         let faulty = try kept.source()
         kept.registry.expireInBackground()
-        faulty.background.sync {}
+        faulty.jobs.wait()
         #expect(kept.said() == said)
         #expect(try kept.files() == files)
         #expect(try kept.source().description.state == .ready)
