@@ -28,44 +28,35 @@ extension Source {
         isLive: Bool = false, checking: Bool = false
     ) throws(SourceError) -> Opened? {
         let path = directory.directory(of: name)
-        do throws(StateFault) {
-            guard let recovered = try read(path, name, shared, checking: checking) else {
-                directory.discard(name)
-                return nil
-            }
-            let description = recovered.snapshot.description
-            let identity = SourceIdentity(
-                name: name, owner: description.owner, createdAt: description.createdAt)
-            let contents = recovered.apply(directory, name)
-            files?.adopt(contents)
-            let files = files ?? SourceFiles(directory: path, identity: identity, contents)
-            let revision = recovered.snapshot.revision
-            let source = Source(
-                identity, isLive ? revision.renumbered() : revision, updatedAt: description.updatedAt, files: files,
-                shared: shared, life: .opening, note: description.loss)
-            shared.raiseRevision(to: recovered.newestRevision)
-            let isIntact = source.replay(recovered)
-            guard isIntact || checking else {
-                return try open(
-                    name, in: directory, shared: shared, continuing: files, isLive: isLive, checking: true)
-            }
-            let isPatched = recovered.plan.isPatched
-            return Opened(source: source, isPatched: isPatched)
-        } catch {
+        let found: RecoveredSource?
+        do throws(StateFault) { found = try read(path, name, shared, checking: checking) } catch {
             shared.report(StateEvent(gravity: .error, source: name.text, message: error.message))
-            return Opened(source: try unavailable(name, error, shared: shared), isPatched: false)
+            return Opened(source: try empty(name, .faulted(error), shared), isPatched: false)
         }
+        guard let found else {
+            directory.discard(name)
+            return nil
+        }
+        let description = found.snapshot.description
+        let identity = SourceIdentity(name: name, owner: description.owner, createdAt: description.createdAt)
+        let contents = found.apply(directory, name)
+        files?.adopt(contents)
+        let files = files ?? SourceFiles(directory: path, identity: identity, contents)
+        let revision = isLive ? found.snapshot.revision.renumbered() : found.snapshot.revision
+        let source = Source(
+            identity, revision, updatedAt: description.updatedAt, files: files, shared: shared, life: .opening,
+            note: description.loss)
+        shared.raiseRevision(to: found.newestRevision)
+        guard source.replay(found) || checking else {
+            return try open(
+                name, in: directory, shared: shared, continuing: files, isLive: isLive, checking: true)
+        }
+        return Opened(source: source, isPatched: found.plan.isPatched)
     }
 
-    /// A source of which only the name is known: until its files have been read, or because of a fault.
+    /// A source of which only the name is known until its files have been read.
     static func unread(_ name: SourceName, shared: SharedState) throws(SourceError) -> Source {
         try empty(name, .opening, shared)
-    }
-
-    static func unavailable(
-        _ name: SourceName, _ fault: StateFault, shared: SharedState
-    ) throws(SourceError) -> Source {
-        try empty(name, .faulted(fault), shared)
     }
 
     private static func empty(
@@ -258,7 +249,7 @@ extension Source {
 
     private func reopen() {
         guard let directory = shared.directory, let fault else { return }
-        let opened = try? withChangeLock { () throws(SourceError) -> Opened? in
+        let found = try? withChangeLock { () throws(SourceError) -> Opened? in
             // The data must not be visible before all changes have been replayed.
             let opened = try Source.open(
                 name, in: directory, shared: shared, continuing: files, isLive: true,
@@ -268,7 +259,7 @@ extension Source {
             }
             return opened
         }
-        guard case .some(.some(let opened)) = opened else { return }
+        guard let opened = found else { return }
         if fault.kind == .machine { report(.information, "its files can be read again") }
         maintain(opened)
     }
