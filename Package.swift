@@ -59,9 +59,7 @@ let package = Package(
         .target(
             name: "ClusterProtocol", dependencies: ["JSON", "Compression"],
             swiftSettings: uncheckedExclusivity),
-        // The handler of SIGBUS.
-        .target(name: "CPageFault"),
-        .target(name: "SystemSupport", dependencies: ["CLinux", "CPageFault"]),
+        .target(name: "SystemSupport", dependencies: ["CLinux"]),
         .target(name: "ReplicationLog"),
         .target(name: "SourceStorage", dependencies: ["Compression", "SystemSupport"]),
         .target(
@@ -122,7 +120,9 @@ let package = Package(
         .target(name: "Bench", dependencies: ["ClusterClient", "EventLoop", "JSON", "SystemSupport"]),
         .target(
             name: "StateTools",
-            dependencies: ["Sources", "SourceStorage", "SystemSupport", "GeoJSON", "JSON", "Compression"]),
+            dependencies: [
+                "Sources", "SourceStorage", "Clustering", "SystemSupport", "GeoJSON", "JSON", "Compression",
+            ]),
         .executableTarget(
             name: "clusterctl",
             dependencies: [
@@ -169,7 +169,8 @@ let package = Package(
         .testTarget(
             name: "AggregatesTests",
             dependencies: [
-                "Aggregates", "Sources", "Answers", "Clustering", "Expressions", "JSON", "SystemSupport",
+                "Aggregates", "SourceStorage", "Sources", "Answers", "Clustering", "Expressions", "JSON",
+                "SystemSupport",
                 "SourceTestSupport", "TestSupport",
             ]),
         .testTarget(

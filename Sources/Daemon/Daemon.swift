@@ -113,7 +113,6 @@ public final class Daemon {
         startWait = wait
         status.loading { wait.text }
         loop.run()
-        sources.registry.saveOverviews()
         log.flush(milliseconds: 200)
     }
 
@@ -160,9 +159,7 @@ public final class Daemon {
     }
 
     private func beginRecovery() throws(Problem) -> SourceRecovery {
-        // A follower of a table begins with all of its source's data.
-        let followed = Set(configuration.sources.filter { $0.postgres != nil }.map(\.name))
-        do throws(SourceError) { return try sources.registry.beginRecovery(completely: followed) } catch {
+        do throws(SourceError) { return try sources.registry.beginRecovery() } catch {
             throw Problem(description: error.description)
         }
     }

@@ -15,8 +15,7 @@ struct SourceSet {
         let limits = configuration.limits
         registry = SourceRegistry(
             limits: SourceLimits(
-                filterCacheBytes: limits.filterCacheBytes, textCacheBytes: limits.textCacheBytes,
-                buildThreads: limits.buildThreads, overviewPoints: limits.overviewPoints,
+                filterCacheBytes: limits.filterCacheBytes, buildThreads: limits.buildThreads,
                 memory: limits.memory), directory: directory,
             report: { Self.report($0, log) })
         settings = LiveSettings(configuration.liveValues(limits))

@@ -9,6 +9,8 @@ package struct StateFault: Error, Sendable, Equatable {
         case machine
         /// A newer clusterd wrote the file. Nothing is changed, and the source is not served.
         case newerFormat
+        /// An older clusterd wrote the file. Nothing is changed, and the source is not served.
+        case olderFormat
         /// The file is not what was written. The rest of it is kept.
         case damage
     }
@@ -26,6 +28,12 @@ package struct StateFault: Error, Sendable, Equatable {
     package init(_ error: FileError) {
         kind = error.isMissing ? .damage : .machine
         message = error.description
+    }
+
+    package init(olderFormat path: String) {
+        kind = .olderFormat
+        message =
+            "\(path) was written by an older clusterd. Stop the daemon and convert the state directory with 'clusterctl state upgrade DIR'; nothing was changed"
     }
 
     package init(newerFormat message: String) {

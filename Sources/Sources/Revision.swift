@@ -81,11 +81,11 @@ public final class Revision: Sendable {
     /// Bytes of features' text and of the index that stay in files and are read on demand.
     public var fileBytes: Int { store.fileBytes + indexFileBytes }
 
-    /// Those of the index: 0 if it is in memory.
-    public var indexFileBytes: Int { view.index.mappedBytes }
+    /// Those of the index: 0 if it is in memory as a whole.
+    public var indexFileBytes: Int { view.index.fileBytes }
 
     /// Whether its features can be found and read without waiting for a disk.
-    public var isAtHand: Bool { store.isAtHand && !view.index.isMapped }
+    public var isAtHand: Bool { store.isAtHand && view.index.isResident }
 
     /// Whether text or a part of the index could not be read, or was not what was written. Never becomes false again. To be checked
     /// after an answer was made, since both are read meanwhile.
@@ -130,10 +130,14 @@ public final class Revision: Sendable {
     /// Whether the index by id has been built.
     var isReadyToLocate: Bool { identifiers.withLock { $0 != nil } }
 
+    /// Forgets the index by id, which is damaged where nothing has been made of it.
+    func forgetIdentifiers() { identifiers.withLock { $0 = nil } }
+
     /// Whether `writeLocation` takes only microseconds: the index by id has been built, and few features have
     /// the id. O(log features).
     public func isQuickToLocate(_ identifier: FeatureIdentifier) -> Bool {
-        identifiers.withLock { $0 }?.hasFew(identifier) ?? false
+        guard let index = identifiers.withLock({ $0 }), index.entries.isResident else { return false }
+        return index.hasFew(identifier)
     }
 
     /// A number for each feature, computed on first use: about 40 ms for a million.
@@ -154,20 +158,19 @@ public final class Revision: Sendable {
     public var isReadyToName: Bool { readyFeatureCodes != nil }
 
     /// The same data, with the features in another store of the same lineage.
-    package func with(_ store: FeatureStore) -> Revision {
+    ///
+    /// - Parameter view: nil for this one.
+    package func with(_ store: FeatureStore, _ view: View? = nil) -> Revision {
         Revision(
-            number: number, options: options, store: store, columns: columns, view: view,
+            number: number, options: options, store: store, columns: columns, view: view ?? self.view,
             buildMilliseconds: buildMilliseconds, identifiers: identifiers.withLock { $0 },
             codes: readyFeatureCodes, log: log, shared: shared)
     }
 
     /// The same data under a new number.
-    package func renumbered() -> Revision { numbered(hasData ? shared.nextRevision() : 0) }
-
-    /// The same data under another number, which no other data of the registry ever had.
-    func numbered(_ number: UInt64) -> Revision {
+    package func renumbered() -> Revision {
         Revision(
-            number: number, options: options, store: store, columns: columns,
+            number: hasData ? shared.nextRevision() : 0, options: options, store: store, columns: columns,
             view: view, buildMilliseconds: buildMilliseconds, identifiers: identifiers.withLock { $0 },
             codes: readyFeatureCodes, log: log, shared: shared)
     }

@@ -11,8 +11,8 @@ package final class SharedState: Sendable {
     /// How often a requested hull was cached.
     package let hullUses = OutcomeCounts()
     package let memory: MemoryBudget
-    /// The cache of features' text that was read from files.
-    package let texts: BlockCache
+    /// The memory of images' pages.
+    package let pages = PageMemory()
     /// How often an update was applied in place, and how often it clustered everything again.
     package let updates = OutcomeCounts()
     /// Where sources are stored; nil if they are only in memory.
@@ -23,9 +23,7 @@ package final class SharedState: Sendable {
     package let checks = DispatchQueue(label: "checks", qos: .utility)
     /// Undoes what failed calls have left. It does not wait for `checks`, which may take minutes.
     package let undoing = DispatchQueue(label: "undoing", qos: .utility)
-    /// Reads the rest of sources that answer from their overviews, one source after another, but for those whose disk does not answer.
-    package let reading = ReadingCrew(width: 1)
-    /// Called before a start reads a source's files, or the rest of them, on the thread that reads; for tests.
+    /// Called before a start reads a source's files, on the thread that reads; for tests.
     package let beforeReading = Mutex<(@Sendable (SourceName) -> Void)?>(nil)
     /// The number of sources that are still being read.
     package let readingCount = Atomic<Int>(0)
@@ -33,8 +31,6 @@ package final class SharedState: Sendable {
     let rebuilding = FairLock()
     /// Lets one build at a time take work memory beyond the limit of the sources.
     let shortBuilds = FairLock()
-    /// Held while a start decides which of the indexes that it reads fit into memory.
-    let placing = Mutex(())
     /// The clock that measures features' ages.
     let clock = ExpiryClock()
     /// When files that the machine could not read were last retried.
@@ -49,11 +45,11 @@ package final class SharedState: Sendable {
         self.report = report
         self.limits = limits
         memory = MemoryBudget(limits.memory, filterBytes: limits.filterCacheBytes)
-        texts = BlockCache(bytes: limits.textCacheBytes) { [memory] in memory.takeForTexts($0) }
         filters = FilterCache(budget: limits.filterCacheBytes)
-        memory.evict(
-            filters: { [weak filters] in filters?.makeRoom($0) ?? false },
-            texts: { [weak texts] in texts?.shrink(by: $0) ?? false })
+        memory.give(
+            evictFilters: { [weak filters] in filters?.makeRoom($0) ?? false },
+            fitPages: { [weak memory, pages] in if let memory { pages.limit = memory.roomForPages } })
+        memory.fitPages()
     }
 
     /// Draws a number above all earlier ones.

@@ -10,7 +10,7 @@ public struct SourceDescription: Sendable {
     public let revision: Revision
     /// Whether a newer revision is being made.
     public let isBuilding: Bool
-    /// Whether its files are still being read after a start. Then only low zooms are answered at once.
+    /// Whether its files are still being read after a start. Then it answers nothing.
     public let isLoading: Bool
     public let createdAt: Timestamp
     /// When the revision was made; `createdAt` for a source without data.
@@ -21,6 +21,15 @@ public struct SourceDescription: Sendable {
     public let note: String?
     /// How the source follows its table; nil if it follows none.
     public let replication: ReplicationStatus?
+
+    init(_ name: SourceName, _ state: Source.State, _ revision: Revision, isBuilding: Bool) {
+        source = name
+        self.revision = revision
+        self.isBuilding = isBuilding
+        isLoading = if case .opening = state.life { true } else { false }
+        (createdAt, updatedAt) = (state.identity.createdAt, state.updatedAt)
+        (fault, note, replication) = (state.fault, state.note, state.replication)
+    }
 
     public enum State: String, Sendable {
         case empty

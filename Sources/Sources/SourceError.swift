@@ -37,7 +37,7 @@ public enum SourceError: Error, Sendable, Equatable {
     /// The source's files cannot be read at the moment. The message says why.
     case unavailable(SourceName, String)
     /// The source's files were written by a newer clusterd.
-    case newerFormat(SourceName, String)
+    case otherFormat(SourceName, String)
     /// The disk is full.
     case diskFull(String)
     /// The state directory cannot be written.
@@ -66,7 +66,8 @@ extension SourceError: CustomStringConvertible {
         case .revisionChanged(let asked, let current):
             "the source is at revision \(current), not \(asked); ask again with the current revision or without one"
         case .conflict(let message), .unreadableInput(let message), .emptyImport(let message),
-            .tooLarge(let message), .defect(let message), .diskFull(let message), .stateNotWritable(let message):
+            .tooLarge(let message), .defect(let message), .diskFull(let message),
+            .stateNotWritable(let message):
             message
         case .evaluationTooLong(let steps):
             "the filter takes more than \(steps) steps for these features; "
@@ -75,7 +76,7 @@ extension SourceError: CustomStringConvertible {
             "the source '\(name)' is damaged: \(message). Restore its files from a copy and restart the daemon, or delete the source and import it again"
         case .unavailable(let name, let message):
             "the source '\(name)' is unavailable: \(message). Its files are unchanged, and the daemon tries again every few seconds"
-        case .newerFormat(_, let message): message
+        case .otherFormat(_, let message): message
         case .badFeature(_, _, let message, _): message
         case .forbiddenFile:
             "the file may not be read: it has to be a regular file below one of the daemon's import directories"

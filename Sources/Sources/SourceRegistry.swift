@@ -60,29 +60,11 @@ public final class SourceRegistry: Sendable {
     /// Whether creating a source waits for a disk.
     public var isKept: Bool { shared.directory != nil }
 
-    /// Adds recovered sources, even if they exceed the current limits.
-    package func takeUp(_ found: [Source]) {
+    /// Adds sources that a start has found, even if they exceed the current limits.
+    func add(_ found: [Source]) {
         sources.withLock { sources in
             for source in found { sources[source.name] = source }
         }
-    }
-
-    /// Replaces a stand-in by a source that was read; false if it has been deleted meanwhile.
-    func takeUp(_ read: ReadSource, insteadOf other: Source) -> Bool {
-        let found = read.source
-        // No index is placed while the source counts twice.
-        let (isThere, wasLoading) = shared.placing.withLock { _ in
-            defer { read.releaseClaim() }
-            return sources.withLock { sources in
-                guard sources[found.name] === other else { return (false, false) }
-                let wasLoading = other.isLoading
-                if wasLoading { found.replication = other.replication }
-                sources[found.name] = found
-                return (true, wasLoading)
-            }
-        }
-        if wasLoading { other.retire() }
-        return isThere
     }
 
     /// Ends the loading of a source that does not exist.
@@ -200,8 +182,8 @@ public final class SourceRegistry: Sendable {
         return (counts.yes, counts.no)
     }
 
-    /// Bytes of features' text from snapshots that are cached.
-    public var textCacheBytes: Int { shared.texts.bytes }
+    /// Memory of pages of snapshots.
+    public var pageBytes: Int { shared.pages.bytes }
 
     /// Bytes that the cached indexes and columns of filters hold, over all sources.
     public var filterCacheBytes: Int { shared.filters.bytes }

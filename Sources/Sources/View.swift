@@ -24,8 +24,6 @@ public final class View: Sendable {
     package let propertyErrors: [PropertyError]
     /// Advice about the filter, if nothing passes it: sentences that say what to do.
     package let warnings: [String]
-    /// Numbers that do not follow from the index; nil unless the view is an overview's.
-    package let numbers: OverviewNumbers?
     /// What the writers of answers cache for the view.
     package let cache = ViewCacheSlot()
     /// The claim of the memory of a filter's view.
@@ -36,8 +34,7 @@ public final class View: Sendable {
     package init(
         index: ClusterIndex, members: [UInt32]?, order: PointOrder? = nil, bounds: Box?,
         aggregates: [NamedAggregate] = [],
-        partitions: [JSONValue] = [], propertyErrors: [PropertyError] = [], warnings: [String] = [],
-        numbers: OverviewNumbers? = nil
+        partitions: [JSONValue] = [], propertyErrors: [PropertyError] = [], warnings: [String] = []
     ) {
         self.index = index
         self.members = members
@@ -47,18 +44,10 @@ public final class View: Sendable {
         self.partitions = partitions
         self.propertyErrors = propertyErrors
         self.warnings = warnings
-        self.numbers = numbers
     }
 
     /// Holds the claim of the view's memory while the view exists.
     func hold(_ claim: MemoryClaim) { self.claim.withLock { $0 = claim } }
-
-    /// The same view with an index of the same contents that lies elsewhere. Must be called before the view is published.
-    func with(_ index: ClusterIndex) -> View {
-        View(
-            index: index, members: members, order: order, bounds: bounds, aggregates: aggregates,
-            partitions: partitions, propertyErrors: propertyErrors, warnings: warnings, numbers: numbers)
-    }
 
     /// The row of a point's feature in the store.
     package func feature(of point: PointIndex) -> Int {
@@ -96,7 +85,6 @@ public final class View: Sendable {
 
     /// The index in the input of a point's feature, as if only this view's features had been loaded.
     package func inputIndex(of point: PointIndex) -> Int {
-        if let inputs = numbers?.inputIndexes { return Int(inputs[Int(point.rawValue)]) }
         guard order != nil else { return index.inputPlace(of: point) }
         let place = feature(of: point)
         // Updates of such sources rebuild everything, so there are no gaps.
@@ -117,12 +105,12 @@ public final class View: Sendable {
 
     /// Bytes of the index itself, in memory and in a file, without the features' text and aggregates.
     package var indexBytes: Int {
-        index.memoryBytes + index.mappedBytes + (members?.count ?? 0) * MemoryLayout<UInt32>.stride
+        index.memoryBytes + index.fileBytes + (members?.count ?? 0) * MemoryLayout<UInt32>.stride
             + (members == nil ? order?.memoryBytes ?? 0 : 0)
     }
 
     /// Bytes of memory that the view holds.
     package var memoryBytes: Int {
-        indexBytes - index.mappedBytes + aggregates.reduce(0) { $0 + $1.memoryBytes } + cache.memoryBytes
+        indexBytes - index.fileBytes + aggregates.reduce(0) { $0 + $1.memoryBytes } + cache.memoryBytes
     }
 }

@@ -62,7 +62,7 @@ public enum Backup {
 
     private static func read(_ folder: String) throws(StateFault) -> [Entry] {
         let limits = SourceLimits(filterCacheBytes: 0, buildThreads: 1)
-        let found = try RecoveredSource.read(folder, shared: SharedState(limits: limits), checkingText: true)
+        let found = try RecoveredSource.read(folder, shared: SharedState(limits: limits), checking: true)
         if let loss = found.plan.loss { throw StateFault(loss) }
         let files = try FoundFiles(folder)
         let snapshot = files.name(found.plan.generation, .snapshot)

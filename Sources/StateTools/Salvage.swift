@@ -20,7 +20,7 @@ public struct Salvage {
 
     /// The number of features with correct checksums.
     public var verifiedCount: Int { items.count { $0?.isVerified == true } }
-    /// The number of features in damaged blocks that are still valid GeoJSON. A byte of their text may be wrong.
+    /// The number of features in damaged pages that are still valid GeoJSON. A byte of their text may be wrong.
     public var unverifiedCount: Int { items.count { $0?.isVerified == false } }
     /// The number of features that could not be read.
     public private(set) var lostCount = 0
@@ -61,10 +61,9 @@ public struct Salvage {
     private mutating func readSnapshot(_ path: String) -> Bool {
         do throws(StateFault) {
             let text = try SnapshotText(path)
-            let (sections, store) = try store(text, path)
-            let damage = text.damage()
+            let store = try text.store()
             for row in 0..<store.count {
-                let isVerified = !damage.touches(sections.record(row))
+                let isVerified = text.isVerified(row, of: store)
                 var writer = ByteWriter(capacity: 512)
                 store.writeSent(row, into: &writer)
                 guard isVerified || Self.isFeature(writer.bytes) else {
@@ -73,34 +72,11 @@ public struct Salvage {
                 }
                 add(writer.bytes, store.featureIdentifier(row), isVerified: isVerified)
             }
-            notes.append("\(path): \(damage.blocks.count) damaged blocks of text")
-            withExtendedLifetime(text.sections.file) {}
+            notes.append("\(path): \(text.damage.count) damaged pages")
             return true
         } catch {
             notes.append(error.message)
             return false
-        }
-    }
-
-    /// The store with newly computed checksums of the text, so that all of it can be read.
-    private func store(
-        _ text: SnapshotText, _ path: String
-    ) throws(StateFault) -> (FeatureSections, FeatureStore) {
-        func sections(_ checksums: UnsafeRawBufferPointer) -> FeatureSections {
-            FeatureSections(
-                text: text.text, blockStarts: text.sections.bytes(SnapshotSection.blockStarts),
-                offsets: text.sections.bytes(SnapshotSection.offsets), checksums: checksums)
-        }
-        let checksums = BlockChecksum.list(of: text.text, blockSize: TextGuard.chunkSize)
-        let store = checksums.withUnsafeBytes { checksums in
-            Result { () throws(FeatureSectionError) in
-                try FeatureStore.onSections(sections(checksums), owner: text.sections.file)
-            }
-        }
-        do throws(FeatureSectionError) {
-            return (sections(text.sections.bytes(SnapshotSection.textChecksums)), try store.get())
-        } catch {
-            throw StateFault("\(path): \(error.message)")
         }
     }
 

@@ -5,71 +5,67 @@ import SourceStorage
 import Sources
 import SystemSupport
 
-/// The features' text of a snapshot, block by block, whatever else of the file is damaged.
-struct SnapshotText {
-    let sections: SectionFileReader
-    let text: UnsafeRawBufferPointer
-    private let checksums: [UInt64]
-    /// The number of bytes that one checksum covers.
-    private let blockSize: Int
+/// A snapshot's bytes, whatever of them is damaged.
+final class SnapshotText: FeatureText {
+    private let file: FileImage
+    private let sections: [UInt32: Range<Int>]
+    /// The ranges of the file that are damaged: pages.
+    let damage: [Range<Int>]
+    private let damagedPages: Set<Int>
 
-    /// Loads a snapshot's table, its text and its text's checksums.
+    /// Loads a snapshot, whose table and checksums must be intact.
     init(_ path: String) throws(StateFault) {
-        let file: FileImage
+        let opened = try OpenedSections(path)
         do throws(FileError) { file = try FileImage(loading: path) } catch { throw StateFault(error) }
-        sections = try SectionFileReader(file, path: path)
-        text = sections.bytes(SnapshotSection.text)
-        let fine: [UInt64]? = try? sections.values(
-            SnapshotSection.fineTextChecksums, count: Self.blocks(of: text, FineChecksums.blockSize))
-        if let fine, (try? sections.verify(section: SnapshotSection.fineTextChecksums)) != nil {
-            (checksums, blockSize) = (fine, FineChecksums.blockSize)
-        } else {
-            // An older clusterd wrote the file, or these checksums are damaged themselves.
-            blockSize = TextGuard.chunkSize
-            checksums = try sections.values(
-                SnapshotSection.textChecksums, count: Self.blocks(of: text, blockSize))
+        sections = opened.sections
+        let (size, bytes) = (SourceImage.pageSize, file.bytes)
+        // The first page has the header, which has been checked.
+        let pages = opened.checksums.indices.dropFirst().filter { page in
+            let range = page * size..<min((page + 1) * size, opened.end)
+            return range.upperBound > bytes.count
+                || BlockChecksum.of(UnsafeRawBufferPointer(rebasing: bytes[range])) != opened.checksums[page]
         }
+        damagedPages = Set(pages)
+        damage = pages.map { $0 * size..<min(($0 + 1) * size, opened.end) }
     }
 
-    private static func blocks(of text: UnsafeRawBufferPointer, _ size: Int) -> Int {
-        (text.count + size - 1) / size
-    }
-
-    /// The ranges of the file that contain damaged blocks of the text.
-    var damagedBlocks: [Range<Int>] {
-        let start = sections.offset(of: SnapshotSection.text)
-        defer { withExtendedLifetime(sections.file) {} }
-        return checksums.indices.compactMap { block in
-            guard isDamaged(block) else { return nil }
-            let range = range(block)
-            return start + range.lowerBound..<start + range.upperBound
+    private func section(_ name: UInt32) -> UnsafeRawBufferPointer {
+        sections[name].map {
+            UnsafeRawBufferPointer(rebasing: file.bytes[$0.clamped(to: 0..<file.bytes.count)])
         }
+            ?? UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
-    /// Finds the damaged blocks in one pass.
-    func damage() -> Damage {
-        Damage(blocks: Set(checksums.indices.filter(isDamaged)), blockSize: blockSize)
+    /// The features. Those that `isVerified` denies may be anything.
+    func store() throws(StateFault) -> FeatureStore {
+        do throws(FeatureSectionError) {
+            return try FeatureStore.onSections(
+                self, blockStarts: section(SnapshotSection.blockStarts),
+                offsets: section(SnapshotSection.offsets))
+        } catch { throw StateFault("\(file.path): \(error.message)") }
     }
 
-    /// The damaged parts of a text.
-    struct Damage {
-        let blocks: Set<Int>
-        let blockSize: Int
+    /// Whether no damaged page has a part of a feature's record, or of what says where it is.
+    func isVerified(_ row: Int, of store: FeatureStore) -> Bool {
+        let last = min(row + 1, store.count - 1)
+        return isIntact(store.recordRange(row), of: SnapshotSection.text)
+            && isIntact(row * 4..<(last + 1) * 4, of: SnapshotSection.offsets)
+            && isIntact(row / 64 * 8..<(last / 64 + 1) * 8, of: SnapshotSection.blockStarts)
+    }
 
-        /// Whether a damaged block overlaps a range of the text.
-        func touches(_ range: Range<Int>) -> Bool {
-            guard !range.isEmpty, !blocks.isEmpty else { return false }
-            return (range.lowerBound / blockSize...(range.upperBound - 1) / blockSize).contains {
-                blocks.contains($0)
-            }
+    private func isIntact(_ range: Range<Int>, of name: UInt32) -> Bool {
+        guard !range.isEmpty, !damagedPages.isEmpty, let start = sections[name]?.lowerBound else {
+            return true
         }
+        let size = SourceImage.pageSize
+        return !((start + range.lowerBound) / size...(start + range.upperBound - 1) / size)
+            .contains { damagedPages.contains($0) }
     }
 
-    private func range(_ block: Int) -> Range<Int> {
-        min(block * blockSize, text.count)..<min((block + 1) * blockSize, text.count)
-    }
-
-    private func isDamaged(_ block: Int) -> Bool {
-        BlockChecksum.of(UnsafeRawBufferPointer(rebasing: text[range(block)])) != checksums[block]
-    }
+    var bytes: UnsafeRawBufferPointer { section(SnapshotSection.text) }
+    var isDamaged: Bool { !damagedPages.isEmpty }
+    var isEvictable: Bool { false }
+    func isResident(_ range: Range<Int>, room: inout Int) -> Bool { true }
+    func fill(_ window: UnsafeMutableRawBufferPointer, from place: Int) -> Range<Int>? { nil }
+    func verify(isCancelled: () -> Bool, demand: () -> Int, pause: (() -> Void)?) -> Bool { !isDamaged }
 }

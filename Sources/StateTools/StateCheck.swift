@@ -13,6 +13,8 @@ public enum StateCheck {
             case unreadable
             /// A newer clusterd wrote the file.
             case newer
+            /// An older clusterd wrote the file.
+            case older
         }
 
         public let source: String
@@ -73,23 +75,17 @@ public enum StateCheck {
                 guard let damage = journal.damage ?? journal.note else { return finding(.intact, "") }
                 return finding(.damaged, damage, journal.damagedBytes)
             }
-            guard let bytes = try damagedText(path) else { return finding(.intact, "") }
-            return finding(.damaged, "\(path) is damaged in its features, bytes \(bytes)", bytes)
+            guard let bytes = try SnapshotText(path).damage.first else { return finding(.intact, "") }
+            return finding(.damaged, "\(path) is damaged in bytes \(bytes)", bytes)
         } catch {
             guard FileIO.exists(path) else { return nil }
             switch error.kind {
             case .damage: return finding(.damaged, error.message)
             case .machine: return finding(.unreadable, error.message)
             case .newerFormat: return finding(.newer, error.message)
+            case .olderFormat: return finding(.older, error.message)
             }
         }
-    }
-
-    /// Checks a snapshot. Returns the range of the first damaged block of its features' text; nil if there is none.
-    private static func damagedText(_ path: String) throws(StateFault) -> Range<Int>? {
-        let reader = try SnapshotText(path)
-        try reader.sections.verify(except: [SnapshotSection.text])
-        return reader.damagedBlocks.first
     }
 }
 

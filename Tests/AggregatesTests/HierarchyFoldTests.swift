@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Clustering
 import SourceTestSupport
+import SourceStorage
 import Testing
 
 @testable import Aggregates
@@ -50,7 +51,7 @@ import Testing
         var numbers: [String: [Double]] = [:]
         for aggregate in view.aggregates {
             if let column = aggregate.column as? NumberAggregate.Column {
-                numbers[aggregate.name] = column.numbers.built
+                numbers[aggregate.name] = column.numbers.built.withValues { Array($0) }
             }
         }
         #expect(numbers.count == 6)

@@ -196,27 +196,26 @@ private final class MemorySink: TextSink {
     }
 }
 
-private final class MemoryText: FeatureText {
-    private let bytes: [UInt8]
+private final class MemoryText: FeatureText, @unchecked Sendable {
+    let bytes: UnsafeRawBufferPointer
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-    var count: Int { bytes.count }
-    var memoryBytes: Int { 0 }
-    var isDamaged: Bool { false }
-    var isAtHand: Bool { true }
-
-    func isAtHand(_ range: Range<Int>, room: inout Int) -> Bool { true }
-
-    func read(_ range: Range<Int>, into target: UnsafeMutableRawBufferPointer) -> Bool {
-        guard range.upperBound <= bytes.count else { return false }
-        target.copyBytes(from: bytes[range])
-        return true
+    init(_ bytes: [UInt8]) {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+        copy.copyBytes(from: bytes)
+        self.bytes = UnsafeRawBufferPointer(copy)
     }
+
+    deinit { bytes.deallocate() }
+
+    var isDamaged: Bool { false }
+    var isEvictable: Bool { true }
+
+    func isResident(_ range: Range<Int>, room: inout Int) -> Bool { true }
 
     func fill(_ window: UnsafeMutableRawBufferPointer, from place: Int) -> Range<Int>? {
         let range = place..<min(bytes.count, place + window.count)
-        return read(range, into: window) ? range : nil
+        window.copyBytes(from: bytes[range])
+        return range
     }
 
     func verify(isCancelled: () -> Bool, demand: () -> Int, pause: (() -> Void)?) -> Bool { true }

@@ -88,152 +88,6 @@ struct StateTests {
         #expect(try answers(third.client(), "b") == before[1])
     }
 
-    @Test("a source with an overview answers as before from the start on, and takes changes")
-    func overview() throws {
-        let configuration = NSTemporaryDirectory() + "clusterd-overview-" + UUID().uuidString.prefix(12)
-        defer { try? FileManager.default.removeItem(atPath: configuration) }
-        try Data(#"{"limits":{"overviewPoints":100}}"#.utf8).write(to: URL(fileURLWithPath: configuration))
-        func start() throws -> DaemonProcess {
-            try DaemonProcess(["--state-dir", folder.path, "--config", configuration])
-        }
-        let first = try start()
-        let client = try first.client()
-        _ = try client.call("SourceService/CreateSource", ["source": "a"])
-        _ = try client.importFeatures("a", points.map(\.feature))
-        var before = try answers(client, "a").dropLast()
-        _ = first.end(with: SIGKILL)
-        for round in 0..<3 {
-            // Whether the rest has been read when a call arrives is left to chance.
-            let daemon = try start()
-            let client = try daemon.client()
-            #expect(try answers(client, "a").dropLast() == before)
-            if round == 1 {
-                _ = try client.call("SourceService/UpdateFeatures", update(id: 7, of: "a"))
-                before = try answers(client, "a").dropLast()
-            }
-            #expect(try client.call("SourceService/GetSource", ["source": "a"])["state"] != "damaged")
-            _ = daemon.end(with: SIGKILL)
-        }
-    }
-
-    @Test("a declared source answers from its overview too, and is filled again if the rest is damaged")
-    func declaredOverview() throws {
-        let path = NSTemporaryDirectory() + "clusterd-declared-" + UUID().uuidString.prefix(12)
-        let (configuration, file) = (path + ".json", path + ".geojsonl")
-        defer { for path in [configuration, file] { try? FileManager.default.removeItem(atPath: path) } }
-        let lines = points.map(\.feature).joined(separator: "\n")
-        try Data(lines.utf8).write(to: URL(fileURLWithPath: file))
-        try Data(#"{"limits":{"overviewPoints":100},"sources":{"a":{"file":"\#(file)"}}}"#.utf8)
-            .write(to: URL(fileURLWithPath: configuration))
-        func filled(_ daemon: DaemonProcess, after revision: Double) throws -> Double {
-            while true {
-                let source = try daemon.client().call("SourceService/GetSource", ["source": "a"])
-                let found = source["revision"]?.number ?? 0
-                if found > revision, source["state"] == "ready" { return found }
-            }
-        }
-        var revision = 0.0
-        var before: [JSONValue] = []
-        for round in 0..<3 {
-            let daemon = try DaemonProcess(["--state-dir", folder.path, "--config", configuration])
-            if round == 1 {
-                let query: JSONValue = ["source": "a", "bbox": [-180, -85, 180, 85], "zoom": 0]
-                let world = try daemon.client().call("ClusterService/GetClusters", query)
-                #expect(world["features"] == before[0])
-            }
-            revision = try filled(daemon, after: revision)
-            before = try answers(daemon.client(), "a")
-            _ = daemon.end(with: SIGKILL)
-            guard round == 1 else { continue }
-            let names = try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/sources/a")
-            for name in names where name.hasSuffix(".snapshot") {
-                // A byte of the index, which comes first.
-                let snapshot = try FileHandle(forUpdating: self.folder.file(name, of: "a"))
-                try snapshot.seek(toOffset: 100)
-                try snapshot.write(contentsOf: [0xa5])
-                try snapshot.close()
-            }
-        }
-    }
-
-    @Test("after a kill amid updates, low zooms answer as the data that a complete start reads")
-    func overviewOfUpdates() throws {
-        func configuration(_ overviewPoints: Int) throws -> String {
-            let path = NSTemporaryDirectory() + "clusterd-overview-" + UUID().uuidString.prefix(12)
-            try Data(#"{"limits":{"overviewPoints":\#(overviewPoints)}}"#.utf8)
-                .write(to: URL(fileURLWithPath: path))
-            return path
-        }
-        let (with, without) = (try configuration(100), try configuration(0))
-        defer { for path in [with, without] { try? FileManager.default.removeItem(atPath: path) } }
-        var first = 10_000
-        for round in 0..<4 {
-            let daemon = try DaemonProcess(["--state-dir", folder.path, "--config", with])
-            let client = try daemon.client()
-            if round == 0 {
-                let options: JSONValue = ["clusterProperties": ["count": ["count", ["get", "value"]]]]
-                _ = try client.call("SourceService/CreateSource", ["source": "a", "options": options])
-                _ = try client.importFeatures("a", points.map(\.feature))
-            }
-            for _ in 0..<(1 + 7 * round) {
-                _ = try client.call("SourceService/UpdateFeatures", update(id: first, of: "a"))
-                first += 1
-            }
-            let before = try answers(client, "a")
-            // The overview of the last update may be there, or only one before, or none.
-            _ = daemon.end(with: SIGKILL)
-            for configuration in [with, without] {
-                let daemon = try DaemonProcess(["--state-dir", folder.path, "--config", configuration])
-                let found = try answers(daemon.client(), "a")
-                // The state is the last, and may be "loading".
-                #expect(found.dropLast() == before.dropLast(), "round \(round)")
-                _ = daemon.end(with: SIGKILL)
-            }
-        }
-    }
-
-    @Test(
-        "after a kill around a snapshot that is written amid updates, low zooms answer as a complete start does"
-    )
-    func overviewAroundSnapshots() throws {
-        let folder = NSTemporaryDirectory() + "clusterd-around-" + UUID().uuidString.prefix(12)
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        func start(_ state: String, overviewPoints: Int) throws -> DaemonProcess {
-            let path = "\(folder)/config-\(overviewPoints)"
-            try Data(#"{"limits":{"overviewPoints":\#(overviewPoints)}}"#.utf8)
-                .write(to: URL(fileURLWithPath: path))
-            return try DaemonProcess(["--state-dir", state, "--config", path])
-        }
-        let state = folder + "/state"
-        var id = 10_000
-        for round in 0..<4 {
-            let daemon = try start(state, overviewPoints: 100)
-            let client = try daemon.client()
-            if round == 0 {
-                _ = try client.call("SourceService/CreateSource", ["source": "a"])
-                _ = try client.importFeatures("a", points.map(\.feature))
-            }
-            // Each few of these make the journal long enough for a snapshot.
-            for _ in 0..<(4 + 3 * round) {
-                _ = try client.call("SourceService/UpdateFeatures", longUpdate(id: id))
-                id += 1
-            }
-            _ = daemon.end(with: SIGKILL)
-            var found: [[JSONValue]] = []
-            for overviewPoints in [100, 0] {
-                // A start may write snapshots, so each begins with the files of the kill.
-                let copy = "\(folder)/copy-\(round)-\(overviewPoints)"
-                try FileManager.default.copyItem(atPath: state, toPath: copy)
-                let daemon = try start(copy, overviewPoints: overviewPoints)
-                found.append(try zooms(daemon.client()))
-                _ = daemon.end(with: SIGKILL)
-            }
-            #expect(found[0] == found[1], "round \(round)")
-            #expect(found[0].last?["points"]?.number == Double(points.count + id - 10_000))
-        }
-    }
-
     /// What the lowest zooms show, and the number of points at last.
     private func zooms(_ client: RawClient) throws -> [JSONValue] {
         var found: [JSONValue] = []
@@ -281,6 +135,31 @@ struct StateTests {
                 expected += 1
             }
             _ = try client.open("SourceService/UpdateFeatures", update(id: 10_000 + expected))
+            _ = daemon.end(with: SIGKILL)
+        }
+    }
+
+    @Test("a large source answers from its first call on, through kills amid updates, and takes changes")
+    func large() throws {
+        let first = try folder.start()
+        let client = try first.client()
+        _ = try client.call("SourceService/CreateSource", ["source": "s"])
+        // A snapshot that is read on demand.
+        let many = (0..<40_000).map { number in
+            let (x, y) = (Double(number % 400) / 10, Double(number / 400) / 2)
+            return
+                #"{"type":"Feature","id":\#(number),"geometry":{"type":"Point","coordinates":[\#(x),\#(y)]},"properties":{"name":"place \#(number)"}}"#
+        }
+        _ = try client.importFeatures("s", many)
+        _ = try client.call("SourceService/UpdateFeatures", update(id: 7))
+        var before = try answers(client, "s")
+        _ = first.end(with: SIGKILL)
+        for round in 0..<3 {
+            let daemon = try folder.start()
+            let client = try daemon.client()
+            #expect(try answers(client, "s") == before, "round \(round)")
+            _ = try client.call("SourceService/UpdateFeatures", update(id: 8 + round))
+            before = try answers(client, "s")
             _ = daemon.end(with: SIGKILL)
         }
     }

@@ -16,32 +16,18 @@ package final class KeptSources {
     private var events = Events()
     /// What the sources may hold after the next restart.
     package var memory = MemoryBudget.Limit()
-    /// Features' text of so many bytes stays in the files.
+    /// Features' text of so many bytes is read from snapshots.
     private let textInMemory: Int
-    /// Snapshots of sources of at least so many points have an overview. 0: none.
-    private let overviewPoints: Int
-    /// The most nodes of snapshots' overviews.
-    private let overviewNodes: Int
-    /// Which indexes lie in files, from the next restart on.
-    package var mapping: Mapping
-    /// Whether the next restart leaves the rest of sources with overviews unread until `readRest`.
-    package var holdsReading = false
-    private var isHeld = false
+    /// Whether snapshots of any size are read on demand, and indexes are read from them.
+    package var isOnDemand: Bool
+    /// Snapshots of fewer bytes are read as a whole.
+    private let imageInMemory: Int
     /// Data whose changes take longer to replay are kept by a snapshot, in milliseconds.
     private let longestReplay: Double
     /// Called by the next restart before it reads a source. Then the restart only begins to read, and the test ends that.
     package var beforeReading: (@Sendable (SourceName) -> Void)?
     /// The reading that the last restart has begun.
     package private(set) var recovery: SourceRecovery?
-
-    package enum Mapping {
-        /// Large ones if memory is short.
-        case large
-        /// Those of any size if memory is short.
-        case small
-        /// All.
-        case all
-    }
 
     package final class Events: Sendable {
         private let list = Mutex<[StateEvent]>([])
@@ -52,19 +38,17 @@ package final class KeptSources {
     /// - Parameters:
     ///   - isQuick: for tests of thousands of restarts, which need no disk.
     ///   - textInMemory: features' text of so many bytes stays in the files: by default all.
-    ///   - overviewPoints: sources of at least so many points have an overview.
-    ///   - overviewNodes: the most nodes of these overviews.
     ///   - longestReplay: data whose changes take longer to replay are kept by a snapshot, in milliseconds: by default none.
-    ///   - mapping: which indexes lie in files.
+    ///   - isOnDemand: whether snapshots of any size are read on demand, and indexes are read from them.
+    ///   - imageInMemory: snapshots of fewer bytes are read as a whole.
     package init(
-        isQuick: Bool = false, textInMemory: Int = 1, overviewPoints: Int = 0,
-        overviewNodes: Int = 1 << 18, longestReplay: Double = .infinity, mapping: Mapping = .large
+        isQuick: Bool = false, textInMemory: Int = 1, longestReplay: Double = .infinity,
+        isOnDemand: Bool = false, imageInMemory: Int? = nil
     ) throws {
         self.longestReplay = longestReplay
-        self.mapping = mapping
+        self.isOnDemand = isOnDemand
+        self.imageInMemory = imageInMemory ?? (isOnDemand ? 1 : 1 << 22)
         self.textInMemory = textInMemory
-        self.overviewPoints = overviewPoints
-        self.overviewNodes = overviewNodes
         let isThere = FileManager.default.isWritableFile(atPath: "/dev/shm")
         let folder = isQuick && isThere ? "/dev/shm/" : NSTemporaryDirectory()
         path = folder + "clusterd-state-" + UUID().uuidString
@@ -72,36 +56,23 @@ package final class KeptSources {
         try open()
     }
 
-    /// Reads the rest of sources that answer from their overviews.
-    package func readRest() {
-        if isHeld { registry.shared.reading.resume() }
-        isHeld = false
-        wait()
-    }
-
     deinit {
-        if isHeld { registry.shared.reading.resume() }
         try? FileManager.default.removeItem(atPath: path)
     }
 
     private func open() throws {
         let events = Events()
         self.events = events
-        // So little that blocks make room for others.
         var limits = SourceLimits(
-            filterCacheBytes: 0, textCacheBytes: 1 << 17, buildThreads: 1,
-            overviewPoints: overviewPoints, memory: memory)
+            filterCacheBytes: 0, buildThreads: 1, memory: memory)
         limits.textInMemory = textInMemory
         limits.textGathered = textInMemory
-        limits.overviewNodes = overviewNodes
         // On a busy machine a few changes would take long enough for a snapshot, which clusters everything again.
         (limits.longestReplay, limits.longReplay) = (longestReplay, longestReplay)
-        if mapping != .large { (limits.indexInMemory, limits.columnInMemory) = (1, 1) }
-        limits.mapsIndexes = mapping == .all
+        limits.imageInMemory = imageInMemory
+        limits.evictsIndexes = isOnDemand
         registry = SourceRegistry(
             limits: limits, directory: try StateDirectory(path), report: { events.add($0) })
-        isHeld = holdsReading
-        if isHeld { registry.shared.reading.hold() }
         if let beforeReading {
             registry.shared.beforeReading.withLock { $0 = beforeReading }
             recovery = try registry.beginRecovery()
@@ -119,21 +90,17 @@ package final class KeptSources {
 
     /// Waits for what happens in the background.
     package func wait() {
-        if !isHeld { registry.shared.reading.wait() }
         // What is in the background may put more there.
         for _ in 0..<8 {
             registry.shared.checks.sync {}
             registry.shared.undoing.sync {}
-            for source in registry.all {
-                source.background.sync {}
-                source.summarizing.sync {}
-            }
+            for source in registry.all { source.jobs.wait() }
         }
     }
 
     /// Lets go of everything and takes it up again, after a change of the files where one is given.
     package func restart(_ change: () throws -> Void = {}) throws {
-        readRest()
+        wait()
         history += reports
         registry.shared.directory?.release()
         registry = SourceRegistry(limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1))

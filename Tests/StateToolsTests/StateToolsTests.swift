@@ -39,7 +39,7 @@ struct StateToolsTests {
                 directory: try StateDirectory(directory))
             try registry.recover()
             registry.shared.checks.sync {}
-            for source in registry.all { source.background.sync {} }
+            for source in registry.all { source.jobs.wait() }
         }
 
         func close() {

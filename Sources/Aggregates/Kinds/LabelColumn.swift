@@ -18,7 +18,7 @@ package final class LabelColumn: AggregateColumn {
     /// The different values, numbers first, then strings, then the others.
     private let labels: [JSONValue]
     /// By point, the index of its label plus one; 0 for null.
-    private let codes: [UInt32]
+    private let codes: SectionValues<UInt32>
     private let format: Format
     private let texts = LargeClusterTexts()
 
@@ -37,7 +37,7 @@ package final class LabelColumn: AggregateColumn {
         self.kind = kind
         self.format = format
         labels = order.map { found.values[$0] }
-        codes = found.codes.map { ranks[Int($0)] }
+        codes = SectionValues(found.codes.map { ranks[Int($0)] })
     }
 
     /// Reads what `store` wrote.
@@ -45,10 +45,7 @@ package final class LabelColumn: AggregateColumn {
         self.kind = kind
         self.format = format
         labels = try stored.values(0)
-        codes = try stored.array(3, count: stored.points)
-        guard (codes.max() ?? 0) <= labels.count else {
-            throw stored.fault("lacks a label of an aggregated property")
-        }
+        codes = try stored.borrowed(3, count: stored.points)
     }
 
     package func store(in section: AggregateSection) throws(FileError) {
@@ -58,10 +55,8 @@ package final class LabelColumn: AggregateColumn {
 
     package var valueType: AggregateValueType { .string }
 
-    package var readsPoints: Bool { true }
-
     package var memoryBytes: Int {
-        codes.count * MemoryLayout<UInt32>.stride + labels.count * MemoryLayout<JSONValue>.stride
+        codes.memoryBytes + labels.count * MemoryLayout<JSONValue>.stride
     }
 
     package func write(_ cluster: ClusterOrdinal, of index: ClusterIndex, into bytes: inout ByteWriter) {

@@ -15,21 +15,21 @@ package final class QuantileColumn: AggregateColumn {
     /// The quantiles, from 0 to 1.
     private let quantiles: [Double]
     /// The numbers by point; NaN if a point has none.
-    private let numbers: [Double]
+    private let numbers: SectionValues<Double>
     private let texts = LargeClusterTexts()
 
     init(_ kind: String, _ values: RowValues, _ quantiles: [Double], isSingle: Bool) {
         self.kind = kind
         self.isSingle = isSingle
         self.quantiles = quantiles
-        numbers = values.foldableNumbers
+        numbers = SectionValues(values.foldableNumbers)
     }
 
     /// Reads what `store` wrote.
     init(_ kind: String, from stored: StoredAggregate, isSingle: Bool) throws(StateFault) {
         self.kind = kind
         self.isSingle = isSingle
-        numbers = try stored.array(0, count: stored.points)
+        numbers = try stored.borrowed(0, count: stored.points)
         quantiles = try stored.array(1)
         guard quantiles.allSatisfy((0...1).contains) else {
             throw stored.fault("has a quantile beyond 0 to 1")
@@ -43,9 +43,7 @@ package final class QuantileColumn: AggregateColumn {
 
     package var valueType: AggregateValueType { isSingle ? .number : .string }
 
-    package var readsPoints: Bool { true }
-
-    package var memoryBytes: Int { numbers.count * MemoryLayout<Double>.stride }
+    package var memoryBytes: Int { numbers.memoryBytes }
 
     /// - Complexity: O(points × log(points)) the first time.
     package func write(_ cluster: ClusterOrdinal, of index: ClusterIndex, into bytes: inout ByteWriter) {

@@ -12,8 +12,6 @@ package protocol AggregateColumn: AnyObject, Sendable {
     /// The type of its values in vector tiles.
     var valueType: AggregateValueType { get }
     var memoryBytes: Int { get }
-    /// Whether a value is computed from all of its cluster's points when it is written.
-    var readsPoints: Bool { get }
 
     /// Writes a cluster's value as JSON.
     func write(_ cluster: ClusterOrdinal, of index: ClusterIndex, into bytes: inout ByteWriter)
@@ -27,8 +25,4 @@ package enum AggregateValueType: Sendable {
     case number, boolean, string
     /// Values of several types.
     case mixed
-}
-
-extension AggregateColumn {
-    package var readsPoints: Bool { false }
 }

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 import Clustering
+import SourceStorage
 
 /// A value for each cluster: one array for the clusters of the build, followed by those that updates made.
 package struct ClusterValues<Value: BitwiseCopyable & Sendable>: Sendable {
-    let built: [Value]
+    let built: SectionValues<Value>
     var made = GrowingValues<Value>()
 
-    init(_ built: [Value]) { self.built = built }
+    init(_ built: SectionValues<Value>) { self.built = built }
+
+    init(_ built: [Value]) { self.built = SectionValues(built) }
 
     var count: Int { built.count + made.count }
-    var memoryBytes: Int { built.count * MemoryLayout<Value>.stride + made.memoryBytes }
+    var memoryBytes: Int { built.memoryBytes + made.memoryBytes }
 
     /// - Precondition: the cluster's ordinal is below `count`.
     @inline(__always) subscript(cluster: ClusterOrdinal) -> Value { self[Int(cluster.rawValue)] }

@@ -24,13 +24,20 @@ package struct StoredAggregate {
     /// The file's path, for error messages.
     package var path: String { reader.path }
 
-    func array<Value: BitwiseCopyable>(_ part: UInt32, count: Int? = nil) throws(StateFault) -> [Value] {
+    func array<Value: BitwiseCopyable & Sendable>(_ part: UInt32, count: Int? = nil) throws(StateFault)
+        -> [Value]
+    {
         try reader.values(name(part), count: count)
+    }
+
+    /// Values that stay in the snapshot's image.
+    func borrowed<Value>(_ part: UInt32, count: Int) throws(StateFault) -> SectionValues<Value> {
+        try reader.borrowed(name(part), count: count)
     }
 
     /// A value for each cluster.
     func clusterValues<Value>(_ part: UInt32) throws(StateFault) -> ClusterValues<Value> {
-        ClusterValues(try array(part, count: clusters))
+        ClusterValues(try borrowed(part, count: clusters))
     }
 
     /// Reads values of any type.
@@ -56,9 +63,15 @@ package struct AggregateSection {
         try writer.add(name(part), values)
     }
 
+    package func add<Value>(_ part: UInt32, _ values: SectionValues<Value>) throws(FileError) {
+        try values.withValues { (values) throws(FileError) in
+            try writer.add(name(part), UnsafeRawBufferPointer(values))
+        }
+    }
+
     /// Adds the values of a build. A snapshot contains no values of updates.
     package func add<Value>(_ part: UInt32, _ values: ClusterValues<Value>) throws(FileError) {
-        try writer.add(name(part), values.built)
+        try add(part, values.built)
     }
 
     /// Adds values of any type as three parts.

@@ -17,8 +17,6 @@ struct FeatureWriter {
     private let projection: Projection
     /// The features' numbers, if cluster ids are derived from them.
     private let codes: FeatureCodes?
-    /// The clusters' ids, if they do not follow from the index.
-    private let ids: [Int64]?
 
     init(revision: Revision, view: View, output: FeatureOutput, cancellation: Cancellation) {
         self.revision = revision
@@ -27,9 +25,8 @@ struct FeatureWriter {
         self.cancellation = cancellation
         projection = view.index.projection
         // Never cancelled, since the result is cached for other calls.
-        let needsCodes = revision.options.clusterIds == .origin && view.numbers == nil
+        let needsCodes = revision.options.clusterIds == .origin
         codes = needsCodes ? try? revision.featureCodes(.never) : nil
-        ids = view.numbers?.clusterIds
         hasExtras =
             !view.aggregates.isEmpty || !view.partitions.isEmpty || !output.include.isEmpty
             || view.index.isWeighted
@@ -116,7 +113,6 @@ struct FeatureWriter {
     func id(of cluster: ClusterOrdinal) -> Int64 { id(of: cluster, view.index.summary(of: cluster)) }
 
     func id(of cluster: ClusterOrdinal, _ summary: ClusterSummary) -> Int64 {
-        if let ids { return ids[Int(cluster.rawValue)] }
         guard let codes else { return summary.id }
         return revision.originId(of: cluster, in: view, codes)
     }

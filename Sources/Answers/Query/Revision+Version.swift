@@ -17,11 +17,11 @@ extension Revision {
     }
 }
 
-/// Whether an answer can be written without waiting for a disk, in sources whose features' text is larger than the cache. Text
-/// that the system has in its page cache is moved to that cache first. Never true if the source's index lies in a file.
+/// Whether an answer can be written without waiting for a disk, in sources whose features' text is read from a file. Text that
+/// the system has in its page cache is moved into memory first. Never true while parts of the index are not in memory.
 extension Revision {
     public func isAtHand(_ query: ClustersQuery, of view: View) -> Bool {
-        guard !self.view.index.isMapped else { return false }
+        guard self.view.index.isResident else { return false }
         var nodes: [Node] = []
         guard (try? view.nodes(query, into: &nodes)) != nil else { return false }
         var room = Self.mostMoved
@@ -29,7 +29,7 @@ extension Revision {
     }
 
     public func isAtHand(_ tile: TilePlace, of view: View) -> Bool {
-        guard !self.view.index.isMapped else { return false }
+        guard self.view.index.isResident else { return false }
         var nodes: [ClusterIndex.TileNode] = []
         view.index.tileNodes(z: tile.z, x: Double(tile.x), y: Double(tile.y), into: &nodes)
         var room = Self.mostMoved
@@ -41,6 +41,6 @@ extension Revision {
         return store.isAtHand(view.feature(of: point), room: &room)
     }
 
-    /// So many blocks are copied in a tenth of a millisecond.
-    private static let mostMoved = 64
+    /// So many pages are copied in a tenth of a millisecond.
+    private static let mostMoved = 24
 }

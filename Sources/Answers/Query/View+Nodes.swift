@@ -55,7 +55,7 @@ extension View {
     private static let guessedDensity = 200.0
 }
 
-/// Of a view whose index lies in a file, these are 0: reading it may wait for the disk, so the pool has such answers anyway.
+/// Of a view whose index is not in memory as a whole, these are 0: reading it may wait for the disk, so the pool has such answers anyway.
 extension Revision {
     /// The number of a cluster's children; 0 if there is no cluster with this id.
     public func childCount(of clusterId: Int64, in view: View) -> Int {
@@ -76,6 +76,6 @@ extension Revision {
     }
 
     private func quicklyKnown(_ clusterId: Int64, in view: View) -> ClusterOrdinal? {
-        view.index.isMapped ? nil : knownCluster(clusterId, in: view)
+        view.index.isResident ? knownCluster(clusterId, in: view) : nil
     }
 }

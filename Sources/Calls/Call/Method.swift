@@ -68,15 +68,12 @@ package protocol UnaryMethod: Sendable {
     /// must be quick. A thrown error answers the call.
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer
 
-    /// Whether the call need not wait until its source has been read after a start: it needs no data, or only those that
-    /// the overview has.
-    ///
-    /// - Parameter overview: nil if there is none, or if it has not been read either.
-    func canAnswer(_ params: Params, from overview: Overview?) -> Bool
+    /// Whether the call need not wait until its source has been opened after a start.
+    var needsNoData: Bool { get }
 }
 
 extension UnaryMethod {
-    func canAnswer(_ params: Params, from overview: Overview?) -> Bool { false }
+    package var needsNoData: Bool { false }
 }
 
 /// Answers a method whose client sends a stream.

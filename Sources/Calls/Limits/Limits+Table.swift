@@ -76,16 +76,8 @@ extension Limits {
             "Bytes that filters hold: indexes of filtered features, the properties that they read, and what building these takes. If memoryBytes is not 0, filters hold no more than is free of it, and also half of that if it is more; one that would take more is rejected."
         ),
         fixed(
-            "textCacheBytes", \.textCacheBytes, from: 0,
-            "Bytes of the cache of features' text from snapshots. It holds no more than is free of memoryBytes."
-        ),
-        fixed(
-            "overviewPoints", \.overviewPoints, from: 0,
-            "Points from which a source's snapshots have an overview. From it a start answers low zooms while it reads the rest of the source. 0: no source's have."
-        ),
-        fixed(
             "startSeconds", \.startSeconds, from: 0,
-            "How long a start reads sources before the daemon serves, in seconds. Sources that take longer follow."
+            "How long a start opens sources before the daemon serves, in seconds. Sources that take longer follow."
         ),
         byProcessors(
             "loopThreads", \.loopThreads, "Threads that read messages and answer short calls."),

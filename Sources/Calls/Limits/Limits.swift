@@ -48,10 +48,6 @@ public struct Limits: Sendable, Equatable {
     public var messagesPerTurn = 32
     /// Bytes of filtered indexes to cache.
     public var filterCacheBytes = 256 << 20
-    /// Bytes of features' text, read from snapshots, to cache.
-    public var textCacheBytes = 256 << 20
-    /// Points from which a source's snapshots have an overview for the next start. 0: no source's have.
-    public var overviewPoints = 1 << 22
     /// How long a start waits until all sources have been read before it serves, in seconds.
     public var startSeconds = 5
     /// Threads that receive messages and answer short calls.

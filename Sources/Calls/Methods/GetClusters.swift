@@ -9,16 +9,8 @@ struct GetClusters: UnaryMethod {
     let declaration = MethodDeclaration.getClusters
     let catalog: SourceCatalog
 
-    func canAnswer(_ params: Params, from overview: Overview?) -> Bool {
-        guard let overview, let query = try? catalog.clustersQuery(params) else { return false }
-        return catalog.isAnswered(params, at: query.zoom, by: overview) {
-            let expected = overview.revision.view.expectedNodes(in: query.box, zoom: query.zoom)
-            return min(expected, query.limit ?? .max)
-        }
-    }
-
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
-        let target = try catalog.target(params) { () throws(RPCError) in try params.number("zoom") }
+        let target = try catalog.target(params)
         let query = try catalog.clustersQuery(params)
         let ready = target.revision.readyView(target.filter, zoom: query.zoom)
         return target.answer(

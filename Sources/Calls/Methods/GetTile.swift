@@ -11,15 +11,8 @@ struct GetTile: UnaryMethod {
     let declaration = MethodDeclaration.getTile
     let catalog: SourceCatalog
 
-    func canAnswer(_ params: Params, from overview: Overview?) -> Bool {
-        guard let overview, let tile = try? Self.tile(params) else { return false }
-        return catalog.isAnswered(params, at: Double(tile.z), by: overview) {
-            overview.revision.view.expectedNodes(inTileOf: tile.z)
-        }
-    }
-
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
-        let target = try catalog.target(params) { () throws(RPCError) in Double(try Self.tile(params).z) }
+        let target = try catalog.target(params)
         let tile = try Self.tile(params)
         let encoding = try Self.encoding(params)
         let view = target.revision.readyView(target.filter, zoom: Double(tile.z))

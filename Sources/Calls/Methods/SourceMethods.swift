@@ -10,7 +10,7 @@ struct CreateSource: UnaryMethod {
     let catalog: SourceCatalog
 
     /// The source exists, whatever its data are.
-    func canAnswer(_ params: Params, from overview: Overview?) -> Bool { true }
+    var needsNoData: Bool { true }
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let catalog = catalog
@@ -69,7 +69,7 @@ struct GetSource: UnaryMethod {
     let declaration = MethodDeclaration.getSource
     let catalog: SourceCatalog
 
-    func canAnswer(_ params: Params, from overview: Overview?) -> Bool { true }
+    var needsNoData: Bool { true }
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let source = try catalog.source(params)

@@ -72,9 +72,9 @@ extension Metric {
                 Double($0.memoryBytes)
             },
             Metric(
-                "textCacheBytes", "clusterd_text_cache_bytes", .gauge,
-                "Memory of features' text that was read from snapshots, a part of the resident memory."
-            ) { Double($0.textCacheBytes) },
+                "pageBytes", "clusterd_page_bytes", .gauge,
+                "Memory of pages of snapshots, which are read when they are needed and evicted under limits.memoryBytes. A part of the resident memory."
+            ) { Double($0.pageBytes) },
             Metric("connections.open", "clusterd_connections", .gauge, "Open connections.") {
                 Double($0.counters.connections)
             },

@@ -14,7 +14,7 @@ struct Statistics {
     let updates: (followed: Int, rebuilt: Int)
     let uptimeSeconds: Double
     let memoryBytes: Int
-    let textCacheBytes: Int
+    let pageBytes: Int
 
     init(_ status: ServerStatus, _ registry: SourceRegistry) {
         counters = status.metrics.counters
@@ -24,7 +24,7 @@ struct Statistics {
         updates = registry.updateCounts
         uptimeSeconds = status.uptimeSeconds
         memoryBytes = ProcessMemory.residentBytes()
-        textCacheBytes = registry.textCacheBytes
+        pageBytes = registry.pageBytes
     }
 
     private var methods: [(name: String, method: Metrics.Method)] {

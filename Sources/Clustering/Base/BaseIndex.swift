@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: MIT
-import SystemSupport
-
 /// An index as built: points, clusters and their positions. Updates never change it; they add a delta.
 ///
 /// Nodes are numbered by `pointCount`: points first, then clusters.
 final class BaseIndex: Sendable {
     let options: ClusteringOptions
     let pointCount: Int
-    /// Added to ids that are derived from clusters: the number of points of the whole index, also in an overview.
-    let idOffset: Int64
     let columns: ClusterColumns
     let spatial: Spatial
-    /// The mapped file that has the large columns; nil if all are in memory.
-    let region: MappedRegion?
-    /// Loads columns as queries need them; nil if all are there.
-    let demand: IndexDemand?
+    /// Where the columns lie; nil if the index owns them.
+    let memory: (any IndexMemory)?
 
     /// Positions in the number type that the options select.
     enum Spatial: Sendable {
@@ -22,41 +16,38 @@ final class BaseIndex: Sendable {
         case double(SpatialIndex<Double>)
     }
 
-    /// - Parameter idOffset: nil if the index has all points.
     init(
-        options: ClusteringOptions, pointCount: Int, idOffset: Int64? = nil, columns: ClusterColumns,
-        spatial: Spatial, region: MappedRegion? = nil, demand: IndexDemand? = nil
+        options: ClusteringOptions, pointCount: Int, columns: ClusterColumns, spatial: Spatial,
+        memory: (any IndexMemory)? = nil
     ) {
         self.options = options
         self.pointCount = pointCount
-        self.idOffset = idOffset ?? Int64(pointCount)
         self.columns = columns
         self.spatial = spatial
-        self.region = region
-        self.demand = demand
+        self.memory = memory
     }
 
     var clusterCount: Int { columns.counts.count }
 
-    /// Bytes in memory, without those in a mapped file.
-    var memoryBytes: Int {
+    /// Bytes of the columns.
+    var byteCount: Int {
         let spatialBytes =
             switch spatial {
             case .float(let index): index.memoryBytes
             case .double(let index): index.memoryBytes
             }
-        return columns.memoryBytes + spatialBytes - (region?.byteCount ?? 0)
+        return columns.memoryBytes + spatialBytes
     }
 
     /// A cluster's id as supercluster computes it.
     @inline(__always) func id(ofCluster ordinal: Int) -> Int64 {
         (Int64(columns.originIndexes[ordinal]) &<< 5 | Int64(columns.zooms[ordinal]) &+ 1)
-            &+ idOffset
+            &+ Int64(pointCount)
     }
 
     /// The cluster with an id; nil if there is none. O(log(clusters of its zoom)).
     func cluster(id: Int64) -> ClusterOrdinal? {
-        let (code, overflow) = id.subtractingReportingOverflow(idOffset)
+        let (code, overflow) = id.subtractingReportingOverflow(Int64(pointCount))
         guard !overflow, code >= 0 else { return nil }
         let zoom = Int(code & 31) - 1
         let origin = code >> 5
@@ -75,7 +66,6 @@ final class BaseIndex: Sendable {
     ///
     /// - Returns: whether there are more than `limit`.
     func collect(_ box: UnitBox, level: Int, limit: Int, into found: inout [Node]) -> Bool {
-        if let demand { return collect(box, level: level, limit: limit, on: demand, into: &found) }
         // Not retained, because the base keeps it: counting references would take a fiftieth of a small query.
         return switch spatial {
         case .float(let index):

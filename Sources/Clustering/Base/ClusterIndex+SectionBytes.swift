@@ -24,11 +24,7 @@ extension ClusterIndex {
         case .double(let index): try index.forEachSection(body)
         }
         let ranges = columns.ranges.flatMap { [$0.lowerBound, $0.upperBound] }
-        var failure: Failure?
-        ranges.withUnsafeBytes { bytes in
-            do throws(Failure) { try body(.zoomRanges, bytes) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        try lend(ranges.withUnsafeBytes { Array($0) }, as: .zoomRanges, to: body)
     }
 }
 
@@ -39,11 +35,28 @@ extension SpatialIndex {
         try body(.spatialSlots, slots.bytes)
         try body(.alive, alive.bytes)
         try body(.wordBoxes, wordBoxes.bytes)
+        try body(.eighthBoxes, eighthBoxes.bytes)
+        try body(.groupBoxes, groupBoxes.bytes)
+        try body(.districtBoxes, districtBoxes.bytes)
+        try body(.regionBoxes, regionBoxes.bytes)
+        try body(.aliveWords, aliveWords.bytes)
+        let counts = lowLevels.map { UInt32($0.count) }
+        try lend(counts.withUnsafeBytes { Array($0) }, as: .lowCounts, to: body)
+        try lend(lowLevels.flatMap { $0.places.bytes }, as: .lowPlaces, to: body)
+        try lend(lowLevels.flatMap { $0.numbers.bytes }, as: .lowNumbers, to: body)
+        try lend(lowLevels.flatMap { $0.blockBoxes.bytes }, as: .lowBlockBoxes, to: body)
+        try lend(lowLevels.flatMap { $0.groupBoxes.bytes }, as: .lowGroupBoxes, to: body)
+        try lend(lowLevels.flatMap { $0.regionBoxes.bytes }, as: .lowRegionBoxes, to: body)
     }
 }
 
-extension Column {
-    var bytes: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: base, count: count * MemoryLayout<Element>.stride)
+private func lend<Failure: Error>(
+    _ bytes: [UInt8], as section: IndexSection,
+    to body: (IndexSection, UnsafeRawBufferPointer) throws(Failure) -> Void
+) throws(Failure) {
+    var failure: Failure?
+    bytes.withUnsafeBytes { bytes in
+        do throws(Failure) { try body(section, bytes) } catch { failure = error }
     }
+    if let failure { throw failure }
 }

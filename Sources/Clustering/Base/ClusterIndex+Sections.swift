@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT
-import SystemSupport
 
 extension ClusterIndex {
-    /// Makes an index on sections that are already in memory, such as those of a loaded snapshot; nothing is copied.
+    /// Makes an index on sections that `forEachSection` has written, such as those of a snapshot. Nothing is copied, and little is read.
     ///
-    /// Only the sections' sizes are checked. Call `validate` before any query, because an index whose arrays
-    /// contradict each other may read outside them.
+    /// Only the sections' sizes are checked: their content must be what was written, or `memory` damaged.
     ///
     /// - Parameters:
     ///   - sections: the sections' bytes, aligned to 8.
-    ///   - owner: keeps the bytes valid and unchanged during its lifetime.
-    ///   - threads: how many cores may be used.
+    ///   - lineage: that of the index whose sections they are, if it is of this process.
+    ///   - memory: keeps the bytes valid and unchanged during its lifetime.
+    /// - Complexity: O(1).
     public static func onSections(
-        options: ClusteringOptions, pointCount: Int, owner: AnyObject,
-        sections: [IndexSection: UnsafeRawBufferPointer], threads: Int = 1
+        options: ClusteringOptions, pointCount: Int, memory: any IndexMemory,
+        sections: [IndexSection: UnsafeRawBufferPointer], lineage: UInt64? = nil
     ) throws(IndexSectionError) -> ClusterIndex {
-        let source = SectionSource(owner: owner, sections: sections)
-        let parallel = Parallel(.awake, threads: threads)
+        let source = SectionSource(owner: memory, sections: sections)
         let clusters = try source.clusterCount(options, points: pointCount)
         let nodes = pointCount + clusters
         let columns = try source.columns(options, points: pointCount, clusters: clusters)
         let spatial: BaseIndex.Spatial =
             switch options.precision {
-            case .float: .float(try source.spatial(options, pointCount, nodes, parallel))
-            case .fixed, .double: .double(try source.spatial(options, pointCount, nodes, parallel))
+            case .float: .float(try source.spatial(options, pointCount, nodes))
+            case .fixed, .double: .double(try source.spatial(options, pointCount, nodes))
             }
-        let base = BaseIndex(options: options, pointCount: pointCount, columns: columns, spatial: spatial)
-        return ClusterIndex(LayeredIndex(base))
+        let base = BaseIndex(
+            options: options, pointCount: pointCount, columns: columns, spatial: spatial,
+            memory: memory)
+        return ClusterIndex(LayeredIndex(base), lineage: lineage)
     }
 }

@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: MIT
 
-/// An immutable array of trivial values, in its own memory, in a file's image or in a mapped file, which `owner` keeps alive.
+/// An immutable array of trivial values, in its own memory or in a file's image, which `owner` keeps alive.
 ///
 /// Invariant: `base` points to `count` initialised values that nobody writes during the column's lifetime.
-/// Because they are never written, the column may be `Sendable`. Values in a mapped file may turn to zeros (see `MappedRegion`): a reader
-/// of a mapped index's columns must end, and read inside them, whatever mixture of values and zeros it sees.
+/// Because they are never written, the column may be `Sendable`. Of a damaged
+/// image they are any mixture of values and zeros (see `IndexMemory`): a reader must end, and read inside the columns, whatever it sees.
 struct Column<Element: BitwiseCopyable>: @unchecked Sendable {
     let base: UnsafePointer<Element>
     let count: Int
     let owner: AnyObject?
+
+    init(base: UnsafePointer<Element>, count: Int, owner: AnyObject?) {
+        (self.base, self.count, self.owner) = (base, count, owner)
+    }
+
+    /// Borrows values that `owner` keeps valid and unchanged.
+    init(_ values: UnsafeBufferPointer<Element>, owner: AnyObject) {
+        guard let base = values.baseAddress else {
+            self = Scratch<Element>(capacity: 1).finish(count: 0)
+            return
+        }
+        self.init(base: base, count: values.count, owner: owner)
+    }
 
     /// - Precondition: `0 <= index < count`, which the index's own invariants guarantee; checked in debug builds.
     @inline(__always) subscript(index: Int) -> Element {
@@ -16,13 +29,20 @@ struct Column<Element: BitwiseCopyable>: @unchecked Sendable {
         return base[index]
     }
 
-    /// The value at an index that was computed from several values of a mapped index, which may contradict each other once some of
-    /// them have turned to zeros. Another value if there is none at the index.
+    /// The value at an index that was computed from several values, which may contradict each other if some of them are zeros of a
+    /// damaged image. Another value if there is none at the index.
     ///
     /// - Precondition: the column is not empty.
     @inline(__always) subscript(within index: Int) -> Element {
         assert(count > 0)
         return base[UInt(bitPattern: index) < UInt(bitPattern: count) ? index : 0]
+    }
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: memoryBytes) }
+
+    /// Some of the values.
+    func part(_ range: Range<Int>) -> Column {
+        Column(base: base + range.lowerBound, count: range.count, owner: owner)
     }
 
     var memoryBytes: Int { count * MemoryLayout<Element>.stride }

@@ -21,14 +21,17 @@ public enum IndexSection: UInt32, CaseIterable, Sendable {
     case zoomRanges = 18
     case spatialSlots = 19
     case ordinalsByOrigin = 20
-
-    /// Whether queries of a box read it. The others are the tree's, and the lookup's by id.
-    public var isOfBoxes: Bool {
-        switch self {
-        case .clusterX, .clusterY, .clusterCounts, .clusterZooms, .originIndexes, .weights, .partitions,
-            .alive, .wordBoxes, .zoomRanges, .spatialSlots:
-            true
-        case .childStarts, .children, .leafStarts, .leaves, .parents, .ordinalsByOrigin: false
-        }
-    }
+    /// The boxes of 8, 64, 512 and 4,096 words.
+    case eighthBoxes = 21
+    case groupBoxes = 22
+    case districtBoxes = 23
+    case regionBoxes = 24
+    case aliveWords = 25
+    /// The trees of the lowest levels, one after another.
+    case lowCounts = 26
+    case lowPlaces = 27
+    case lowNumbers = 28
+    case lowBlockBoxes = 29
+    case lowGroupBoxes = 30
+    case lowRegionBoxes = 31
 }

@@ -7,20 +7,54 @@ import SystemSupport
 /// Invariant: `places` has 16 x and then 16 y for each block of `blockBoxes`, and `numbers` has the block's 16
 /// nodes. After the last node the positions are NaN, which no box contains.
 final class PackedTree: Sendable {
-    private let places: Column<Float>
-    private let numbers: Column<UInt32>
+    let places: Column<Float>
+    let numbers: Column<UInt32>
     /// The extents of 16, 256 and 4,096 nodes.
-    private let blockBoxes: Column<SpatialBox>
-    private let groupBoxes: Column<SpatialBox>
-    private let regionBoxes: Column<SpatialBox>
+    let blockBoxes: Column<SpatialBox>
+    let groupBoxes: Column<SpatialBox>
+    let regionBoxes: Column<SpatialBox>
+    /// The number of nodes.
+    let count: Int
 
     /// Nodes per block, blocks per group, groups per region.
-    private static var fanOut: Int { 16 }
+    static var fanOut: Int { 16 }
+
+    /// How many boxes there are of each size.
+    struct Shape {
+        var count: Int
+        var blocks: Int
+        var groups: Int
+        var regions: Int
+
+        init(count: Int) {
+            self.count = count
+            blocks = PackedTree.quotient(count)
+            groups = PackedTree.quotient(blocks)
+            regions = PackedTree.quotient(groups)
+        }
+
+        mutating func add(_ other: Shape) {
+            count += other.count
+            blocks += other.blocks
+            groups += other.groups
+            regions += other.regions
+        }
+    }
+
+    /// A tree on columns that another one had.
+    init(
+        count: Int, places: Column<Float>, numbers: Column<UInt32>, blockBoxes: Column<SpatialBox>,
+        groupBoxes: Column<SpatialBox>, regionBoxes: Column<SpatialBox>
+    ) {
+        (self.count, self.places, self.numbers) = (count, places, numbers)
+        (self.blockBoxes, self.groupBoxes, self.regionBoxes) = (blockBoxes, groupBoxes, regionBoxes)
+    }
 
     /// - Parameters:
     ///   - count: the number of nodes alive.
     ///   - alive: bits by slot, one word per 64 of `slots`.
     init(count: Int, of slots: Column<SpatialSlot<Float>>, alive: UnsafeBufferPointer<UInt64>) {
+        self.count = count
         let blocks = Self.quotient(count)
         let gathered = Scratch<Float>(repeating: .nan, count: blocks * Self.fanOut * 2)
         let nodes = Scratch<UInt32>(repeating: 0, count: blocks * Self.fanOut)
@@ -31,8 +65,6 @@ final class PackedTree: Sendable {
             while bits != 0 {
                 let number = word * 64 + bits.trailingZeroBitCount
                 bits &= bits &- 1
-                // The bits of a damaged snapshot may name nodes that do not exist: they are read before validation.
-                guard place < count, number < slots.count else { break }
                 let slot = slots[number]
                 let (block, lane) = (place / Self.fanOut, place % Self.fanOut)
                 gathered.base[block * 2 * Self.fanOut + lane] = slot.x

@@ -92,26 +92,56 @@ struct SectionSource {
     }
 
     func spatial<Scalar: Coordinate>(
-        _ options: ClusteringOptions, _ points: Int, _ nodes: Int, _ parallel: Parallel
-    ) throws(IndexSectionError) -> SpatialIndex<Scalar> {
-        let (layout, slots, alive, boxes): SpatialColumns<Scalar> = try spatialColumns(options, points, nodes)
-        return SpatialIndex(layout: layout, slots: slots, alive: alive, wordBoxes: boxes, parallel: parallel)
-    }
-
-    typealias SpatialColumns<Scalar: Coordinate> = (
-        layout: SpatialLayout, slots: Column<SpatialSlot<Scalar>>, alive: Column<UInt64>,
-        wordBoxes: Column<SpatialBox>
-    )
-
-    func spatialColumns<Scalar: Coordinate>(
         _ options: ClusteringOptions, _ points: Int, _ nodes: Int
-    ) throws(IndexSectionError) -> SpatialColumns<Scalar> {
+    ) throws(IndexSectionError) -> SpatialIndex<Scalar> {
         let layout = SpatialLayout(
             pointCount: points, nodeCount: nodes, minimumZoom: options.minimumZoom,
             levels: options.maximumZoom + 2 - options.minimumZoom)
-        return (
-            layout, try column(.spatialSlots, nodes), try column(.alive, layout.levels * layout.wordCount),
-            try column(.wordBoxes, layout.wordCount)
-        )
+        guard sections[.eighthBoxes] != nil else {
+            // An index of 0.2.0, which is being upgraded.
+            return SpatialIndex(
+                layout: layout, slots: try column(.spatialSlots, nodes),
+                alive: try column(.alive, layout.levels * layout.wordCount),
+                wordBoxes: try column(.wordBoxes, layout.wordCount))
+        }
+        let eighths = (layout.wordCount + 7) / 8
+        let (groups, districts) = ((eighths + 7) / 8, (eighths + 63) / 64)
+        return SpatialIndex(
+            layout: layout, slots: try column(.spatialSlots, nodes),
+            alive: try column(.alive, layout.levels * layout.wordCount),
+            wordBoxes: try column(.wordBoxes, layout.wordCount),
+            eighthBoxes: try column(.eighthBoxes, eighths),
+            groupBoxes: try column(.groupBoxes, groups), districtBoxes: try column(.districtBoxes, districts),
+            regionBoxes: try column(.regionBoxes, (districts + 7) / 8),
+            aliveWords: try column(.aliveWords, layout.levels * layout.groupCount),
+            lowLevels: try lowLevels(layout))
+    }
+
+    private func lowLevels(_ layout: SpatialLayout) throws(IndexSectionError) -> [PackedTree] {
+        let counts: Column<UInt32> = try column(.lowCounts, atMost: layout.levels)
+        var shapes: [PackedTree.Shape] = []
+        var total = PackedTree.Shape(count: 0)
+        for level in 0..<counts.count {
+            let shape = PackedTree.Shape(count: min(Int(counts[level]), layout.nodeCount))
+            shapes.append(shape)
+            total.add(shape)
+        }
+        let places: Column<Float> = try column(.lowPlaces, 2 * PackedTree.fanOut * total.blocks)
+        let numbers: Column<UInt32> = try column(.lowNumbers, PackedTree.fanOut * total.blocks)
+        let blocks: Column<SpatialBox> = try column(.lowBlockBoxes, total.blocks)
+        let groups: Column<SpatialBox> = try column(.lowGroupBoxes, total.groups)
+        let regions: Column<SpatialBox> = try column(.lowRegionBoxes, total.regions)
+        var start = PackedTree.Shape(count: 0)
+        return shapes.map { shape in
+            var end = start
+            end.add(shape)
+            defer { start = end }
+            let nodes = PackedTree.fanOut * start.blocks..<PackedTree.fanOut * end.blocks
+            return PackedTree(
+                count: shape.count, places: places.part(2 * nodes.lowerBound..<2 * nodes.upperBound),
+                numbers: numbers.part(nodes), blockBoxes: blocks.part(start.blocks..<end.blocks),
+                groupBoxes: groups.part(start.groups..<end.groups),
+                regionBoxes: regions.part(start.regions..<end.regions))
+        }
     }
 }

@@ -15,14 +15,14 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     let alive: Column<UInt64>
     let wordBoxes: Column<SpatialBox>
     /// The extents of 8, 64, 512 and 4,096 words: a tree of boxes over the curve.
-    private let eighthBoxes: Column<SpatialBox>
-    private let groupBoxes: Column<SpatialBox>
-    private let districtBoxes: Column<SpatialBox>
-    private let regionBoxes: Column<SpatialBox>
+    let eighthBoxes: Column<SpatialBox>
+    let groupBoxes: Column<SpatialBox>
+    let districtBoxes: Column<SpatialBox>
+    let regionBoxes: Column<SpatialBox>
     /// By level, then group: which of the group's words have nodes alive.
     let aliveWords: Column<UInt64>
     /// The lowest levels, which have few nodes, in another form.
-    private let lowLevels: [PackedTree]
+    let lowLevels: [PackedTree]
 
     init(
         layout: SpatialLayout, slots: Column<SpatialSlot<Scalar>>, alive: Column<UInt64>,
@@ -51,45 +51,17 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         aliveWords = words.finish(count: layout.levels * layout.groupCount)
     }
 
-    /// An index whose slots and bits are loaded as queries need them; see `SpatialIndex+Demand`.
-    ///
-    /// - Parameter wordBoxes: loaded.
-    /// - Complexity: O(words).
+    /// An index on columns that another one had.
     init(
-        onDemand layout: SpatialLayout, slots: Column<SpatialSlot<Scalar>>, alive: Column<UInt64>,
-        wordBoxes: Column<SpatialBox>
+        layout: SpatialLayout, slots: Column<SpatialSlot<Scalar>>, alive: Column<UInt64>,
+        wordBoxes: Column<SpatialBox>, eighthBoxes: Column<SpatialBox>, groupBoxes: Column<SpatialBox>,
+        districtBoxes: Column<SpatialBox>, regionBoxes: Column<SpatialBox>, aliveWords: Column<UInt64>,
+        lowLevels: [PackedTree]
     ) {
         (self.layout, self.slots, self.alive, self.wordBoxes) = (layout, slots, alive, wordBoxes)
-        eighthBoxes = Self.extents(ofEight: wordBoxes)
-        groupBoxes = Self.extents(ofEight: eighthBoxes)
-        districtBoxes = Self.extents(ofEight: groupBoxes)
-        regionBoxes = Self.extents(ofEight: districtBoxes)
-        // Any word may have nodes alive.
-        let words = Scratch(repeating: UInt64.max, count: max(1, layout.levels * layout.groupCount))
-        if layout.wordCount % 64 != 0 {
-            for level in 1...max(1, layout.levels) {
-                words.base[level * layout.groupCount - 1] = (1 << UInt64(layout.wordCount % 64)) - 1
-            }
-        }
-        aliveWords = words.finish(count: layout.levels * layout.groupCount)
-        lowLevels = []
-    }
-
-    /// The same index with columns of equal content that lie elsewhere.
-    init(
-        _ other: SpatialIndex, slots: Column<SpatialSlot<Scalar>>, alive: Column<UInt64>,
-        wordBoxes: Column<SpatialBox>
-    ) {
-        layout = other.layout
-        self.slots = slots
-        self.alive = alive
-        self.wordBoxes = wordBoxes
-        eighthBoxes = other.eighthBoxes
-        groupBoxes = other.groupBoxes
-        districtBoxes = other.districtBoxes
-        regionBoxes = other.regionBoxes
-        aliveWords = other.aliveWords
-        lowLevels = other.lowLevels
+        (self.eighthBoxes, self.groupBoxes) = (eighthBoxes, groupBoxes)
+        (self.districtBoxes, self.regionBoxes) = (districtBoxes, regionBoxes)
+        (self.aliveWords, self.lowLevels) = (aliveWords, lowLevels)
     }
 
     /// Marks which words have nodes alive at a level.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
-import SystemSupport
 
 /// Points clustered at every zoom, as supercluster clusters them. Immutable, and safe to share.
 ///
@@ -30,18 +29,20 @@ public final class ClusterIndex: Sendable {
     /// The number of clusters, over all zooms.
     public var clusterCount: Int { layers.delta.clusterCount }
 
-    /// The index's memory in bytes, without what lies in a file.
-    public var memoryBytes: Int { layers.base.memoryBytes + layers.delta.memoryBytes }
+    /// The index's memory in bytes, without what lies in memory that is not its own.
+    public var memoryBytes: Int {
+        (layers.base.memory?.isEvictable == true ? 0 : layers.base.byteCount) + layers.delta.memoryBytes
+    }
 
-    /// The bytes of columns that lie in a mapped file.
-    public var mappedBytes: Int { layers.base.region?.byteCount ?? 0 }
+    /// The bytes of columns that may have to be read from a file.
+    public var fileBytes: Int { layers.base.memory?.isEvictable == true ? layers.base.byteCount : 0 }
 
-    /// Whether columns lie in a file, so that a query may wait for the disk.
-    public var isMapped: Bool { layers.base.region != nil || layers.base.demand != nil }
+    /// Whether a query does not wait for a disk.
+    public var isResident: Bool { layers.base.memory?.isResident ?? true }
 
     /// Whether a part of the file could not be read: then answers are wrong. Never becomes false again. To be checked after
     /// an answer was made, since the file is read meanwhile.
-    public var isLost: Bool { layers.base.region?.hasFailed ?? layers.base.demand?.hasFailed ?? false }
+    public var isLost: Bool { layers.base.memory?.isDamaged ?? false }
 
     /// Whether the index has no delta: it was built as a whole and not updated since.
     public var isPlain: Bool { layers.delta.isEmpty }

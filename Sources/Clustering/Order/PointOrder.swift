@@ -11,9 +11,9 @@ import SystemSupport
 /// contains the living points of `entries` in ascending order of label.
 public struct PointOrder: Sendable {
     /// The feature's index in the store, by point of the build.
-    private let places: [UInt32]
+    private let places: Column<UInt32>
     /// The point of the build, by the feature's index in the store.
-    private let points: [UInt32]
+    private let points: Column<UInt32>
     /// Points that updates added, by index minus the build's count.
     private var entries = PagedArray<Entry>()
     /// Points that updates assigned to features, by the feature's index in the store.
@@ -28,13 +28,29 @@ public struct PointOrder: Sendable {
 
     /// - Parameter places: the features' indexes in the store, in clustering order: each number below the count once.
     public init(places: [UInt32]) {
-        self.places = places
-        var points = [UInt32](repeating: 0, count: places.count)
+        let (ordered, points) = (
+            Scratch<UInt32>(capacity: places.count), Scratch<UInt32>(capacity: places.count)
+        )
         for (point, place) in places.enumerated() {
-            points[Int(place)] = UInt32(truncatingIfNeeded: point)
+            ordered.base[point] = place
+            points.base[Int(place)] = UInt32(truncatingIfNeeded: point)
         }
-        self.points = points
+        self.places = ordered.finish(count: places.count)
+        self.points = points.finish(count: places.count)
     }
+
+    /// An order on arrays that `withArrays` lent.
+    ///
+    /// - Parameter owner: keeps them valid and unchanged.
+    public init(places: UnsafeBufferPointer<UInt32>, points: UnsafeBufferPointer<UInt32>, owner: AnyObject) {
+        self.places = Column(places, owner: owner)
+        self.points = Column(points, owner: owner)
+    }
+
+    /// Lends the arrays of the build: the features' indexes by point, and the points by index.
+    public func withArrays<Failure: Error>(
+        _ body: (_ places: UnsafeRawBufferPointer, _ points: UnsafeRawBufferPointer) throws(Failure) -> Void
+    ) throws(Failure) { try body(places.bytes, points.bytes) }
 
     /// The memory used, in bytes.
     public var memoryBytes: Int {
@@ -43,7 +59,7 @@ public struct PointOrder: Sendable {
     }
 
     /// The indexes of the build's features in the store, in clustering order.
-    public var builtPlaces: [UInt32] { places }
+    public var builtPlaces: [UInt32] { (0..<places.count).map { places[$0] } }
 
     /// The index of a point's feature in the store.
     @inline(__always) public func place(of point: PointIndex) -> Int {

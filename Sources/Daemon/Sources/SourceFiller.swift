@@ -167,7 +167,7 @@ final class SourceFiller {
         if !source.isLoading { look() }
     }
 
-    /// A source has been read, or at least its overview.
+    /// A source has been opened.
     private func tookUp(_ name: SourceName) {
         guard reading.removeValue(forKey: name) != nil, !isEnding else { return }
         if let source = try? registry.source(name), source.isLoading { return wait(for: source) }

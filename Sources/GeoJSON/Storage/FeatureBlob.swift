@@ -13,23 +13,20 @@ final class FeatureBlob: @unchecked Sendable {
     private(set) var count = 0
     private var capacity: Int
     private let owner: AnyObject?
-    /// Guards bytes whose checksums have not been verified yet.
-    let guardian: TextGuard?
 
     init(capacity: Int = 4096) {
         self.capacity = max(capacity, 64)
         base = LargePages.resize(nil, to: self.capacity)
-        (owner, guardian) = (nil, nil)
+        owner = nil
     }
 
     /// Borrows bytes that `owner` keeps valid and unchanged, such as a file's.
-    init(borrowing bytes: UnsafeRawBufferPointer, owner: AnyObject, guardian: TextGuard?) {
+    init(borrowing bytes: UnsafeRawBufferPointer, owner: AnyObject) {
         // An empty buffer has no address to point to.
         base =
             UnsafeMutableRawPointer(mutating: bytes.baseAddress)
             ?? LargePages.resize(nil, to: 64)
         self.owner = bytes.baseAddress == nil ? nil : owner
-        self.guardian = guardian
         count = bytes.count
         capacity = max(bytes.count, 64)
     }

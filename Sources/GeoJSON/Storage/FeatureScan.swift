@@ -4,14 +4,12 @@
 ///
 /// Text in a file is read in large pieces. For a single feature, the store is faster.
 public final class FeatureScan {
-    /// The number of bytes to read at once, a multiple of what one checksum covers.
+    /// The number of bytes to read at once, a multiple of an image's pages.
     public static let windowSize = 1 << 18
-    /// The bytes before a feature in its window, since its first block must be read as a whole.
-    private static let lead = TextGuard.chunkSize
+    /// The bytes before a feature in its window, since its first page must be read as a whole.
+    private static let lead = 1 << 16
 
     private let store: FeatureStore
-    /// Holds a feature that is read outside the window.
-    private var own = FeatureBlob(capacity: 64)
     private var window: UnsafeMutableRawBufferPointer?
     /// The range of the text in the window.
     private var filled = 0..<0
@@ -22,14 +20,14 @@ public final class FeatureScan {
 
     /// A feature's record, valid until the next call.
     func record(_ index: Int) -> FeatureRecord {
-        guard let text = store.text, !store.isChanged(index) else { return store.residentRecord(index) }
+        guard let text = store.textInFile, !store.isChanged(index) else { return store.record(index) }
         let range = store.range(index)
         if range.lowerBound >= filled.lowerBound, range.upperBound <= filled.upperBound {
             return record(range)
         }
-        // A record that does not fit into the window, or is before it, is read separately.
+        // A record that does not fit into the window, or is before it, is read like a single one.
         guard range.count <= Self.windowSize - Self.lead, range.lowerBound >= filled.lowerBound else {
-            return single(range, of: text)
+            return store.record(index)
         }
         let window = window ?? .allocate(byteCount: Self.windowSize, alignment: 16)
         self.window = window
@@ -44,13 +42,6 @@ public final class FeatureScan {
         guard let window else { return .empty }
         let first = range.lowerBound - filled.lowerBound
         return FeatureRecord(UnsafeRawBufferPointer(rebasing: window[first..<first + range.count]))
-    }
-
-    private func single(_ range: Range<Int>, of text: any FeatureText) -> FeatureRecord {
-        own.removeAll()
-        own.extend(by: range.count)
-        let target = UnsafeMutableRawBufferPointer(start: own.base, count: range.count)
-        return text.read(range, into: target) ? FeatureRecord(own.bytes) : .empty
     }
 
     /// Lends a feature's properties as JSON text: an object or null.

@@ -7,30 +7,33 @@ extension FeatureStore {
     /// Lends a piece of a plain store's text, valid only during the call; nil if it cannot be read.
     ///
     /// - Parameters:
-    ///   - range: begins at a multiple of `TextGuard.chunkSize`; ends at one or at the end.
-    ///   - window: memory for that many bytes, used for text in a file.
+    ///   - range: begins at a multiple of `textStep`; ends at one or at the end.
+    ///   - window: memory for `textStep` bytes more, used for text in a file.
     public func withText<Result>(
         _ range: Range<Int>, window: UnsafeMutableRawBufferPointer,
         _ body: (UnsafeRawBufferPointer?) throws -> Result
     ) rethrows -> Result {
-        guard let text else {
-            let isGood = blob.guardian?.admits(range, of: blob.bytes) ?? true
+        guard let text = textInFile, !range.isEmpty else {
             return try withExtendedLifetime(blob) {
-                try body(isGood ? UnsafeRawBufferPointer(rebasing: blob.bytes[range]) : nil)
+                try body(UnsafeRawBufferPointer(rebasing: blob.bytes[range]))
             }
         }
-        guard !range.isEmpty else { return try body(UnsafeRawBufferPointer(window)) }
-        let part = UnsafeMutableRawBufferPointer(rebasing: window[..<range.count])
-        guard text.fill(part, from: range.lowerBound) == range else { return try body(nil) }
-        return try body(UnsafeRawBufferPointer(part))
+        guard let filled = text.fill(window, from: range.lowerBound), filled.lowerBound == range.lowerBound,
+            filled.upperBound >= range.upperBound
+        else { return try body(nil) }
+        return try body(UnsafeRawBufferPointer(rebasing: window[..<range.count]))
     }
 
-    /// A plain store's features with their text in another location. Answers do not change.
+    /// A multiple of an image's pages.
+    public static let textStep = 1 << 16
+
+    /// A plain store's features on the arrays and the text of another store. Answers do not change.
     ///
-    /// - Parameter text: the same bytes.
-    public func reading(_ text: any FeatureText) -> FeatureStore {
+    /// - Parameter other: has the same features.
+    public func reading(_ other: FeatureStore) -> FeatureStore {
         FeatureStore(
-            blob: FeatureBlob(), text: text, records: records, moments: moments, fresh: nil, lineage: lineage)
+            blob: FeatureBlob(), text: other.text, records: other.records, moments: moments, fresh: nil,
+            lineage: lineage)
     }
 
     /// The same features on a plain store that `reading` returned for `plainBase`.
@@ -45,8 +48,7 @@ extension FeatureStore {
     /// Appends some of a plain store's text. If it is damaged, `isDamaged` becomes true, and the appended
     /// text is useless.
     func appendText(_ range: Range<Int>, to target: JoinedText) {
-        guard let text else {
-            _ = blob.guardian?.admits(range, of: blob.bytes)
+        guard let text = textInFile else {
             return target.append(UnsafeRawBufferPointer(rebasing: blob.bytes[range]))
         }
         let window = UnsafeMutableRawBufferPointer.allocate(

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// A source's features, immutable: their texts as sent, packed, without the parts that are the same in all
-/// features.
+/// A source's features, immutable: their texts as sent, packed, without the parts that are the same in all features.
 ///
-/// A feature takes about seven bytes besides the text of its id, coordinates and properties. The text may lie
-/// in a file.
+/// A feature takes about seven bytes besides the text of its id, coordinates and properties. The text may lie in a file.
 public final class FeatureStore: Sendable {
     /// The number of rows.
     public let count: Int
 
     let blob: FeatureBlob
-    /// The records, if they are not in `blob`.
+    /// Has the bytes of `blob`; nil if the store owns them.
     public let text: (any FeatureText)?
     /// The offsets of the records.
     let records: RecordOffsets
@@ -35,7 +33,7 @@ public final class FeatureStore: Sendable {
     ) {
         self.moments = moments
         self.count = records.count
-        self.blob = blob
+        self.blob = text.map { FeatureBlob(borrowing: $0.bytes, owner: $0) } ?? blob
         self.text = text
         self.records = records
         self.changes = nil
@@ -54,64 +52,68 @@ public final class FeatureStore: Sendable {
         fresh = Mutex(nil)
     }
 
-    /// The memory that the features hold, in bytes, without text in a file.
+    /// The memory that the features hold, in bytes, without what is evicted when memory is short.
     public var memoryBytes: Int {
-        blob.count + (text?.memoryBytes ?? 0) + records.memoryBytes + moments.starts.count * 12
+        (isEvictable ? 0 : blob.count) + (isEvictable && records.isBorrowed ? 0 : records.memoryBytes)
+            + moments.starts.count * 12
             + (changes?.memoryBytes ?? 0)
     }
 
-    /// Bytes of text that lies in a file.
-    public var fileBytes: Int { text?.count ?? 0 }
+    /// Bytes of text that may have to be read from a file.
+    public var fileBytes: Int { isEvictable ? blob.count : 0 }
+
+    private var isEvictable: Bool { text?.isEvictable ?? false }
+
+    /// The text that sequential readers copy from its file.
+    var textInFile: (any FeatureText)? { isEvictable ? text : nil }
 
     /// Bytes of all records of the plain store.
-    var textCount: Int { text?.count ?? blob.count }
+    var textCount: Int { blob.count }
 
     /// Whether features can be read without waiting for a disk.
-    public var isAtHand: Bool { text?.isAtHand ?? true }
+    public var isAtHand: Bool { !isEvictable }
 
-    /// Whether a feature can be read without waiting for a disk. Moves its text into memory if the system has
-    /// it in its page cache.
+    /// Whether a feature can be read without waiting for a disk. Moves its text into memory if the system has it in its page cache.
     ///
-    /// - Parameter room: how many blocks of text may still be moved.
+    /// - Parameter room: how many pages may still be moved.
     public func isAtHand(_ feature: Int, room: inout Int) -> Bool {
         guard let text, !isChanged(feature) else { return true }
-        return text.isAtHand(range(feature), room: &room)
+        return text.isResident(range(feature), room: &room)
     }
 
     @inline(__always) func start(_ index: Int) -> Int {
         index == records.count ? textCount : records.start(index)
     }
 
-    /// The range of a feature's record in the plain store.
+    /// The range of a feature's record in the plain store. It lies within the text, whatever the offsets are, which may be zeros of a damaged image.
     @inline(__always) func range(_ index: Int) -> Range<Int> {
-        let start = start(index)
-        return start..<max(start, self.start(index + 1))
+        let start = within(start(index))
+        return start..<max(start, within(self.start(index + 1)))
     }
 
-    /// Lends a feature's record. If it cannot be read, it is empty and `isDamaged` becomes true: answers made
-    /// from it are wrong.
+    @inline(__always) private func within(_ offset: Int) -> Int {
+        Int(bitPattern: min(UInt(bitPattern: offset), UInt(bitPattern: textCount)))
+    }
+
+    /// The range of a feature's record in a plain store's text. O(1).
+    public func recordRange(_ index: Int) -> Range<Int> { range(index) }
+
+    /// Lends a feature's record. Once `isDamaged` is true, it may be empty or wrong.
     @inline(__always) func withRecord<Result>(
         _ index: Int, _ body: (FeatureRecord) throws -> Result
     ) rethrows -> Result {
-        guard let text, !isChanged(index) else { return try body(residentRecord(index)) }
-        let range = range(index)
-        return try withUnsafeTemporaryAllocation(byteCount: range.count, alignment: 1) { copy in
-            guard text.read(range, into: copy) else { return try body(.empty) }
-            return try body(FeatureRecord(UnsafeRawBufferPointer(copy)))
-        }
+        try body(record(index))
     }
 
-    /// A record in memory: one of a store without `text`, or a changed one.
-    @inline(__always) func residentRecord(_ index: Int) -> FeatureRecord {
+    /// A record, valid while the store is alive.
+    @inline(__always) func record(_ index: Int) -> FeatureRecord {
         if let changes, let place = changes.place(of: index) { return record(place, changes) }
-        let range = range(index)
-        if let guardian = blob.guardian, !guardian.admits(range, of: blob.bytes) { return .empty }
-        return FeatureRecord(UnsafeRawBufferPointer(rebasing: blob.bytes[range]))
+        return FeatureRecord(UnsafeRawBufferPointer(rebasing: blob.bytes[range(index)]))
     }
 
     private func record(_ place: FeatureChanges.Place, _ changes: FeatureChanges) -> FeatureRecord {
         guard place.store != .max else { return .empty }
-        return changes.stores[place.store].residentRecord(Int(place.row))
+        return changes.stores[place.store].record(Int(place.row))
     }
 
     /// A feature's first coordinate, in degrees. O(1): its text is read.
@@ -158,4 +160,16 @@ public final class FeatureStore: Sendable {
     }
 
     public func hasIdentifier(_ index: Int) -> Bool { withRecord(index) { !$0.identifier.isEmpty } }
+}
+
+/// A range of a store's features.
+public struct FeatureSlice {
+    public let store: FeatureStore
+    public let rows: Range<Int>
+
+    /// - Parameter rows: clamped to the store's rows.
+    public init(store: FeatureStore, rows: Range<Int>) {
+        self.store = store
+        self.rows = rows.clamped(to: 0..<store.count)
+    }
 }

@@ -1,32 +1,22 @@
 // SPDX-License-Identifier: MIT
 
-/// Features' records, one after another, in a file.
-///
-/// Readers get copies. Safe from any thread; reading may wait for a disk.
+/// Features' records, one after another, in a file's image. Safe from any thread.
 public protocol FeatureText: AnyObject, Sendable {
-    /// Bytes of all records.
-    var count: Int { get }
+    /// All records. They are what was written, or, once `isDamaged` is true, any mixture of that and zeros.
+    var bytes: UnsafeRawBufferPointer { get }
 
-    /// Bytes of memory that it holds.
-    var memoryBytes: Int { get }
-
-    /// Whether a read has failed or a checksum was wrong. Never becomes false again; results made from such
-    /// bytes are wrong.
+    /// Whether a part could not be read. Never becomes false again; results made from such bytes are wrong.
     var isDamaged: Bool { get }
 
-    /// Whether reading does not wait for a disk.
-    var isAtHand: Bool { get }
+    /// Whether parts are taken from memory when that is short, and read again from the file. If not, the bytes are in memory.
+    var isEvictable: Bool { get }
 
-    /// Whether reading these bytes does not wait for a disk. May move them into memory from the system's page
-    /// cache.
+    /// Whether reading these bytes does not wait for a disk. May move them into memory from the system's page cache.
     ///
-    /// - Parameter room: how many blocks may still be moved.
-    func isAtHand(_ range: Range<Int>, room: inout Int) -> Bool
+    /// - Parameter room: how many pages may still be moved.
+    func isResident(_ range: Range<Int>, room: inout Int) -> Bool
 
-    /// Copies bytes; false if they cannot be read.
-    func read(_ range: Range<Int>, into target: UnsafeMutableRawBufferPointer) -> Bool
-
-    /// Reads many bytes, for sequential readers.
+    /// Copies many bytes past the memory of the image, for sequential readers.
     ///
     /// - Parameters:
     ///   - window: at least `FeatureScan.windowSize` bytes, filled from its start.
@@ -34,11 +24,10 @@ public protocol FeatureText: AnyObject, Sendable {
     /// - Returns: the range of bytes in the window; nil if they cannot be read.
     func fill(_ window: UnsafeMutableRawBufferPointer, from place: Int) -> Range<Int>?
 
-    /// Verifies all bytes. False if some cannot be read.
+    /// Verifies all bytes of the file. False if some cannot be read.
     ///
     /// - Parameters:
-    ///   - demand: rises with each further use of the disk by others, beside their reads of this text, and
-    ///     with each call while one lasts.
+    ///   - demand: rises with each further use of the disk by others, and with each call while one lasts.
     ///   - pause: waits for a few milliseconds; called while others use the disk. Nil: without pauses.
     func verify(isCancelled: () -> Bool, demand: () -> Int, pause: (() -> Void)?) -> Bool
 }

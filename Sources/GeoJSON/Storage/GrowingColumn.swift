@@ -31,6 +31,8 @@ final class GrowingColumn<Value: BitwiseCopyable>: @unchecked Sendable {
         (count, capacity) = (values.count, max(values.count, 1))
     }
 
+    var isBorrowed: Bool { owner != nil }
+
     deinit { if owner == nil { free(base) } }
 
     /// - Precondition: `0 <= index < count`; checked in debug builds.

@@ -8,10 +8,8 @@ import SystemSupport
 public struct PreparedFeatures {
     private(set) var records: [FeatureRecord] = []
     private var starts: [(from: Int, to: Int)] = []
-    /// Keeps the memory that records point to alive, if it is not in `copies`.
+    /// Keeps the memory that records point to alive.
     private let store: FeatureStore
-    /// Records that were read from a file.
-    private var copies: FeatureBlob?
 
     fileprivate init(of store: FeatureStore) { self.store = store }
 
@@ -21,9 +19,8 @@ public struct PreparedFeatures {
     public mutating func prepare(_ features: [Int]) {
         records.removeAll(keepingCapacity: true)
         records.reserveCapacity(features.count)
-        if let text = store.text { return copy(features, from: text) }
-        guard store.isPlain, store.blob.guardian == nil else {
-            for feature in features { records.append(store.residentRecord(feature)) }
+        guard store.isPlain, store.isAtHand else {
+            for feature in features { records.append(store.record(feature)) }
             return
         }
         starts.removeAll(keepingCapacity: true)
@@ -32,24 +29,6 @@ public struct PreparedFeatures {
         let text = store.blob.bytes
         for (from, to) in starts {
             records.append(FeatureRecord(UnsafeRawBufferPointer(rebasing: text[from..<to])))
-        }
-    }
-
-    private mutating func copy(_ features: [Int], from text: any FeatureText) {
-        // Copies must not be reallocated once records point to them.
-        let ranges = features.map { store.isChanged($0) ? 0..<0 : store.range($0) }
-        let copies = FeatureBlob(capacity: ranges.reduce(0) { $0 + $1.count })
-        self.copies = copies
-        for (feature, range) in zip(features, ranges) {
-            guard !range.isEmpty else {
-                records.append(store.isChanged(feature) ? store.residentRecord(feature) : .empty)
-                continue
-            }
-            let start = copies.count
-            copies.extend(by: range.count)
-            let target = UnsafeMutableRawBufferPointer(start: copies.base + start, count: range.count)
-            let isRead = text.read(range, into: target)
-            records.append(isRead ? FeatureRecord(UnsafeRawBufferPointer(target)) : .empty)
         }
     }
 }

@@ -20,6 +20,9 @@ struct RecordOffsets: Sendable {
 
     var count: Int { offsets.count }
 
+    /// Whether somebody else owns the arrays.
+    var isBorrowed: Bool { offsets.isBorrowed }
+
     var memoryBytes: Int {
         offsets.count * MemoryLayout<UInt32>.stride + blockStarts.count * MemoryLayout<Int>.stride
     }

@@ -11,14 +11,19 @@ import SystemSupport
 ///     12  kind of file          32  where the table begins, 64 bits
 ///     16  0x01020304            40  the file's size, 64 bits
 ///     20  CRC-32 of the header  48  the snapshot's generation, 64 bits
+///                               56  where the last section ends, 64 bits
 ///
-/// The header's CRC is computed with its own field set to zero. Each entry of the table holds a section's name, `BlockChecksum`,
-/// offset and length, 64 bits each. Sections begin at multiples of 64.
+/// The header's CRC is computed with its own field set to zero. The first section begins with the second page of
+/// `SourceImage.pageSize` bytes, the others at multiples of 64. After the last come the checksums of all pages before them, 64 bits
+/// each; the last of these pages ends with the last section. At the end is the table. Each entry holds a section's name, 64 zero bits,
+/// its offset and its length, 64 bits each. The entry of the checksums, which is the last, has their `BlockChecksum` in place of zeros.
 package enum SectionFile {
     package static let magic: [UInt8] = Array("clusterd".utf8)
     package static let byteOrder: UInt32 = 0x0102_0304
     package static let headerSize = 64
     package static let entrySize = 32
+    /// The name of the section with the checksums of pages.
+    static let pageChecksums: UInt32 = 0
     package static let alignment = 64
     package static let mostSections = 1 << 16
 
@@ -26,21 +31,18 @@ package enum SectionFile {
         case snapshot = 1
         case journal = 2
 
-        /// The format version that is written. This version and all earlier ones can be read.
+        /// The format version that is written, and the only one that is read. `docs/versioning.md` lists the versions.
         ///
         /// A version rises when an older clusterd would misread the file: when a section or record changes its meaning,
         /// or when one is added that must not be ignored. A section or record member that may be ignored needs no
-        /// new version. The readers of all earlier versions stay. `docs/versioning.md` lists the versions.
+        /// new version.
         package var version: UInt32 {
             switch self {
-            case .snapshot: 2
+            case .snapshot: 3
             case .journal: 2
             }
         }
     }
-
-    /// Stands for a section that has its own checksums for each chunk and is not checked when a file is opened.
-    package static let checkedElsewhere: UInt64 = 0
 
     /// Checks the header that all files of the state directory share.
     package static func checkStart(_ bytes: UnsafeRawBufferPointer, _ kind: Kind, _ path: String)
@@ -61,6 +63,7 @@ package enum SectionFile {
                     "\(path) was written by a newer clusterd: it has format version \(found), and this one reads up to \(kind.version). Start the newer clusterd; nothing was changed"
             )
         }
+        guard !isIntact || found == kind.version || found == 0 else { throw StateFault(olderFormat: path) }
         guard bytes.loadUnaligned(fromByteOffset: 16, as: UInt32.self) == byteOrder,
             bytes.loadUnaligned(fromByteOffset: 12, as: UInt32.self) == kind.rawValue,
             isIntact, found > 0

@@ -7,7 +7,7 @@ import SystemSupport
 /// It is not a collection: in another module each access through a collection's generic functions would allocate memory. That is also
 /// why `withValues` is inlined into other modules.
 ///
-/// Invariant: borrowed values lie in the image, which `owner` keeps alive, were loaded, and are aligned. Nobody writes them, so they may be shared.
+/// Invariant: borrowed values lie in the image, which `owner` keeps alive, and are aligned. Nobody writes them, so they may be shared.
 package struct SectionValues<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     @usableFromInline enum Storage {
         case array([Element])
@@ -24,10 +24,37 @@ package struct SectionValues<Element: BitwiseCopyable & Sendable>: @unchecked Se
     }
 
     /// - Parameter bytes: a loaded section of the image. Sections are aligned to 64 bytes.
-    init(_ bytes: UnsafeRawBufferPointer, of image: FileImage) {
+    init(_ bytes: UnsafeRawBufferPointer, of image: SourceImage) {
         let values = bytes.bindMemory(to: Element.self)
         storage = .borrowed(values, owner: image)
         count = values.count
+    }
+
+    /// Bytes of memory besides an image's.
+    package var memoryBytes: Int {
+        switch storage {
+        case .array: count * MemoryLayout<Element>.stride
+        case .borrowed(_, let owner):
+            (owner as? SourceImage)?.isEvictable == true ? 0 : count * MemoryLayout<Element>.stride
+        }
+    }
+
+    /// Whether reading them does not wait for a disk.
+    package var isResident: Bool {
+        switch storage {
+        case .array: true
+        case .borrowed(_, let owner): (owner as? SourceImage)?.isResident ?? true
+        }
+    }
+
+    /// The value at an index.
+    ///
+    /// - Precondition: `0 <= index < count`.
+    @inlinable package subscript(index: Int) -> Element {
+        switch storage {
+        case .borrowed(let values, _): values[index]
+        case .array(let values): values[index]
+        }
     }
 
     /// Lends the values.

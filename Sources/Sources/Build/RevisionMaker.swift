@@ -33,8 +33,8 @@ package struct RevisionMaker {
 
     /// Clusters features that have all passed `screen` with the same options.
     ///
-    /// If the sources may not hold what the build takes, its work memory is taken beyond their limit, one such build at a time and only
-    /// if the machine has it, and the index lies in a file of the state directory if they may not hold that either.
+    /// If the sources may not hold what the build takes, its memory is taken beyond their limit, one such build at a time and only
+    /// if the machine has it. The index is read from the snapshot then, once that is written.
     ///
     /// - Parameters:
     ///   - counted: a store that an import's claim or a source already counts in the memory budget.
@@ -46,21 +46,20 @@ package struct RevisionMaker {
     ) throws(SourceError) -> Revision {
         let own = store === counted ? 0 : store.memoryBytes
         let work = store.count * Self.bytesOfPoint(options)
-        let placement = IndexPlacement(shared: shared)
-        let isShort = placement.mayMap(points: store.count) && !placement.hasRoom(for: own + work)
+        let isShort =
+            shared.directory != nil && store.count * Self.indexBytesOfPoint >= shared.limits.imageInMemory
+            && (shared.limits.evictsIndexes || !shared.memory.hasRoom(for: own + work))
         guard isShort else {
-            return try make(store, counted: counted, known: known, identifiers, claiming: own + work) { $0 }
+            return try make(store, counted: counted, known: known, identifiers, claiming: own + work)
         }
         return try shared.shortBuilds.withLock(cancellation) { () throws(SourceError) -> Revision in
             let beyond = shared.memory.claim(for: nil, .uncounted)
             try beyond.grow(to: work)
             try shared.memory.checkMachine(work)
             defer { withExtendedLifetime(beyond) {} }
-            let ids = store.count * MemoryLayout<UInt64>.stride
             return try make(
                 store, counted: counted, known: known, identifiers, claiming: own,
-                file: store.count * Self.indexBytesOfPoint
-            ) { (view) throws(SourceError) in try placement.placed(view, beside: ids) }
+                file: store.count * Self.indexBytesOfPoint)
         }
     }
 
@@ -70,11 +69,9 @@ package struct RevisionMaker {
     /// - Parameters:
     ///   - bytes: the memory to claim.
     ///   - file: the bytes in files to claim.
-    ///   - place: puts the view where it is to lie.
     private func make(
         _ store: FeatureStore, counted: FeatureStore?, known: SourceColumns?,
-        _ identifiers: IdentifierIndex?, claiming bytes: Int, file: Int = 0,
-        place: (View) throws(SourceError) -> View
+        _ identifiers: IdentifierIndex?, claiming bytes: Int, file: Int = 0
     ) throws(SourceError) -> Revision {
         let claim = shared.memory.claim(for: owner, .ahead)
         try claim.grow(to: bytes, file: file)
@@ -89,7 +86,7 @@ package struct RevisionMaker {
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: threads,
             cancellation: cancellation)
-        let view = try place(try maker.make())
+        let view = try maker.make()
         let duration = ContinuousClock.now - start
         let revision = Revision(
             number: shared.nextRevision(), options: options, store: store, columns: columns, view: view,

@@ -39,7 +39,7 @@ extension Source {
         try withChangeLock(cancellation) { () throws(SourceError) in try keepProgress() }
         // After large changes nothing else starts a compaction while no more come.
         compactIfGrown(revision)
-        if let files, files.wantsSnapshot(shared.limits) { saveLater() }
+        saveIfWorthwhile()
     }
 
     /// Whether the source is stored on disk.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import GeoJSON
 import JSON
+import SourceStorage
 import Synchronization
 import SystemSupport
 
@@ -27,9 +28,9 @@ package struct FeatureCodes: Sendable {
     package static let key = SipHash(0, 0)
 
     /// Features with an id: the upper half of the hash above the row, sorted.
-    private let identified: [UInt64]
+    private let identified: SectionValues<UInt64>
     /// Features without an id: the upper half of the hash above the row, sorted.
-    private let anonymous: [UInt64]
+    private let anonymous: SectionValues<UInt64>
     /// Upper halves of hashes that several features share.
     private var repeated: Set<UInt32>
     /// By upper half of the hash: rows of features that updates added.
@@ -50,7 +51,7 @@ package struct FeatureCodes: Sendable {
     package init(
         _ store: FeatureStore, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) {
-        identified = try HashedPlaces.sorted(of: store, key: Self.key, threads: threads, cancellation)
+        let identified = try HashedPlaces.sorted(of: store, key: Self.key, threads: threads, cancellation)
         var anonymous: [UInt64] = []
         if identified.count < store.count {
             for place in 0..<store.count where !store.isGone(place) && !store.hasIdentifier(place) {
@@ -60,13 +61,34 @@ package struct FeatureCodes: Sendable {
             }
             anonymous.sort()
         }
-        self.anonymous = anonymous
+        self.identified = SectionValues(identified)
+        self.anonymous = SectionValues(anonymous)
         repeated = []
         Self.visitRepeated(identified, anonymous) { repeated.insert($0) }
     }
 
+    /// Codes on arrays that `store` wrote.
+    package init(from reader: SectionFileReader) throws(StateFault) {
+        identified = try reader.borrowed(SnapshotSection.originIdentified)
+        anonymous = try reader.borrowed(SnapshotSection.originAnonymous)
+        repeated = Set(try reader.values(SnapshotSection.originRepeated) as [UInt32])
+    }
+
+    /// Writes the codes of a plain store; false if they are of features that updates added.
+    package func store(in writer: SectionFileWriter) throws(FileError) -> Bool {
+        guard added.isEmpty else { return false }
+        try identified.withValues { (values) throws(FileError) in
+            try writer.add(SnapshotSection.originIdentified, UnsafeRawBufferPointer(values))
+        }
+        try anonymous.withValues { (values) throws(FileError) in
+            try writer.add(SnapshotSection.originAnonymous, UnsafeRawBufferPointer(values))
+        }
+        try writer.add(SnapshotSection.originRepeated, repeated.sorted())
+        return true
+    }
+
     package var memoryBytes: Int {
-        (identified.count + anonymous.count) * 8 + repeated.count * 8 + added.count * 48
+        identified.memoryBytes + anonymous.memoryBytes + repeated.count * 8 + added.count * 48
     }
 
     /// The codes after an update has added features.
@@ -128,20 +150,22 @@ package struct FeatureCodes: Sendable {
     }
 
     /// The index of the first entry with an upper half. The search starts where it would be if hashes were spread perfectly.
-    private static func first(_ prefix: UInt32, in entries: [UInt64]) -> Int? {
+    private static func first(_ prefix: UInt32, in entries: SectionValues<UInt64>) -> Int? {
         guard !entries.isEmpty else { return nil }
-        let sought = UInt64(prefix) << 32
-        let guess = Int(sought.multipliedFullWidth(by: UInt64(entries.count)).high)
-        // The distance doubles until the entry lies between both ends.
-        var (low, high, step) = (guess, guess, 8)
-        while low > 0, entries[low] >= sought { (low, step) = (max(0, low - step), step * 2) }
-        step = 8
-        while high < entries.count, entries[high] < sought {
-            (high, step) = (min(entries.count, high + step), step * 2)
+        return entries.withValues { entries in
+            let sought = UInt64(prefix) << 32
+            let guess = Int(sought.multipliedFullWidth(by: UInt64(entries.count)).high)
+            // The distance doubles until the entry lies between both ends.
+            var (low, high, step) = (guess, guess, 8)
+            while low > 0, entries[low] >= sought { (low, step) = (max(0, low - step), step * 2) }
+            step = 8
+            while high < entries.count, entries[high] < sought {
+                (high, step) = (min(entries.count, high + step), step * 2)
+            }
+            let index = (low..<high).partitionIndex { entries[$0] < sought }
+            guard index < entries.count, entries[index] >> 32 == UInt64(prefix) else { return nil }
+            return Int(UInt32(truncatingIfNeeded: entries[index]))
         }
-        let index = entries[low..<high].partitionIndex { $0 < sought }
-        guard index < entries.count, entries[index] >> 32 == UInt64(prefix) else { return nil }
-        return Int(UInt32(truncatingIfNeeded: entries[index]))
     }
 
     /// The hashes that several features share, among those with equal upper halves.
@@ -184,10 +208,12 @@ package struct FeatureCodes: Sendable {
         Self.find(prefix, in: identified) + Self.find(prefix, in: anonymous) + (added[prefix] ?? [])
     }
 
-    private static func find(_ prefix: UInt32, in entries: [UInt64]) -> [Int] {
+    private static func find(_ prefix: UInt32, in entries: SectionValues<UInt64>) -> [Int] {
         let first = UInt64(prefix) << 32
-        return entries[entries.partitionIndex { $0 < first }...].prefix { $0 >> 32 == UInt64(prefix) }
-            .map { Int(UInt32(truncatingIfNeeded: $0)) }
+        return entries.withValues { entries in
+            entries[entries.partitionIndex { $0 < first }...].prefix { $0 >> 32 == UInt64(prefix) }
+                .map { Int(UInt32(truncatingIfNeeded: $0)) }
+        }
     }
 
     /// Calls `body` with the upper halves that occur more than once in two sorted lists.

@@ -2,7 +2,6 @@
 import Aggregates
 import GeoJSON
 import SourceStorage
-import Synchronization
 import SystemSupport
 
 /// Finds features by id: the upper half of each id's hash and the feature's row, sorted.
@@ -25,29 +24,15 @@ package struct IdentifierIndex: Sendable {
             try HashedPlaces.sorted(of: store, key: key, threads: threads, cancellation))
     }
 
-    /// An index from stored entries, of a store with `count` features; nil if the entries are invalid.
-    package init?(entries: SectionValues<UInt64>, key: SipHash, count: Int) {
-        let greatest = Atomic<UInt32>(0)
-        Parallel(.shared, threads: AvailableProcessors.count).forEachShare(
-            of: 0..<entries.count, smallest: 1 << 16
-        ) { share in
-            // No test for each entry: the processor compares several at once.
-            let found = entries.withValues { entries in
-                entries[share].reduce(UInt32(0)) { max($0, UInt32(truncatingIfNeeded: $1)) }
-            }
-            greatest.max(found, ordering: .relaxed)
-        }
-        guard entries.isEmpty || Int(greatest.load(ordering: .relaxed)) < count else { return nil }
-        self.entries = entries
-        self.key = key
-    }
+    /// An index on stored entries.
+    package init(entries: SectionValues<UInt64>, key: SipHash) { (self.entries, self.key) = (entries, key) }
 
     private init(sorted entries: [UInt64], _ key: SipHash) {
         self.entries = SectionValues(entries)
         self.key = key
     }
 
-    package var memoryBytes: Int { entries.count * MemoryLayout<UInt64>.stride + added.count * 64 }
+    package var memoryBytes: Int { entries.memoryBytes + added.count * 64 }
 
     /// Adds a feature whose row is above all others.
     package mutating func add(_ identifier: FeatureIdentifier, at place: Int) {

@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// Filters and cached text, which give way to sources.
+/// Filters and pages of images, which give way to sources.
 extension MemoryBudget {
     /// Bytes that filters hold: cached views and columns, views that are in use, and what builds of views take.
     package var filterHeldBytes: Int { state.withLock { $0.filters } }
 
-    /// Sets the functions that free at least so many bytes of cached filters and of cached text, and return whether they freed any.
-    package func evict(
-        filters: @escaping @Sendable (Int) -> Bool, texts: @escaping @Sendable (Int) -> Bool
+    /// Sets the function that frees at least so many bytes of cached filters and returns whether it freed any, and the one that fits
+    /// pages of images into what is free.
+    package func give(
+        evictFilters: @escaping @Sendable (Int) -> Bool, fitPages: @escaping @Sendable () -> Void
     ) {
-        state.withLock { ($0.evictFilters, $0.evictTexts) = (filters, texts) }
+        state.withLock { ($0.evictFilters, $0.fitPages) = (evictFilters, fitPages) }
+    }
+
+    /// Fits pages of images into what is free. To be called when something else has grown.
+    func fitPages() { state.withLock { $0.fitPages }() }
+
+    /// The bytes that pages of images may take. O(sources) if there is a limit.
+    var roomForPages: Int {
+        let held = heldBytes
+        return state.withLock {
+            $0.limit.bytes > 0 ? -$0.excess(of: 0, sources: held, reserved: 0) : .max
+        }
     }
 
     /// What is kept of a limit for filters, so that they work beside sources that fill it.
@@ -20,25 +32,13 @@ extension MemoryBudget {
 
     /// Frees up to so many bytes for sources; false if there is nothing to free.
     func makeRoom(_ bytes: Int) -> Bool {
-        let (evictTexts, evictFilters, spare) = state.withLock {
-            ($0.evictTexts, $0.evictFilters, $0.filters - reserved($0.limit.bytes))
+        let (evictFilters, spare) = state.withLock {
+            ($0.evictFilters, $0.filters - reserved($0.limit.bytes))
         }
-        return evictTexts(bytes) || spare > 0 && evictFilters(min(bytes, spare))
+        return spare > 0 && evictFilters(min(bytes, spare))
     }
 
     func addToFilters(_ more: Int) { state.withLock { $0.filters += more } }
-
-    /// Counts bytes of cached text, if they are free; a negative number always. O(sources) if there is a limit.
-    package func takeForTexts(_ more: Int) -> Bool {
-        let held = more > 0 ? heldBytes : 0
-        return state.withLock { state in
-            guard
-                more <= 0 || state.excess(of: more, sources: held, reserved: reserved(state.limit.bytes)) <= 0
-            else { return false }
-            state.texts += more
-            return true
-        }
-    }
 
     /// What the sources' revisions hold; 0 if there is no limit. O(sources).
     var heldBytes: Int {
@@ -46,7 +46,7 @@ extension MemoryBudget {
         return limit > 0 ? sources().reduce(0) { $0 + $1.revision.memoryBytes } : 0
     }
 
-    /// Counts bytes that a filter is about to take. Cached text, and filters that were used least, are evicted for it if need be.
+    /// Counts bytes that a filter is about to take. Filters that were used least, and pages of images, are evicted for it if need be.
     ///
     /// If there is a limit, filters may hold what the sources leave of it, but of that at most `filterBytes` and half: the rest is
     /// left to imports.
@@ -55,16 +55,14 @@ extension MemoryBudget {
     func takeForFilters(_ more: Int) throws(SourceError) {
         while true {
             let held = heldBytes
-            let (missing, missingText, evictTexts, evictFilters) = state.withLock { state in
+            let (missing, evictFilters) = state.withLock { state in
                 let missing = max(
                     0, mostFilterBytes(state, sources: held).map { state.filters + more - $0 } ?? 0)
-                let missingText = min(state.texts, state.excess(of: more, sources: held, reserved: 0))
-                if missing == 0, missingText <= 0 { state.filters += more }
-                return (missing, missingText, state.evictTexts, state.evictFilters)
+                if missing == 0 { state.filters += more }
+                return (missing, state.evictFilters)
             }
-            if missing == 0, missingText <= 0 { return }
-            if missing > 0 ? evictFilters(missing) : evictTexts(missingText) { continue }
-            guard missing > 0 else { return addToFilters(more) }
+            if missing == 0 { return fitPages() }
+            if evictFilters(missing) { continue }
             throw .tooLarge(
                 "this filter takes about \(more >> 20) MiB more, \(missing >> 20) MiB more than filters may hold now (limits.filterCacheBytes and half of what is free of limits.memoryBytes, and no more than is free); ask again later, filter fewer features, or raise one of the limits"
             )

@@ -4,13 +4,13 @@ import SourceStorage
 import Synchronization
 import SystemSupport
 
-/// The budget of bytes for sources, imports, builds, filters and cached text. Safe from any thread.
+/// The budget of bytes for sources, imports, builds, filters and pages of images. Safe from any thread.
 ///
 /// One limit bounds the memory of all of them together. An owner's limit also counts text that lies in files.
 ///
 /// Sources count with what their current revision holds. Imports, builds and filters count with claims, which they
 /// make before they allocate. So a change that would exceed the limit is rejected early, and nothing
-/// else is affected. An eighth of the limit is kept for filters. Cached text uses only what is free, and is evicted first.
+/// else is affected. An eighth of the limit is kept for filters. Pages of images use only what is free.
 public final class MemoryBudget: Sendable {
     /// The limits in bytes; 0 means no limit.
     public struct Limit: Sendable, Equatable {
@@ -37,11 +37,9 @@ public final class MemoryBudget: Sendable {
         var recoveries = 0
         /// Bytes that filters hold.
         var filters = 0
-        /// Bytes of the cache of text.
-        var texts = 0
         var sources: @Sendable () -> [Source] = { [] }
         var evictFilters: @Sendable (Int) -> Bool = { _ in false }
-        var evictTexts: @Sendable (Int) -> Bool = { _ in false }
+        var fitPages: @Sendable () -> Void = {}
 
         /// The bytes by which what is held would exceed the limit with `more`; at most 0 if there is room, or no limit.
         ///
@@ -49,7 +47,7 @@ public final class MemoryBudget: Sendable {
         ///   - sources: what the sources' revisions hold.
         ///   - reserved: kept for filters.
         func excess(of more: Int, sources: Int, reserved: Int) -> Int {
-            limit.bytes > 0 ? sources + claimed + max(filters, reserved) + texts + more - limit.bytes : 0
+            limit.bytes > 0 ? sources + claimed + max(filters, reserved) + more - limit.bytes : 0
         }
     }
 
@@ -76,10 +74,13 @@ public final class MemoryBudget: Sendable {
         self.machine = machine
     }
 
-    /// May be changed at any time. Memory already held is not affected.
+    /// May be changed at any time. Of what is held already, only pages are affected.
     public var limit: Limit {
         get { state.withLock { $0.limit } }
-        set { state.withLock { $0.limit = newValue } }
+        set {
+            state.withLock { $0.limit = newValue }
+            fitPages()
+        }
     }
 
     /// Sets the function that lists the sources.
@@ -133,7 +134,7 @@ public final class MemoryBudget: Sendable {
 
     func addAhead(_ more: Int) { state.withLock { $0.ahead += more } }
 
-    /// Cached text and then cached filters are evicted before anything is refused.
+    /// Cached filters are evicted before anything is refused.
     func take(_ more: Int, file moreText: Int, _ owner: UInt32?) throws(SourceError) {
         while let (refusal, missing) = tryToTake(more, file: moreText, owner) {
             guard missing > 0, makeRoom(missing) else { throw refusal }

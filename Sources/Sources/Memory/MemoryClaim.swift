@@ -46,7 +46,10 @@ package final class MemoryClaim: Sendable {
         let more = count > held.memory ? max(count - held.memory, min(Self.step, count)) : 0
         let moreText = max(0, file - held.file)
         if more > 0 { try budget.checkSystem(more, kind) }
-        if kind.isCounted { try budget.take(more, file: moreText, owner) }
+        if kind.isCounted {
+            try budget.take(more, file: moreText, owner)
+            if more > 0 { budget.fitPages() }
+        }
         if kind.isFilters { try budget.takeForFilters(more) }
         if kind.isAhead { budget.addAhead(more) }
         self.held.withLock { $0 = (held.memory + more, held.file + moreText) }

@@ -7,7 +7,7 @@ import SystemSupport
 /// Writes features' text that is too long for memory to a file that becomes the source's next snapshot.
 package final class DraftMaker: Sendable {
     private let directory: String
-    private let cache: BlockCache
+    private let pages: PageMemory
     private let longest: Int
     private let draft = Mutex<TextDraft?>(nil)
     private static let number = Atomic<UInt64>(0)
@@ -15,7 +15,7 @@ package final class DraftMaker: Sendable {
     /// - Returns: nil if the source has no files.
     package init?(_ files: SourceFiles?, _ shared: SharedState) {
         guard let files else { return nil }
-        (directory, cache, longest) = (files.directory, shared.texts, shared.limits.textGathered)
+        (directory, pages, longest) = (files.directory, shared.pages, shared.limits.textGathered)
     }
 
     /// Bytes of the text that are in the file.
@@ -32,7 +32,7 @@ package final class DraftMaker: Sendable {
             // If the file cannot be created, the text stays in memory, and writing the snapshot reports the error.
             guard let made = try? TextDraft(path) else { return nil }
             draft.withLock { $0 = made }
-            return DraftSink(draft: made, cache: cache)
+            return DraftSink(draft: made, pages: pages)
         }
     }
 }

@@ -5,125 +5,143 @@ import Expressions
 import GeoJSON
 import JSON
 import SourceStorage
+import Synchronization
 import SystemSupport
 
-/// A source's data at one revision as a file. It is written as a whole under a temporary name, then renamed. A start
-/// reads it without parsing.
+/// A source's data at one revision as a file, which is read in the layout that the data have in memory (`SourceImage`). It is written
+/// as a whole under a temporary name, then renamed.
 package struct Snapshot {
     package let description: SnapshotDescription
     package let generation: UInt64
     package let revision: Revision
-    /// Where the features' text is loaded from.
-    package let file: FileImage
-    /// Damage of sections that do not have to be read, since their contents can be made again.
+    /// Damage of what is made again.
     package let mended: [String]
-    /// Counts the data in the memory budget until the source is published.
-    let claim: MemoryClaim
 
     /// Writes a plain revision under a temporary name, and syncs it.
     ///
     /// - Parameter loss: why the data are older than what was acknowledged; nil if they are not.
-    /// - Returns: the position of the features' text in the file.
     /// - Complexity: O(the revision's bytes). Blocks: only for threads of the pool.
     package static func write(
         _ revision: Revision, of source: SourceIdentity, updatedAt: Timestamp, loss: String? = nil,
         generation: UInt64, to path: String
-    ) throws(SourceError) -> WrittenText {
+    ) throws(SourceError) {
         guard revision.isPlain else { throw .defect("a snapshot is to be written of data with changes") }
         let identifiers = try revision.identifierIndex(.never)
-        let draft = (source: source, updatedAt: updatedAt, loss: loss)
-        let (writer, text): (SectionFileWriter, WrittenText)
-        if let taken = WrittenText.taking(revision.store, as: path) {
-            writer = taken.0
-            text = try onDisk(try writeSections(revision, identifiers, draft, taken.1, to: writer))
+        let codes = revision.options.clusterIds == .origin ? try revision.featureCodes(.never) : nil
+        let threads = revision.shared.limits.buildThreads
+        let writer: SectionFileWriter
+        if let draft = (revision.store.text as? ImageText)?.draft,
+            let begun = draft.hand(
+                to: path, section: SnapshotSection.text, count: revision.store.textBytes, threads: threads)
+        {
+            writer = begun
         } else {
-            writer = try onDisk(try SectionFileWriter(path))
-            text = try onDisk(try writeSections(revision, identifiers, draft, nil, to: writer))
+            writer = try onDisk(try SectionFileWriter(path, threads: threads))
+            try onDisk(try writeText(revision.store, to: writer, threads: threads))
         }
+        try onDisk(try writeSections(revision, identifiers, codes, to: writer))
+        try onDisk(
+            try writeDescription(revision, of: source, updatedAt: updatedAt, loss: loss, to: writer))
         // New checksums must not hide damage. Without a header, the file is not read.
         guard !revision.isDamaged else {
             throw .damaged(source.name, "its features' text or its index is damaged")
         }
         try onDisk(try writer.finish(generation: generation))
-        return text
     }
 
+    /// Writes the text of a plain store on several threads. If the text cannot be read, the store
+    /// `isDamaged` afterwards, and the file is useless.
+    private static func writeText(
+        _ store: FeatureStore, to writer: SectionFileWriter, threads: Int
+    ) throws(FileError) {
+        let count = store.textBytes
+        let start = writer.reserve(SnapshotSection.text, count: count)
+        let failure = Mutex<FileError?>(nil)
+        nonisolated(unsafe) let writer = writer
+        Parallel(.shared, threads: threads).forEach(below: (count + pieceSize - 1) / pieceSize) { piece in
+            guard failure.withLock({ $0 == nil }) else { return }
+            let range = piece * pieceSize..<min(count, (piece + 1) * pieceSize)
+            let window = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: range.count + FeatureStore.textStep, alignment: 16)
+            defer { window.deallocate() }
+            store.withText(range, window: window) { bytes in
+                guard let bytes else { return }
+                do throws(FileError) { try writer.write(bytes, at: start + range.lowerBound) } catch {
+                    failure.withLock { $0 = error }
+                }
+            }
+        }
+        if let failure = failure.withLock({ $0 }) { throw failure }
+    }
+
+    private static let pieceSize = 64 * FeatureStore.textStep
+
     private static func writeSections(
-        _ revision: Revision, _ identifiers: IdentifierIndex,
-        _ draft: (source: SourceIdentity, updatedAt: Timestamp, loss: String?), _ taken: WrittenText?,
+        _ revision: Revision, _ identifiers: IdentifierIndex, _ codes: FeatureCodes?,
         to writer: SectionFileWriter
-    ) throws(FileError) -> WrittenText {
+    ) throws(FileError) {
         let view = revision.view
-        var aggregates: [(name: String, kind: String)] = []
+        try view.index.forEachSection { (section, bytes) throws(FileError) in
+            try writer.add(SnapshotSection.index(section), bytes)
+        }
+        try revision.store.withRecordStarts { (blockStarts, offsets) throws(FileError) in
+            try writer.add(SnapshotSection.blockStarts, blockStarts)
+            try writer.add(SnapshotSection.offsets, offsets)
+        }
         for (place, aggregate) in view.aggregates.enumerated() {
             try aggregate.column.store(
                 in: AggregateSection(writer) { SnapshotSection.aggregate(place, $0) })
-            aggregates.append((aggregate.name, aggregate.column.kind))
         }
         if !view.partitions.isEmpty {
             try ValueSections.write(view.partitions, to: writer, SnapshotSection.partitions)
         }
-        let threads = revision.shared.limits.buildThreads
-        try view.index.forEachSection { (section, bytes) throws(FileError) in
-            guard section.isOfBoxes else { return try writer.add(SnapshotSection.index(section), bytes) }
-            try writer.add(SnapshotSection.index(section), inPieces: bytes, threads: threads)
-        }
-        try revision.store.withRecordStarts { (blockStarts, offsets) throws(FileError) in
-            try writer.add(SnapshotSection.blockStarts, inPieces: blockStarts, threads: threads)
-            try writer.add(SnapshotSection.offsets, inPieces: offsets, threads: threads)
-        }
-        let written: WrittenText
-        if let taken {
-            written = taken
-        } else {
-            written = try WrittenText.write(
-                revision.store, to: writer, threads: threads)
-        }
-        try written.writeChecksums(to: writer, threads: threads)
-        try writer.addPieceChecksums(SnapshotSection.pieceChecksums)
         try writer.add(SnapshotSection.momentStarts, revision.store.plainMoments.starts)
         try writer.add(SnapshotSection.moments, revision.store.plainMoments.milliseconds)
+        try view.order?.withArrays { (places, points) throws(FileError) in
+            try writer.add(SnapshotSection.sortedPlaces, places)
+            try writer.add(SnapshotSection.sortedPoints, points)
+        }
+        _ = try codes?.store(in: writer)
+        try write(identifiers, to: writer)
+    }
+
+    /// On pages of their own, so that their damage is no other section's.
+    package static func write(_ identifiers: IdentifierIndex, to writer: SectionFileWriter) throws(FileError)
+    {
+        writer.beginPage()
+        try writer.add(SnapshotSection.identifierKey, identifiers.key.key)
         try identifiers.entries.withValues { (entries) throws(FileError) in
             try writer.add(SnapshotSection.identifiers, UnsafeRawBufferPointer(entries))
         }
-        try writer.add(SnapshotSection.identifierKey, identifiers.key.key)
-        if let order = revision.view.order {
-            try writer.add(SnapshotSection.sortedPlaces, order.builtPlaces)
-        }
-        try Overview.write(revision, .ofSnapshot(revision.shared.limits), to: writer)
-        var text = ByteWriter()
-        let description = SnapshotDescription(
-            revision, of: draft.source, updatedAt: draft.updatedAt, loss: draft.loss, aggregates: aggregates)
-        text.append(description.json)
-        try writer.add(SnapshotSection.description, text.bytes)
-        return written
+        writer.beginPage()
     }
 
-    /// Opens a snapshot. Everything except the features' text is verified by checksum and checked for
-    /// consistency, so that no query can read out of bounds. The text is verified as it is read.
+    private static func writeDescription(
+        _ revision: Revision, of source: SourceIdentity, updatedAt: Timestamp, loss: String?,
+        to writer: SectionFileWriter
+    ) throws(FileError) {
+        let aggregates = revision.view.aggregates.map { (name: $0.name, kind: $0.column.kind) }
+        var text = ByteWriter()
+        let description = SnapshotDescription(
+            revision, of: source, updatedAt: updatedAt, loss: loss, aggregates: aggregates)
+        text.append(description.json)
+        try writer.add(SnapshotSection.description, text.bytes)
+    }
+
+    /// Opens a snapshot. A large one is read when it is needed: then damage is found by `Revision.isDamaged`.
     ///
-    /// - Complexity: O(the index), about 30 ms for a million points.
-    package init(_ path: String, shared: SharedState) throws(StateFault) {
-        let file: FileImage
-        do throws(FileError) { file = try FileImage(path) } catch { throw StateFault(error) }
-        self.file = file
-        // It is closed when the last byte has been loaded.
-        let descriptor = file.descriptor
-        let reader = try SectionFileReader(file, path: path)
-        // Features that read their text from the file may outlive the index, for example when options change.
-        let isKept = reader.bytes(SnapshotSection.text).count < shared.limits.textInMemory
-        let features = isKept ? reader : try reader.onOwnImage()
-        let damage = try reader.verify(
-            except: Set(
-                reader.names.filter(SnapshotSection.isOfOverview)
-                    + [SnapshotSection.text, SnapshotSection.pieceChecksums]),
-            replaceable: [SnapshotSection.identifiers, SnapshotSection.identifierKey],
-            others: (SnapshotSection.ofFeatures, features))
-        mended = damage.map { "\($0.message): the index by id is made again" }
+    /// - Parameter checking: whether to verify all of it before.
+    /// - Complexity: O(1) for a large snapshot, besides the checksums of its pages; O(bytes) for a small one.
+    package init(_ path: String, shared: SharedState, checking: Bool = false) throws(StateFault) {
+        let reader = try SectionFileReader(
+            path, Self.pages(shared),
+            replaceable: [SnapshotSection.identifierKey, SnapshotSection.identifiers])
+        if checking, !reader.image.verify(isCancelled: { false }, demand: { 0 }, pause: nil) {
+            try reader.checkIntact()
+        }
         generation = reader.generation
         description = try SnapshotDescription(reader.bytes(SnapshotSection.description), path: path)
-        let store = try Self.store(reader, features, isKept ? nil : descriptor, shared)
-        let found = try Self.view(reader, description)
+        let store = try Self.store(reader)
         guard store.count == description.points else {
             throw StateFault("\(path) has \(store.count) features for \(description.points) points")
         }
@@ -131,105 +149,51 @@ package struct Snapshot {
         do throws(SourceError) { columns = try SourceColumns(store, reading: [], threads: 1, .never) } catch {
             throw StateFault("\(path): \(error.description)")
         }
-        let identifiers = damage.isEmpty ? try Self.identifiers(features, of: store) : nil
-        let bytes = store.memoryBytes + found.memoryBytes + (identifiers?.memoryBytes ?? 0)
-        let (mapped, claim) = IndexPlacement(shared: shared).found(found, bytes: bytes, path: path)
-        self.claim = claim
-        let view = mapped ?? found
-        if mapped != nil { Self.discardIndex(reader, columnsFrom: shared.limits.columnInMemory) }
+        let identifiers = try Self.identifiers(reader)
+        mended = identifiers == nil ? [Self.loss(of: path)] : []
+        let codes =
+            reader.has(SnapshotSection.originIdentified) ? try FeatureCodes(from: reader) : nil
         revision = Revision(
             number: description.revision, options: description.options, store: store, columns: columns,
-            view: view, buildMilliseconds: description.buildMilliseconds, identifiers: identifiers,
-            log: description.log, shared: shared)
+            view: try Self.view(reader, description), buildMilliseconds: description.buildMilliseconds,
+            identifiers: identifiers, codes: codes, log: description.log, shared: shared)
+        try reader.checkIntact()
     }
 
-    /// Frees the memory of the columns that now lie in a mapped file.
-    private static func discardIndex(_ reader: SectionFileReader, columnsFrom least: Int) {
-        for section in IndexSection.allCases {
-            let bytes = reader.bytes(SnapshotSection.index(section))
-            if bytes.count >= least { reader.file.discard(bytes) }
+    /// Nil if it is damaged: it is made again on first use.
+    private static func identifiers(_ reader: SectionFileReader) throws(StateFault) -> IdentifierIndex? {
+        guard try reader.isIntact(SnapshotSection.identifierKey) else { return nil }
+        guard let key = SipHash(key: try reader.values(SnapshotSection.identifierKey)) else {
+            throw StateFault("\(reader.path) lacks the key of its ids")
         }
+        return IdentifierIndex(entries: try reader.borrowed(SnapshotSection.identifiers), key: key)
     }
 
-    /// The index by id; nil if the file contains one with an older hash.
-    private static func identifiers(
-        _ reader: SectionFileReader, of store: FeatureStore
-    ) throws(StateFault) -> IdentifierIndex? {
-        guard reader.has(SnapshotSection.identifierKey) else { return nil }
-        let entries = try reader.borrowed(SnapshotSection.identifiers, of: UInt64.self)
-        guard let key = SipHash(key: try reader.values(SnapshotSection.identifierKey)),
-            let identifiers = IdentifierIndex(entries: entries, key: key, count: store.count)
-        else { throw StateFault("\(reader.path) has ids of features that are not there") }
-        return identifiers
+    static func loss(of path: String) -> String {
+        "\(path) is damaged in its index by id, which is made again"
     }
 
-    /// - Parameters:
-    ///   - features: reads the sections of `SnapshotSection.ofFeatures`.
-    ///   - descriptor: the file, if the features' text stays in it.
-    private static func store(
-        _ reader: SectionFileReader, _ features: SectionFileReader, _ descriptor: FileDescriptor?,
-        _ shared: SharedState
-    ) throws(StateFault) -> FeatureStore {
-        let sections = FeatureSections(
-            text: reader.bytes(SnapshotSection.text),
-            blockStarts: features.bytes(SnapshotSection.blockStarts),
-            offsets: features.bytes(SnapshotSection.offsets),
-            checksums: reader.bytes(SnapshotSection.textChecksums))
+    static func pages(_ shared: SharedState) -> SectionFileReader.Pages {
+        .onDemand(shared.pages, from: shared.limits.imageInMemory, text: SnapshotSection.text)
+    }
+
+    static func store(_ reader: SectionFileReader) throws(StateFault) -> FeatureStore {
         guard
             let moments = FeatureMoments(
                 starts: try reader.values(SnapshotSection.momentStarts),
                 milliseconds: try reader.values(SnapshotSection.moments))
         else { throw StateFault("\(reader.path) does not say when its features were put in") }
-        let (file, start) = (reader.file, reader.offset(of: SnapshotSection.text))
-        var text: BlockText?
-        if let descriptor { text = try Self.text(reader, descriptor, sections.text.count, shared) }
         do throws(FeatureSectionError) {
-            if let text {
-                return try FeatureStore.onText(
-                    text, blockStarts: sections.blockStarts, offsets: sections.offsets, moments: moments,
-                    owner: features.file)
-            }
-            return try FeatureStore.onSections(sections, moments: moments, owner: reader.file) { range in
-                (try? file.load(start + range.lowerBound..<start + range.upperBound)) != nil
-            }
-        } catch {
-            throw StateFault("\(reader.path): \(error.message)")
-        }
+            return try FeatureStore.onSections(
+                ImageText(reader.image, reader.bytes(SnapshotSection.text)),
+                blockStarts: reader.bytes(SnapshotSection.blockStarts),
+                offsets: reader.bytes(SnapshotSection.offsets), moments: moments)
+        } catch { throw StateFault("\(reader.path): \(error.message)") }
     }
 
-    /// The features' text, which stays in the file.
-    private static func text(
-        _ reader: SectionFileReader, _ file: FileDescriptor, _ count: Int, _ shared: SharedState
-    ) throws(StateFault) -> BlockText {
-        // Older snapshots only have checksums of larger blocks.
-        let isFine = reader.has(SnapshotSection.fineTextChecksums)
-        let name = isFine ? SnapshotSection.fineTextChecksums : SnapshotSection.textChecksums
-        let start = reader.offset(of: SnapshotSection.text)
-        let checksums: [UInt64] = try reader.values(name)
-        guard
-            let text = BlockText(
-                file, path: reader.path, range: start..<start + count, checksums: checksums,
-                blockSize: isFine ? FineChecksums.blockSize : TextGuard.chunkSize, cache: shared.texts)
-        else { throw StateFault("\(reader.path) lacks checksums of its features") }
-        return text
-    }
-
-    /// The order of `sortKey`, which must name each feature once.
-    private static func order(
-        _ reader: SectionFileReader, _ description: SnapshotDescription
-    ) throws(StateFault) -> PointOrder? {
-        guard description.options.sortKey != nil else { return nil }
-        let places: [UInt32] = try reader.values(SnapshotSection.sortedPlaces)
-        var seen = [Bool](repeating: false, count: description.points)
-        for place in places where Int(place) < seen.count { seen[Int(place)] = true }
-        guard places.count == description.points, seen.allSatisfy({ $0 }) else {
-            throw StateFault("\(reader.path) does not have the order of its features")
-        }
-        return PointOrder(places: places)
-    }
-
-    private static func view(
-        _ reader: SectionFileReader, _ description: SnapshotDescription
+    /// - Parameter lineage: that of the index that was written, if it is of this process.
+    static func view(
+        _ reader: SectionFileReader, _ description: SnapshotDescription, lineage: UInt64? = nil
     ) throws(StateFault) -> View {
         var sections: [IndexSection: UnsafeRawBufferPointer] = [:]
         for section in IndexSection.allCases where reader.has(SnapshotSection.index(section)) {
@@ -238,9 +202,8 @@ package struct Snapshot {
         let index: ClusterIndex
         do throws(IndexSectionError) {
             index = try ClusterIndex.onSections(
-                options: description.options.clustering, pointCount: description.points, owner: reader.file,
-                sections: sections, threads: AvailableProcessors.count)
-            try index.validate(threads: AvailableProcessors.count)
+                options: description.options.clustering, pointCount: description.points, memory: reader.image,
+                sections: sections, lineage: lineage)
         } catch {
             throw StateFault("\(reader.path), section \(error.section): \(error.message)")
         }
@@ -257,7 +220,48 @@ package struct Snapshot {
             ? try ValueSections.read(reader, count: nil, SnapshotSection.partitions) : []
         return View(
             index: index, members: nil, order: try order(reader, description), bounds: description.bounds,
-            aggregates: aggregates,
-            partitions: partitions, propertyErrors: description.errors)
+            aggregates: aggregates, partitions: partitions, propertyErrors: description.errors)
+    }
+
+    private static func order(
+        _ reader: SectionFileReader, _ description: SnapshotDescription
+    ) throws(StateFault) -> PointOrder? {
+        guard description.options.sortKey != nil else { return nil }
+        let places: SectionValues<UInt32> = try reader.borrowed(
+            SnapshotSection.sortedPlaces, count: description.points)
+        let points: SectionValues<UInt32> = try reader.borrowed(
+            SnapshotSection.sortedPoints, count: description.points)
+        return places.withValues { places in
+            points.withValues { PointOrder(places: places, points: $0, owner: reader.image) }
+        }
+    }
+}
+
+extension Revision {
+    /// The same data on the image of the snapshot that has just been written of them: the features' text, if it is not short, and the
+    /// index too, if the sources may not hold that.
+    ///
+    /// - Parameter path: the file's name.
+    package func reading(_ path: String) -> Revision {
+        let isShort = isShortOfMemory
+        guard store.textBytes >= shared.limits.textInMemory || isShort,
+            let reader = try? SectionFileReader(path, Snapshot.pages(shared)),
+            let stored = try? Snapshot.store(reader)
+        else { return self }
+        var view: View?
+        if isShort,
+            let description = try? SnapshotDescription(reader.bytes(SnapshotSection.description), path: path)
+        {
+            view = try? Snapshot.view(reader, description, lineage: self.view.index.lineage)
+        }
+        return with(store.plainBase.reading(stored), view)
+    }
+
+    /// Whether the sources may not hold the index in memory, so that it is read from a snapshot.
+    var isShortOfMemory: Bool {
+        guard isPlain, view.index.fileBytes == 0, view.indexBytes >= shared.limits.imageInMemory,
+            shared.directory != nil
+        else { return false }
+        return shared.limits.evictsIndexes || !shared.memory.hasRoom(for: view.memoryBytes)
     }
 }

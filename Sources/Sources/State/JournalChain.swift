@@ -7,8 +7,6 @@ struct JournalChain {
     private(set) var generations: [UInt64] = []
     /// The last of the journals.
     private(set) var last: FoundJournal?
-    /// The last change's record; nil if there are no changes. Of no meaning if acknowledged changes are missing.
-    private(set) var lastRecord: ChangePosition.Record?
     private(set) var changes: [JournalRecord.Entry] = []
     /// How many of the changes come before the first that is missing; nil if none is.
     private(set) var firstGap: Int?
@@ -70,10 +68,6 @@ struct JournalChain {
     private mutating func take(_ journal: FoundJournal, _ generation: UInt64) -> Bool {
         generations.append(generation)
         last = journal
-        if let change = journal.records.last {
-            lastRecord = ChangePosition.Record(
-                journal: generation, end: journal.end, change: ChangePosition.Change(change))
-        }
         if let note = journal.note { notes.append(note) }
         if journal.header == nil {
             isContinuable = false

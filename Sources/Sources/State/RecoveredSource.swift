@@ -15,22 +15,20 @@ package struct RecoveredSource {
     package let newestRevision: UInt64
     /// The journal that later changes are appended to.
     private let last: FoundJournal?
-    /// The record of the last of `changes`.
-    private let lastRecord: ChangePosition.Record?
     private let directory: String
 
     /// Reads a source's directory: the newest intact snapshot with all journals that follow it. Changes nothing.
     ///
-    /// - Parameter checkingText: whether to verify all text of a snapshot before using it.
+    /// - Parameter checking: whether to verify all of a snapshot before using it.
     package static func read(
-        _ directory: String, shared: SharedState, checkingText: Bool
+        _ directory: String, shared: SharedState, checking: Bool
     ) throws(StateFault) -> RecoveredSource {
         let files = try FoundFiles(directory)
         let uncommitted = try files.uncommitted()
         var (notes, damaged): ([String], [String]) = ([], [])
         for generation in files.snapshots where !uncommitted.contains(generation) {
             do throws(StateFault) {
-                let snapshot = try Self.snapshot(generation, directory, shared, checkingText: checkingText)
+                let snapshot = try Self.snapshot(generation, directory, shared, checking: checking)
                 let chain = try JournalChain(from: generation, files, uncommitted: uncommitted)
                 // An empty snapshot does not count as older data: an empty answer would be wrong.
                 guard !chain.isLossy || snapshot.revision.hasData || !chain.changes.isEmpty else {
@@ -51,7 +49,7 @@ package struct RecoveredSource {
                     plan: plan, snapshot: snapshot, changes: chain.changes,
                     firstGap: chain.firstGap ?? chain.changes.count,
                     newestRevision: max(snapshot.description.revision, files.newestRevision),
-                    last: chain.last, lastRecord: chain.lastRecord, directory: directory)
+                    last: chain.last, directory: directory)
             } catch {
                 guard error.kind == .damage else { throw error }
                 damaged.append(files.name(generation, .snapshot))
@@ -62,17 +60,12 @@ package struct RecoveredSource {
     }
 
     private static func snapshot(
-        _ generation: UInt64, _ directory: String, _ shared: SharedState, checkingText: Bool
+        _ generation: UInt64, _ directory: String, _ shared: SharedState, checking: Bool
     ) throws(StateFault) -> Snapshot {
         let path = SourceFiles.path(generation, .snapshot, in: directory)
-        let snapshot = try Snapshot(path, shared: shared)
+        let snapshot = try Snapshot(path, shared: shared, checking: checking)
         guard snapshot.generation == generation else {
             throw StateFault("\(path) is the snapshot of generation \(snapshot.generation)")
-        }
-        if checkingText, !snapshot.revision.store.verifyText() {
-            let text = snapshot.revision.store.text as? BlockText
-            if let failure = text?.failure ?? snapshot.file.failure { throw StateFault(failure) }
-            throw StateFault("\(path) is damaged in its features")
         }
         return snapshot
     }
@@ -108,11 +101,9 @@ package struct RecoveredSource {
             case .setAside(let file): state.setAside(file, of: name)
             }
         }
-        var contents = SourceFiles.Contents(
+        return SourceFiles.Contents(
             generation: plan.generation, previous: plan.previous, journal: nil,
-            unopened: plan.isComplete ? last : nil, lineage: snapshot.revision.view.index.lineage,
+            unopened: plan.isComplete ? last : nil,
             newest: plan.newest, loss: snapshot.description.loss)
-        contents.lastRecord = lastRecord
-        return contents
     }
 }

@@ -8,71 +8,64 @@ import SourceStorage
 import SystemSupport
 
 extension Source {
-    /// Opens a source from its directory, with the snapshot's data. The caller then calls `replay`. Nil for a directory whose
-    /// creation was never answered.
-    ///
-    /// If no file is usable, the source answers every call with the error.
-    package static func open(
-        _ name: SourceName, in directory: StateDirectory, shared: SharedState
-    ) throws(SourceError) -> (source: Source, recovered: RecoveredSource?)? {
-        let path = directory.directory(of: name)
-        do throws(StateFault) {
-            guard let recovered = try read(path, name, shared) else {
-                directory.discard(name)
-                return nil
-            }
-            let description = recovered.snapshot.description
-            let identity = SourceIdentity(
-                name: name, owner: description.owner, createdAt: description.createdAt)
-            let files = SourceFiles(
-                directory: path, identity: identity, recovered.apply(directory, name),
-                image: recovered.snapshot.file)
-            let source = Source(
-                identity, recovered.snapshot.revision, updatedAt: description.updatedAt, files: files,
-                shared: shared, note: description.loss)
-            shared.raiseRevision(to: recovered.newestRevision)
-            return (source, recovered)
-        } catch {
-            let identity = SourceIdentity(name: name, owner: nil, createdAt: .now)
-            let source = Source(
-                identity, try .empty(options: SourceOptions(), shared: shared), updatedAt: .now, files: nil,
-                shared: shared, fault: error)
-            shared.report(StateEvent(gravity: .error, source: name.text, message: error.message))
-            return (source, nil)
-        }
+    /// A source as its files have it, for `adopt`. It is in no registry.
+    package struct Opened: Sendable {
+        package let source: Source
+        /// Whether its files are not as they should be, so that a new snapshot is to be written.
+        let isPatched: Bool
     }
 
-    /// A source that answers from the overview in its newest snapshot until its files have been read; nil if there is none, or
-    /// if anything is unusual about the files.
-    static func early(_ name: SourceName, in directory: StateDirectory, shared: SharedState) -> Source? {
-        // An error is found again when all files are read, and handled then.
-        guard
-            let (overview, description) = try? Overview.read(
-                directory.directory(of: name), of: name, shared: shared)
-        else { return nil }
-        shared.raiseRevision(to: description.revision)
-        let identity = SourceIdentity(
-            name: name, owner: description.owner, createdAt: description.createdAt)
-        return Source(
-            identity, overview.revision, updatedAt: description.updatedAt, files: nil, shared: shared,
-            note: description.loss, isStandIn: true, isLoading: true, overview: overview)
+    /// Opens a source's files: the newest intact snapshot, with the changes that follow it made again.
+    ///
+    /// - Parameters:
+    ///   - files: those of the source that is served, to be continued; nil for a source that was not open.
+    ///   - isLive: whether its revisions have been served, so that their numbers must not be used again.
+    ///   - checking: whether to verify all of a snapshot before using it.
+    /// - Returns: a source whose life is `opening`, or `faulted` if no file is usable; nil for a directory whose
+    ///   creation was never answered.
+    package static func open(
+        _ name: SourceName, in directory: StateDirectory, shared: SharedState, continuing files: SourceFiles? = nil,
+        isLive: Bool = false, checking: Bool = false
+    ) throws(SourceError) -> Opened? {
+        let path = directory.directory(of: name)
+        let found: RecoveredSource?
+        do throws(StateFault) { found = try read(path, name, shared, checking: checking) } catch {
+            shared.report(StateEvent(gravity: .error, source: name.text, message: error.message))
+            return Opened(source: try empty(name, .faulted(error), shared), isPatched: false)
+        }
+        guard let found else {
+            directory.discard(name)
+            return nil
+        }
+        let description = found.snapshot.description
+        let identity = SourceIdentity(name: name, owner: description.owner, createdAt: description.createdAt)
+        let contents = found.apply(directory, name)
+        files?.adopt(contents)
+        let files = files ?? SourceFiles(directory: path, identity: identity, contents)
+        let revision = isLive ? found.snapshot.revision.renumbered() : found.snapshot.revision
+        let source = Source(
+            identity, revision, updatedAt: description.updatedAt, files: files, shared: shared, life: .opening,
+            note: description.loss)
+        shared.raiseRevision(to: found.newestRevision)
+        guard source.replay(found) || checking else {
+            return try open(
+                name, in: directory, shared: shared, continuing: files, isLive: isLive, checking: true)
+        }
+        return Opened(source: source, isPatched: found.plan.isPatched)
     }
 
     /// A source of which only the name is known until its files have been read.
     static func unread(_ name: SourceName, shared: SharedState) throws(SourceError) -> Source {
+        try empty(name, .opening, shared)
+    }
+
+    private static func empty(
+        _ name: SourceName, _ life: Life, _ shared: SharedState
+    ) throws(SourceError) -> Source {
         let identity = SourceIdentity(name: name, owner: nil, createdAt: .now)
         return Source(
             identity, try .empty(options: SourceOptions(), shared: shared), updatedAt: identity.createdAt,
-            files: nil, shared: shared, isStandIn: true, isLoading: true)
-    }
-
-    /// A source whose files cannot be read at all, instead of one that is loading.
-    static func unreadable(_ other: Source, _ error: SourceError, shared: SharedState) -> Source {
-        let identity = SourceIdentity(name: other.name, owner: other.owner, createdAt: other.createdAt)
-        // The files may be good.
-        let fault = StateFault(FileError.unusable("\(other.name.text) can't be read: \(error.description)"))
-        return Source(
-            identity, other.revision, updatedAt: other.updatedAt, files: nil, shared: shared, fault: fault)
+            files: nil, shared: shared, life: life)
     }
 
     /// How often a start tries to read files after a fault of the machine.
@@ -80,7 +73,7 @@ extension Source {
 
     /// Reads a source's files; nil if no call that created them was answered. Retries after a fault of the machine.
     private static func read(
-        _ path: String, _ name: SourceName, _ shared: SharedState
+        _ path: String, _ name: SourceName, _ shared: SharedState, checking: Bool
     ) throws(StateFault) -> RecoveredSource? {
         for attempt in 1...attempts {
             do throws(StateFault) {
@@ -88,7 +81,7 @@ extension Source {
                 if !files.snapshots.isEmpty, try files.uncommitted().isSuperset(of: files.snapshots) {
                     return nil
                 }
-                let recovered = try RecoveredSource.read(path, shared: shared, checkingText: false)
+                let recovered = try RecoveredSource.read(path, shared: shared, checking: checking)
                 let found = recovered.snapshot.description.source
                 guard found == name.text else {
                     throw StateFault("\(path) has the files of the source '\(found)'")
@@ -104,9 +97,11 @@ extension Source {
 
     /// Replays the changes after the snapshot, each as the call that made it.
     ///
-    /// Must be called before the source is published. Replayed changes draw new revision numbers, above all in this source's files.
-    package func replay(_ recovered: RecoveredSource) {
-        guard let files else { return }
+    /// Replayed changes draw new revision numbers, above all in this source's files.
+    ///
+    /// - Returns: false if what it read is damaged, so that older files may be better.
+    private func replay(_ recovered: RecoveredSource) -> Bool {
+        guard let files else { return true }
         let start = ContinuousClock.now
         do throws(SourceError) {
             var omitted = 0
@@ -121,15 +116,14 @@ extension Source {
             }
         } catch {
             // Damaged text has already been reported.
-            if case .damaged = error { return recoverAgain() }
+            if case .damaged = error { return false }
             let fault = StateFault("its journal can't be replayed: \(error.description)")
-            _ = setFault(fault)
-            report(.error, fault.message)
-            return
+            if fail(fault) { report(.error, fault.message) }
+            return true
         }
         for note in recovered.plan.notes where !recovered.plan.isLossy { report(.warning, note) }
         if recovered.plan.isComplete, let loss = files.loss { report(.warning, loss) }
-        if files.wantsSnapshot(shared.limits) || recovered.plan.isPatched { saveLater() }
+        return true
     }
 
     /// Makes the changes that were recovered.
@@ -203,7 +197,7 @@ extension Source {
     /// - Parameter loss: what is missing; nil if nothing is.
     private func startOver(_ files: SourceFiles, _ loss: String?) {
         if let loss {
-            _ = setFault(nil, note: loss)
+            state.withLock { $0.note = loss }
             report(.error, loss)
         }
         do throws(SourceError) {
@@ -211,7 +205,7 @@ extension Source {
             let whole = try revision.isPlain ? revision.renumbered() : rebuild(revision)
             try publish(whole, at: updatedAt)
             let kept = try files.replace(with: whole, updatedAt: updatedAt, loss: loss ?? files.loss)
-            move(from: whole.store, to: kept.store)
+            move(from: whole, to: kept)
         } catch {
             // The data are served anyway. Changes are rejected until an import has written a snapshot.
             report(.error, "changes can't be kept: \(error.description)")
@@ -229,56 +223,63 @@ extension Source {
     /// Marks the source's text or index as damaged and starts to read the source again, from an older snapshot if the newest one is
     /// damaged. Returns the error for callers.
     package func reportDamage() -> SourceError {
-        if let failure = (revision.store.text as? BlockText)?.failure ?? files?.image?.failure {
-            let fault = StateFault(failure)
-            if setFault(fault) { report(.error, fault.message) }
-            return SourceError(fault, of: name)
-        }
-        let isLost = revision.view.index.isLost
-        let fault = StateFault(
-            isLost
-                ? "the disk could not deliver its index, which is read again from the snapshot"
-                : "\(files?.newestSnapshot ?? "its snapshot") is damaged in its features")
-        if setFault(fault) {
+        let failure = revision.store.failure.map { StateFault($0) }
+        let fault = failure ?? StateFault("\(files?.newestSnapshot ?? "its snapshot") is damaged")
+        let wasServing = state.withLock { $0.isServing }
+        if fail(fault) {
             report(.error, fault.message)
-            // A replay looks for an older snapshot itself when it has ended.
-            if files?.isReplaying != true, !isStandIn { background.async { [self] in recoverAgain() } }
+            // Who opens a source looks for an older snapshot itself.
+            if failure == nil, wasServing { reopenLater() }
         }
         return SourceError(fault, of: name)
     }
 
-    /// Replaces damaged data by those of older files, if there are any.
-    private func recoverAgain() {
-        guard let files, let directory = shared.directory else { return }
-        try? withChangeLock { () throws(SourceError) in
-            let recovered: RecoveredSource
-            do throws(StateFault) {
-                recovered = try RecoveredSource.read(files.directory, shared: shared, checkingText: true)
-            } catch {
-                _ = setFault(error)
-                report(.error, error.message)
-                return
-            }
-            files.adopt(recovered.apply(directory, name), recovered.snapshot.file)
+    /// Lets the index by id be made again, and writes a new snapshot.
+    ///
+    /// - Parameter path: the file in which it is damaged.
+    private func replaceIdentifiers(of path: String) {
+        try? withChangeLock { () throws(SourceError) in revision.forgetIdentifiers() }
+        report(.warning, Snapshot.loss(of: path))
+        saveLater()
+    }
+
+    /// Opens the files of a source whose data are unavailable again, in the background: older ones after damage,
+    /// the same ones after a fault of the machine.
+    func reopenLater() { jobs.run(.reopen) { [self] in reopen() } }
+
+    private func reopen() {
+        guard let directory = shared.directory, let fault else { return }
+        let found = try? withChangeLock { () throws(SourceError) -> Opened? in
             // The data must not be visible before all changes have been replayed.
-            let other = Source(
-                files.identity, recovered.snapshot.revision.renumbered(),
-                updatedAt: recovered.snapshot.description.updatedAt, files: files, shared: shared,
-                note: recovered.snapshot.description.loss, isStandIn: true)
-            other.replay(recovered)
-            let outcome = other.description
-            guard outcome.fault == nil else {
-                _ = setFault(outcome.fault)
-                return
+            let opened = try Source.open(
+                name, in: directory, shared: shared, continuing: files, isLive: true,
+                checking: fault.kind == .damage)
+            guard let opened, fault.kind == .damage || opened.source.fault == nil, adopt(opened.source) else {
+                return nil
             }
-            try publish(outcome.revision, at: outcome.updatedAt)
-            _ = setFault(nil, note: outcome.note)
-            compactIfGrown(outcome.revision)
-            if files.wantsSnapshot(shared.limits) || recovered.plan.isPatched { saveLater() }
+            return opened
+        }
+        guard let opened = found else { return }
+        if fault.kind == .machine { report(.information, "its files can be read again") }
+        maintain(opened)
+    }
+
+    /// Begins the work in the background of a source that has just been opened.
+    func maintain(_ opened: Opened) {
+        let revision = revision
+        compactIfGrown(revision)
+        if opened.isPatched { saveLater() } else { saveIfWorthwhile() }
+        shared.checks.async { [weak self] in
+            guard let self, !self.isRetired else { return }
+            let store = revision.store
+            let isGood = store.verifyText(
+                isCancelled: { self.isRetired }, demand: { self.demand.look() }, pause: { usleep(5000) })
+            if !isGood, self.revision.store === store { return _ = self.reportDamage() }
+            if let path = store.lacksIdentifiers { self.replaceIdentifiers(of: path) }
         }
     }
 
-    private func report(_ gravity: StateEvent.Gravity, _ message: String) {
+    func report(_ gravity: StateEvent.Gravity, _ message: String) {
         shared.report(StateEvent(gravity: gravity, source: name.text, message: message))
     }
 }

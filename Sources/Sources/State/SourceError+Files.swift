@@ -23,7 +23,7 @@ extension SourceError {
         switch fault.kind {
         case .damage: self = .damaged(name, fault.message)
         case .machine: self = .unavailable(name, fault.message)
-        case .newerFormat: self = .newerFormat(name, fault.message)
+        case .newerFormat, .olderFormat: self = .otherFormat(name, fault.message)
         }
     }
 }

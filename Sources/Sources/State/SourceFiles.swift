@@ -14,17 +14,6 @@ package final class SourceFiles: Sendable {
     package let directory: String
     package let identity: SourceIdentity
     private let state: Mutex<State>
-    private let snapshotImage: Mutex<Image>
-    /// Held by the thread that writes the overview, so that an older one never replaces a newer one.
-    let writingOverview = Mutex(())
-
-    /// The image of the snapshot that was found; nil once nothing of it is in use.
-    package var image: FileImage? { snapshotImage.withLock { $0.file } }
-
-    /// It does not keep the image, whose memory is freed with the data that were read into it.
-    private struct Image {
-        weak var file: FileImage?
-    }
 
     /// Which files there are.
     package struct Contents: Sendable {
@@ -36,11 +25,6 @@ package final class SourceFiles: Sendable {
         package var journal: JournalWriter?
         /// The journal that `journal` will continue, while it is not open.
         package var unopened: FoundJournal?
-        /// The lineage of the newest snapshot's index. Replaying the journals leads to the current data, with the same ids, if
-        /// their index is of this lineage too.
-        package var lineage: UInt64
-        /// The record of the last change; nil if there is none since a snapshot that replaced the data.
-        var lastRecord: ChangePosition.Record?
         /// The highest generation of any file. The next generation is above it.
         package var newest: UInt64
         /// Why the data are older than what was acknowledged; nil if they are not. Every snapshot contains it until a command
@@ -72,22 +56,16 @@ package final class SourceFiles: Sendable {
         }
     }
 
-    /// - Parameters:
-    ///   - contents: the files found in the directory, or just created.
-    ///   - image: the snapshot's image.
-    package init(
-        directory: String, identity: SourceIdentity, _ contents: Contents, image: FileImage? = nil
-    ) {
+    /// - Parameter contents: the files found in the directory, or just created.
+    package init(directory: String, identity: SourceIdentity, _ contents: Contents) {
         self.directory = directory
         self.identity = identity
-        snapshotImage = Mutex(Image(file: image))
         state = Mutex(State(contents, in: directory))
     }
 
     /// Continues with the files that a recovery has found.
-    package func adopt(_ contents: Contents, _ image: FileImage) {
+    package func adopt(_ contents: Contents) {
         state.withLock { $0 = State(contents, in: directory) }
-        snapshotImage.withLock { $0 = Image(file: image) }
     }
 
     package enum FileKind: String {
@@ -121,7 +99,7 @@ package final class SourceFiles: Sendable {
         in directory: String, _ revision: Revision, _ identity: SourceIdentity, updatedAt: Timestamp
     ) throws(SourceError) -> JournalWriter {
         let snapshot = path(1, .snapshot, in: directory)
-        _ = try Snapshot.write(revision, of: identity, updatedAt: updatedAt, generation: 1, to: snapshot)
+        try Snapshot.write(revision, of: identity, updatedAt: updatedAt, generation: 1, to: snapshot)
         let journal = try onDisk(
             try JournalWriter(
                 creating: path(1, .journal, in: directory),
@@ -143,11 +121,6 @@ package final class SourceFiles: Sendable {
             do throws(FileError) { try state.contents.journal?.append(payload) } catch {
                 throw SourceError(error)
             }
-            state.contents.lastRecord = state.contents.journal.map {
-                ChangePosition.Record(
-                    journal: $0.generation, end: $0.end,
-                    change: ChangePosition.Change(revision.number, at: moment))
-            }
             if !record.isProgress { state.replayMilliseconds += revision.buildMilliseconds }
         }
     }
@@ -155,7 +128,7 @@ package final class SourceFiles: Sendable {
     /// Stores data by a new snapshot, synced on return. If this throws, the files are unchanged.
     ///
     /// - Parameter loss: why the data are older than what was acknowledged; nil if they are not.
-    /// - Returns: the same revision, which reads its features' text from the file.
+    /// - Returns: the same revision, which reads its text, and its index if memory is short, from the file.
     package func replace(
         with revision: Revision, updatedAt: Timestamp, loss: String?
     ) throws(SourceError) -> Revision {
@@ -165,9 +138,8 @@ package final class SourceFiles: Sendable {
             let (new, final) = (temporary(generation), path(generation, .snapshot))
             let journalPath = path(generation, .journal)
             var made: JournalWriter?
-            let text: WrittenText
             do throws(SourceError) {
-                text = try Snapshot.write(
+                try Snapshot.write(
                     revision, of: identity, updatedAt: updatedAt, loss: loss, generation: generation, to: new)
                 let journal = try onDisk(
                     try JournalWriter(
@@ -185,7 +157,6 @@ package final class SourceFiles: Sendable {
                 state.contents.unopened = nil
                 state.contents.newest = generation
                 state.contents.loss = loss
-                state.contents.lastRecord = nil
                 state.replayMilliseconds = 0
             } catch {
                 FileIO.remove(new)
@@ -196,8 +167,8 @@ package final class SourceFiles: Sendable {
                 }
                 throw error
             }
-            took(generation, revision, &state)
-            return revision.reading(text, path: final)
+            took(generation, &state)
+            return revision.reading(final)
         }
     }
 
@@ -235,13 +206,13 @@ package final class SourceFiles: Sendable {
 
     /// Writes the snapshot of the generation that `beginSnapshot` returned. Changes continue meanwhile.
     ///
-    /// - Returns: the same revision, which reads its features' text from the file; nil if an import has replaced the data.
+    /// - Returns: the same revision, which reads its text, and its index if memory is short, from the file; nil if an import has replaced the data.
     package func writeSnapshot(
         _ revision: Revision, generation: UInt64, updatedAt: Timestamp
     ) throws(SourceError) -> Revision? {
         let new = temporary(generation)
         do throws(SourceError) {
-            let text = try Snapshot.write(
+            try Snapshot.write(
                 revision, of: identity, updatedAt: updatedAt, loss: loss, generation: generation, to: new)
             return try withState { (state) throws(SourceError) -> Revision? in
                 // An import may have overtaken it.
@@ -252,8 +223,8 @@ package final class SourceFiles: Sendable {
                 let final = path(generation, .snapshot)
                 try onDisk(try FileIO.rename(new, to: final))
                 try onDisk(try FileIO.syncDirectory(directory))
-                took(generation, revision, &state)
-                return revision.reading(text, path: final)
+                took(generation, &state)
+                return revision.reading(final)
             }
         } catch {
             FileIO.remove(new)
@@ -269,13 +240,11 @@ package final class SourceFiles: Sendable {
     package static let temporaryPrefix = "new-"
 
     /// A snapshot is complete: those before the previous one are no longer needed.
-    private func took(_ generation: UInt64, _ revision: Revision, _ state: inout State) {
-        state.contents.lineage = revision.view.index.lineage
+    private func took(_ generation: UInt64, _ state: inout State) {
         state.contents.previous = state.contents.generation
         state.contents.generation = generation
         state.snapshotBytes = FileIO.size(path(generation, .snapshot))
         state.snapshotMoment = .now
-        FileIO.remove(OverviewFile.path(in: directory))
         let oldest = state.contents.previous ?? generation
         for name in (try? FileIO.names(in: directory)) ?? [] {
             if let file = Self.read(name), file.generation < oldest { FileIO.remove(directory + "/" + name) }
@@ -301,12 +270,7 @@ package final class SourceFiles: Sendable {
         guard let last = state.contents.unopened else {
             throw .stateNotWritable("\(directory) has a damaged journal; nothing has changed")
         }
-        let journal = try onDisk(try JournalWriter(continuing: last))
-        // Records of this version must not follow a header that promises an older one.
-        state.contents.journal =
-            last.header?.version == SectionFile.Kind.journal.version
-            ? journal
-            : try makeJournal(revision: last.newestRevision, previous: journal.generation, &state)
+        state.contents.journal = try onDisk(try JournalWriter(continuing: last))
         state.contents.unopened = nil
     }
 
@@ -366,32 +330,6 @@ package final class SourceFiles: Sendable {
         state.withLock { $0.isReplaying = true }
         defer { state.withLock { $0.isReplaying = false } }
         return try body()
-    }
-
-    /// The last change since the newest snapshot; nil if there is none, or if nothing may be written.
-    var position: ChangePosition? {
-        state.withLock { state in
-            let contents = state.contents
-            guard !state.isRemoved, !state.isReplaying, state.failed == nil, contents.journal != nil else {
-                return nil
-            }
-            return ChangePosition(after: contents.generation, contents.lastRecord)
-        }
-    }
-
-    /// The changes in the journal that began with a snapshot; nil if it is no longer the newest, or if they cannot be read.
-    func changes(since snapshot: UInt64) -> [JournalRecord.Entry]? {
-        let path = state.withLock { state -> String? in
-            let isNewest = state.contents.generation == snapshot
-            guard isNewest, !state.isRemoved, state.failed == nil else { return nil }
-            return state.contents.journal.flatMap { $0.generation == snapshot ? $0.path : nil }
-        }
-        return path.flatMap { try? FoundJournal($0).records }
-    }
-
-    /// Whether data follow from the newest snapshot by the changes in the journals alone, so that a replay gives the same answers.
-    func mayHaveOverview(_ revision: Revision) -> Bool {
-        state.withLock { $0.contents.lineage == revision.view.index.lineage && !$0.isReplaying }
     }
 
     /// Stops all writes. Running writes are complete on return.

@@ -10,13 +10,11 @@ public final class SourceRecovery: Sendable {
     private struct State {
         /// Sources that answer nothing yet.
         var unread: Set<SourceName> = []
-        /// How many sources' files have not been read, not even their overviews. Until there is none, or `serve` is called, the
-        /// last change of all sources is not known, by which the clock is checked before features expire.
+        /// Sources not opened yet. Until 0, or until `serve` is called, the newest change time, by which the clock is checked before
+        /// features expire, is unknown.
         var unopened = 0
         /// What waits for that.
         var waiting: [@Sendable () -> Void] = []
-        /// What is left to be done once the daemon serves.
-        var rest: [@Sendable () -> Void] = []
         var isServing = false
         var whenRead: (@Sendable () -> Void)?
     }
@@ -24,8 +22,6 @@ public final class SourceRecovery: Sendable {
     private let state: Mutex<State>
     private let registry: SourceRegistry
     private let directory: StateDirectory?
-    /// Sources that are read completely before they answer.
-    private let complete: Set<SourceName>
     private let crew = ReadingCrew(width: AvailableProcessors.count)
     private let start = ContinuousClock.now
 
@@ -33,10 +29,10 @@ public final class SourceRecovery: Sendable {
 
     /// Begins to read.
     init(
-        _ sources: [Source], completely complete: Set<SourceName>, of registry: SourceRegistry,
+        _ sources: [Source], of registry: SourceRegistry,
         in directory: StateDirectory?
     ) {
-        (self.registry, self.directory, self.complete) = (registry, directory, complete)
+        (self.registry, self.directory) = (registry, directory)
         var state = State()
         state.unread = Set(sources.map(\.name))
         state.unopened = sources.count
@@ -57,62 +53,50 @@ public final class SourceRecovery: Sendable {
         if isRead { callback() }
     }
 
-    /// Calls are answered from now on. Reads the rest of the sources that answer from their overviews.
+    /// Calls are answered from now on.
     public func serve() {
-        let (waiting, rest) = state.withLock { state in
+        let waiting = state.withLock { state in
             state.isServing = true
-            defer { (state.waiting, state.rest) = ([], []) }
-            return (state.waiting, state.rest)
+            defer { state.waiting = [] }
+            return state.waiting
         }
         for job in waiting { crew.add(job) }
-        for job in rest { shared.reading.add(job) }
     }
 
     /// Waits until every source answers. Blocks.
     package func wait() { crew.wait() }
 
-    /// Reads one source, or only its overview. May take as long as its disk does not answer.
+    /// Opens one source. May take as long as its disk does not answer.
     private func read(_ unread: Source, in directory: StateDirectory) {
-        let name = unread.name
-        shared.beforeReading.withLock { $0 }?(name)
-        if !complete.contains(name), let early = Source.early(name, in: directory, shared: shared) {
-            shared.clock.note(early.updatedAt)
-            _ = registry.takeUp(ReadSource(early), insteadOf: unread)
-            answers(name) { self.registry.finish(early, in: directory, since: .now) }
-            return opened()
-        }
-        let found = registry.whole(unread, in: directory)
+        shared.beforeReading.withLock { $0 }?(unread.name)
+        let found = registry.open(unread, in: directory)
         // Features that expired while the daemon was stopped must not be visible, and the clock must be right for that.
         if let found, found.source.revision.options.ttlSeconds != nil {
-            return opened { self.takeUp(found, insteadOf: unread) }
+            return opened { self.serve(unread, found) }
         }
-        takeUp(found, insteadOf: unread)
+        serve(unread, found)
         opened()
     }
 
-    private func takeUp(_ found: ReadSource?, insteadOf unread: Source) {
-        registry.takeUp(found, insteadOf: unread, isLate: state.withLock { $0.isServing }, since: start)
+    private func serve(_ unread: Source, _ found: Source.Opened?) {
+        registry.serve(unread, found, isLate: state.withLock { $0.isServing }, since: start)
         answers(unread.name)
     }
 
     /// A source answers.
-    ///
-    /// - Parameter rest: what is left to be read.
-    private func answers(_ name: SourceName, _ rest: (@Sendable () -> Void)? = nil) {
-        let (callback, isServing) = state.withLock { state in
+    private func answers(_ name: SourceName) {
+        let callback = state.withLock { state -> (@Sendable () -> Void)? in
             state.unread.remove(name)
-            if !state.isServing, let rest { state.rest.append(rest) }
-            guard state.unread.isEmpty else { return (nil as (@Sendable () -> Void)?, state.isServing) }
+            guard state.unread.isEmpty else { return nil }
             defer { state.whenRead = nil }
-            return (state.whenRead, state.isServing)
+            return state.whenRead
         }
-        if isServing, let rest { shared.reading.add(rest) }
         callback?()
     }
 
     /// A source's files have been read.
     ///
-    /// - Parameter then: what is to be done when those of all sources have been, or the daemon serves.
+    /// - Parameter then: Runs once all sources are open, or once the daemon serves.
     private func opened(_ then: (@Sendable () -> Void)? = nil) {
         let due = state.withLock { state -> [@Sendable () -> Void] in
             state.unopened -= 1

@@ -10,15 +10,10 @@ import SystemSupport
 extension SourceRegistry {
     /// Begins to recover all sources of the state directory. Must be called before the first call is served.
     ///
-    /// Sources are read on threads of their own, on all cores. Of a source with an overview only that is read before `serve`; the
-    /// rest is read afterwards. So is the features' text, which is only verified.
-    ///
-    /// - Parameter complete: sources that are read completely in any case.
-    public func beginRecovery(
-        completely complete: Set<SourceName> = []
-    ) throws(SourceError) -> SourceRecovery {
+    /// Sources are opened on threads of their own, on all cores.
+    public func beginRecovery() throws(SourceError) -> SourceRecovery {
         guard let directory = shared.directory else {
-            return SourceRecovery([], completely: complete, of: self, in: nil)
+            return SourceRecovery([], of: self, in: nil)
         }
         try raiseRevision(directory)
         let (names, others) = try directory.names()
@@ -29,9 +24,9 @@ extension SourceRegistry {
         directory.removeLeftovers()
         var unread: [Source] = []
         for name in names { unread.append(try Source.unread(name, shared: shared)) }
-        takeUp(unread)
+        add(unread)
         shared.readingCount.add(unread.count, ordering: .relaxed)
-        return SourceRecovery(unread, completely: complete, of: self, in: directory)
+        return SourceRecovery(unread, of: self, in: directory)
     }
 
     /// Recovers all sources. Blocks until all answer.
@@ -44,50 +39,42 @@ extension SourceRegistry {
     /// Whether some sources are still being read after a start.
     public var isLoading: Bool { shared.readingCount.load(ordering: .acquiring) > 0 }
 
-    /// Reads all files of a source of which only the name, or the overview, is known.
+    /// Opens the files of a source of which only the name is known.
     ///
     /// - Returns: nil if there is nothing: the call that created it was never answered.
-    func whole(_ unread: Source, in directory: StateDirectory) -> ReadSource? {
+    func open(_ unread: Source, in directory: StateDirectory) -> Source.Opened? {
         do throws(SourceError) {
-            let found = try open(unread.name, in: directory)
-            if let source = found?.source, source.fault == nil { shared.clock.note(source.updatedAt) }
-            return found
+            let opened = try Source.open(unread.name, in: directory, shared: shared)
+            if let source = opened?.source, source.fault == nil { shared.clock.note(source.updatedAt) }
+            return opened
         } catch {
-            return ReadSource(Source.unreadable(unread, error, shared: shared))
+            // The files may be good.
+            _ = unread.fail(
+                StateFault(FileError.unusable("\(unread.name.text) can't be read: \(error.description)")))
+            return Source.Opened(source: unread, isPatched: false)
         }
     }
 
-    /// Reads the rest of a source that answers from its overview, and lets the result take its place.
-    func finish(_ early: Source, in directory: StateDirectory, since start: ContinuousClock.Instant) {
-        shared.beforeReading.withLock { $0 }?(early.name)
-        let found = whole(early, in: directory)
-        if let overview = early.overview { found?.source.continueRevision(of: overview) }
-        takeUp(found, insteadOf: early, isLate: true, since: start)
-    }
-
-    /// Lets a source that has been read take the place of one that is loading.
+    /// Lets a source that has been opened serve.
     ///
     /// - Parameters:
-    ///   - read: nil if there is none.
+    ///   - opened: nil if there is none.
     ///   - isLate: whether calls are already served.
     ///   - start: when the reading began.
-    func takeUp(
-        _ read: ReadSource?, insteadOf unread: Source, isLate: Bool, since start: ContinuousClock.Instant
+    func serve(
+        _ unread: Source, _ opened: Source.Opened?, isLate: Bool, since start: ContinuousClock.Instant
     ) {
         defer { shared.readingCount.subtract(1, ordering: .releasing) }
-        guard let read else { return drop(unread) }
-        let found = read.source
+        guard let opened else { return drop(unread) }
         // Features that expired meanwhile must not be visible.
-        if found.mayExpire(at: .now) { expire(found, .now) }
-        guard takeUp(read, insteadOf: unread) else { return found.retire() }
-        found.saveOverviewLater()
+        if opened.source.mayExpire(at: .now) { expire(opened.source, .now) }
+        if opened.source === unread { return unread.observers.tell() }
+        guard unread.adopt(opened.source) else { return }
+        unread.maintain(opened)
         // A fault has been reported.
-        guard isLate, found.fault == nil else { return }
+        guard isLate, unread.fault == nil else { return }
         let milliseconds = Int((ContinuousClock.now - start) / .milliseconds(1))
-        let what = unread.overview == nil ? "its data are read" : "the rest of its data is read"
-        shared.report(
-            StateEvent(
-                gravity: .information, source: found.name.text, message: "\(what), in \(milliseconds) ms"))
+        unread.report(.information, "its data are read, in \(milliseconds) ms")
     }
 
     /// The source of this name with all its data: waits while they are being read after a start. Blocks: only for threads of
@@ -114,18 +101,6 @@ extension SourceRegistry {
         }
     }
 
-    /// Reads a source's files and makes the changes in its journals; nil if there is no such source.
-    private func open(
-        _ name: SourceName, in directory: StateDirectory
-    ) throws(SourceError) -> ReadSource? {
-        guard let (source, recovered) = try Source.open(name, in: directory, shared: shared) else {
-            return nil
-        }
-        if let recovered { source.replay(recovered) }
-        source.verifyLater()
-        return ReadSource(source, recovered?.snapshot.claim)
-    }
-
     private func warn(_ message: String) {
         shared.report(StateEvent(gravity: .warning, source: nil, message: message))
     }
@@ -140,37 +115,9 @@ extension SourceRegistry {
 
     /// Retries in the background to read sources that the machine could not read.
     func retryUnavailable() {
-        guard let directory = shared.directory, mayRetry() else { return }
+        guard mayRetry() else { return }
         shared.lastRetry.withLock { $0 = .now }
-        for source in all where source.beginRetrying() {
-            // Reading takes as long as the disk hangs.
-            source.background.async { [self] in
-                defer { source.endRetrying() }
-                retry(source, directory)
-            }
-        }
-    }
-
-    private func retry(_ source: Source, _ directory: StateDirectory) {
-        guard let found = try? open(source.name, in: directory), found.source.fault == nil else { return }
-        guard takeUp(found, insteadOf: source) else { return }
-        shared.report(
-            StateEvent(
-                gravity: .information, source: source.name.text, message: "its files can be read again"))
-        source.observers.tell()
-    }
-}
-
-extension Source {
-    /// Verifies the features' text in the background.
-    fileprivate func verifyLater() {
-        let store = revision.store
-        shared.checks.async { [weak self] in
-            guard let self, !self.isRetired else { return }
-            let isGood = store.verifyText(
-                isCancelled: { self.isRetired }, demand: { self.demand.look() },
-                pause: { usleep(5000) })
-            if !isGood, self.revision.store === store { _ = self.reportDamage() }
-        }
+        // Reading takes as long as the disk hangs.
+        for source in all where source.fault?.kind == .machine { source.reopenLater() }
     }
 }

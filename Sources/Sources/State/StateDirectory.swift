@@ -234,7 +234,7 @@ public final class StateDirectory: Sendable {
         return SourceFiles(
             directory: final, identity: identity,
             SourceFiles.Contents(
-                generation: 1, previous: nil, journal: made, lineage: revision.view.index.lineage, newest: 1))
+                generation: 1, previous: nil, journal: made, newest: 1))
     }
 
     /// A unique name for a directory to be removed.

@@ -11,6 +11,9 @@ final class ChangeDemand: Sendable {
         count.add(1, ordering: .relaxed)
     }
 
+    /// Whether a change is being made, or waits for another.
+    var isRunning: Bool { running.load(ordering: .relaxed) > 0 }
+
     func end() { running.subtract(1, ordering: .relaxed) }
 
     /// A number that is greater than at the last look if a change has begun since, or has not ended: the longer one waits for the

@@ -13,8 +13,9 @@ extension Source {
         let growth = revision.growth
         let most = min(shared.limits.changesKept, max(8192, revision.pointCount / 8))
         guard growth > max(most, compactionFloor) else { return }
-        guard let base = beginCompaction() else { return }
-        BackgroundThread.run { self.compact(base) }
+        jobs.run(.compact) { [self] in
+            if let base = beginCompaction() { compact(base) }
+        }
     }
 
     /// Compacts immediately; for tests.
@@ -120,6 +121,8 @@ extension Source {
         mostWhileLocked = max(mostWhileLocked, count)
         let made = catchUp.revision
         try publish(made.number > revision.number ? made : made.renumbered(), at: nil)
+        // Its index is read from a snapshot then.
+        if made.isShortOfMemory { saveLater() }
         // The delta that arrived during the compaction. Under constant load, compaction then takes at most half of the time.
         compactionFloor = 2 * made.growth
         return true
@@ -129,7 +132,7 @@ extension Source {
     ///
     /// - Returns: the number of rows that the largest of these updates changed.
     private func gather(_ catchUp: inout CatchUp) throws(SourceError) -> Int {
-        guard let (newest, updates) = takeMeanwhile() else { throw .cancelled }
+        guard let (newest, updates) = takeUpdates() else { throw .cancelled }
         for places in updates { catchUp.note(places, upTo: newest) }
         return updates.lazy.map(\.count).max() ?? 0
     }

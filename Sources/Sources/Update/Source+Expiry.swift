@@ -65,11 +65,8 @@ extension SourceRegistry {
         if let directory = shared.directory, directory.hasLeftovers {
             shared.undoing.async { directory.takeBackLeftovers() }
         }
-        for source in all where source.mayExpire(at: now) && source.beginExpiring() {
-            source.expiring.async { [self] in
-                defer { source.endExpiring() }
-                expire(source, now)
-            }
+        for source in all where source.mayExpire(at: now) {
+            source.jobs.run(.expire) { [self] in expire(source, now) }
         }
     }
 

@@ -40,13 +40,6 @@ public final class FileDescriptor: Sendable {
         return preadv2(number, &part, 1, off_t(offset), CLUSTERD_RWF_NOWAIT) == target.count
     }
 
-    /// Sets whether the system reads ahead, into its page cache, what follows the bytes that are read in order. It does
-    /// by default.
-    package func readAhead(_ isOn: Bool) {
-        // If the file system refuses, reads only take longer.
-        _ = posix_fadvise(number, 0, 0, isOn ? POSIX_FADV_NORMAL : POSIX_FADV_RANDOM)
-    }
-
     deinit {
         if number >= 0 { close(number) }
     }

@@ -68,6 +68,22 @@ package enum FileIO {
         return bytes
     }
 
+    /// Reads the bytes of a range; throws if the file ends earlier.
+    package static func read(
+        _ range: Range<Int>, of file: FileDescriptor, into target: UnsafeMutableRawBufferPointer, path: String
+    ) throws(FileError) {
+        var done = 0
+        while done < range.count {
+            let count = pread(
+                file.number, target.baseAddress.map { $0 + done }, range.count - done,
+                off_t(range.lowerBound + done))
+            if count < 0, errno == EINTR { continue }
+            // The file has become shorter since it was opened.
+            guard count > 0 else { throw failure(count == 0 ? EIO : errno, "read", path) }
+            done += count
+        }
+    }
+
     /// Syncs a file's content to disk.
     package static func sync(_ file: FileDescriptor, path: String) throws(FileError) {
         while fdatasync(file.number) != 0 {

@@ -46,27 +46,6 @@ package final class UnnamedFile {
         ".clusterd-\(String(UInt64.random(in: 0 ... .max), radix: 36)).part"
     }
 
-    /// Removes the hidden name, if the file has one: it can no longer be published, and a process that is killed leaves nothing.
-    func giveUpName() throws(FileError) {
-        guard let name = temporaryName else { return }
-        guard unlinkat(directory.number, name, 0) == 0 else { throw FileIO.failure(errno, "remove", path) }
-        temporaryName = nil
-    }
-
-    /// Allocates the blocks of the first `size` bytes, so that a full disk is an error now and not when they are written.
-    func allocate(_ size: Int) throws(FileError) {
-        var code = EINTR
-        while code == EINTR { code = posix_fallocate(file.number, 0, off_t(size)) }
-        guard code == 0 else { throw FileIO.failure(code, "make room for", path) }
-    }
-
-    /// Maps the first `size` bytes for reading. The caller unmaps them. The mapping keeps the file, also when it is closed.
-    func map(_ size: Int) throws(FileError) -> UnsafeMutableRawBufferPointer {
-        let memory = mmap(nil, size, PROT_READ, MAP_SHARED, file.number, 0)
-        guard let memory, memory != MAP_FAILED else { throw FileIO.failure(errno, "map", path) }
-        return UnsafeMutableRawBufferPointer(start: memory, count: size)
-    }
-
     /// Writes all bytes at an offset from the start.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError) {
         try FileIO.write(bytes, to: file, at: offset, path: path)

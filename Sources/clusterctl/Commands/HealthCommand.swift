@@ -76,8 +76,7 @@ enum HealthCommand: Subcommand {
     private static func problem(of source: SourceDescription) -> String? {
         if let damage = source.json["damage"]?.asString { return damage }
         if ["damaged", "unavailable"].contains(source.state) { return source.state }
-        // One that answers from an overview has points.
-        if source.state == "loading", source.points == 0 { return "its files are still being read" }
+        if source.state == "loading" { return "its files are still being read" }
         guard source.json["replication"]?.asObject?["state"]?.asString == "waiting" else { return nil }
         return source.json["note"]?.asString
     }

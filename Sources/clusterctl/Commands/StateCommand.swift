@@ -3,18 +3,20 @@ import CommandLineOptions
 import JSON
 import StateTools
 
-/// `clusterctl state`: checks the files of a state directory, without the daemon.
+/// `clusterctl state`: checks, salvages or converts the files of a state directory, without the daemon.
 enum StateCommand: Subcommand {
-    private enum Action: String, CaseIterable { case check, salvage }
+    private enum Action: String, CaseIterable { case check, salvage, upgrade }
 
     static let table = Command(
-        "state", summary: "Check a state directory, or salvage a damaged source",
+        "state", summary: "Check or upgrade a state directory, or salvage a damaged source",
         details: [
             "check reads all bytes of all sources, or of one, and says which files are damaged and where. It changes "
                 + "nothing and works while the daemon runs. The exit status is 1 if a file is not intact.",
             "salvage writes the features that can still be read, one to a line: those of the newest snapshot, with the "
-                + "changes of the journals after it. Features from a damaged block that are valid GeoJSON are "
+                + "changes of the journals after it. Features from a damaged page that are valid GeoJSON are "
                 + "among them; a byte within their texts may be wrong.",
+            "upgrade converts the files of clusterd 0.2.0, once, while no daemon uses them. Sources keep their data, and "
+                + "clusters their ids. The old files are kept in DIR/before-upgrade.",
         ],
         operands: [
             Operand("ACTION", kind: .oneOf(Action.allCases.map(\.rawValue)), help: "what to do"),
@@ -32,6 +34,7 @@ enum StateCommand: Subcommand {
             Example(
                 "clusterctl state salvage /var/lib/clusterd cities -o cities.geojsonl",
                 "writes what is left of a damaged source"),
+            Example("clusterctl state upgrade /var/lib/clusterd", "converts the state of an older release"),
         ])
 
     static func run(_ invocation: Invocation) async throws {
@@ -39,8 +42,15 @@ enum StateCommand: Subcommand {
         switch Action(rawValue: try invocation.operand(0)) {
         case .check: try check(invocation, directory)
         case .salvage: try salvage(invocation, directory)
+        case .upgrade: try upgrade(invocation, directory)
         case nil: throw invocation.arguments.usageError("unknown action")
         }
+    }
+
+    private static func upgrade(_ invocation: Invocation, _ directory: String) throws {
+        let files = try StateUpgrade.run(directory)
+        for file in files { invocation.print(file) }
+        if files.isEmpty { invocation.print("all files are of the current format") }
     }
 
     private static func check(_ invocation: Invocation, _ directory: String) throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import Sources
 
 /// Calls on a source whose disk does not answer after a start.
-@Suite("Calls while nothing of a source has been read") struct UnreadCallTests {
+@Suite("Calls before a source has been opened") struct UnreadCallTests {
     private let loop = HandLoop()
     private let answers = KeptAnswers()
     private let kept: KeptSources
@@ -17,10 +17,9 @@ import Testing
     private let disk = DispatchSemaphore(value: 0)
 
     init() throws {
-        kept = try KeptSources(overviewPoints: 100)
+        kept = try KeptSources(isQuick: true, isOnDemand: true)
         for name in ["test", "other"] { try kept.create(name).load(towns(name == "test" ? 300 : 50)) }
         kept.beforeReading = { [disk] name in if name.text == "test" { disk.wait() } }
-        kept.holdsReading = true
         try kept.restart()
         kept.recovery?.serve()
         caller = try Caller(on: kept.registry, loop: loop, answers: answers)
@@ -33,17 +32,9 @@ import Testing
         loop.step()
     }
 
-    /// Lets the disk answer until the overview has been read.
-    private func readOverview() throws {
+    private func read() {
         disk.signal()
         kept.recovery?.wait()
-        loop.step()
-        #expect(try kept.source().overview != nil)
-    }
-
-    private func readRest() {
-        disk.signal()
-        kept.readRest()
         loop.step()
     }
 
@@ -53,20 +44,21 @@ import Testing
         #expect(answers.answers.last?.contains(#""state":"loading""#) == true)
         open("SourceService/CreateSource")
         #expect(answers.errors.map(\.code) == [.alreadyExists])
-        try readOverview()
-        readRest()
+        read()
     }
 
-    @Test("a low zoom waits for the overview, and what needs more waits for the rest")
+    @Test("what needs data waits, and all of it is answered once the source is open")
     func waits() throws {
         open("ClusterService/GetClusters", Self.world, id: 1)
         open("SourceService/UpdateFeatures", ["remove": [1]], id: 2)
         open("ClusterService/WatchClusters", Self.world, id: 3)
-        #expect(answers.answers.isEmpty && answers.items.isEmpty && caller.openCalls == 3)
-        try readOverview()
-        #expect(answers.answers.count == 1 && answers.items.isEmpty && caller.openCalls == 2)
-        readRest()
-        #expect(answers.answers.count == 2 && !answers.items.isEmpty && answers.errors.isEmpty)
+        #expect(answers.answers.isEmpty)
+        #expect(answers.items.isEmpty)
+        #expect(caller.openCalls == 3)
+        read()
+        #expect(answers.answers.count == 2)
+        #expect(!answers.items.isEmpty)
+        #expect(answers.errors.isEmpty)
         #expect(try kept.source().revision.pointCount == 299)
         caller.receiveCancel(for: 3)
     }
@@ -79,8 +71,7 @@ import Testing
         open("SourceService/DeleteSource", id: 2)
         caller.drain()
         #expect(answers.errors.map(\.code) == [.deadlineExceeded, .unavailable])
-        try readOverview()
-        readRest()
+        read()
         #expect(try kept.source().revision.pointCount == 300)
     }
 }

@@ -80,34 +80,24 @@ struct FilterMemoryTests {
         withExtendedLifetime((filter, load)) {}
     }
 
-    @Test("cached text uses what is free, and gives way to imports and filters")
-    func texts() throws {
+    @Test("pages of images use what is free, and give way to imports and filters")
+    func pages() throws {
         let mebibyte = Self.mebibyte
         let budget = MemoryBudget(MemoryBudget.Limit(bytes: 80 * mebibyte), filterBytes: 40 * mebibyte) {
             nil
         }
-        let texts = BlockCache(bytes: 1 << 30) { budget.takeForTexts($0) }
-        budget.evict(filters: { _ in false }, texts: { texts.shrink(by: $0) })
-        let holder = texts.makeHolder()
-        func fill() {
-            let block = [UInt8](repeating: 1, count: BlockCache.blockSize)
-            for number in 0..<(100 * mebibyte / block.count) {
-                block.withUnsafeBytes { _ = texts.insert(number, of: holder, $0, replacing: true) }
-            }
-        }
-        fill()
-        #expect(texts.bytes == 70 * mebibyte)
+        let room = Mutex(0)
+        budget.give(
+            evictFilters: { _ in false }, fitPages: { room.withLock { $0 = budget.roomForPages } })
+        #expect(budget.roomForPages == 80 * mebibyte)
         let load = budget.claim(for: nil)
         try load.grow(to: 50 * mebibyte)
-        #expect(texts.bytes == 20 * mebibyte)
+        #expect(room.withLock { $0 } == 30 * mebibyte)
         let filter = budget.claim(for: nil, .filter)
         try filter.grow(to: 25 * mebibyte)
-        #expect(texts.bytes == 5 * mebibyte)
+        #expect(room.withLock { $0 } == 5 * mebibyte)
         try load.grow(to: 55 * mebibyte)
-        #expect(texts.bytes == 0)
-        #expect(holder.blockCount == 0)
-        fill()
-        #expect(texts.bytes == 0)
+        #expect(room.withLock { $0 } == 0)
         withExtendedLifetime((filter, load)) {}
     }
 
@@ -118,11 +108,11 @@ struct FilterMemoryTests {
             nil
         }
         let cached = Mutex<[MemoryClaim]>([])
-        budget.evict(
-            filters: { _ in
+        budget.give(
+            evictFilters: { _ in
                 let claim = cached.withLock { $0.popLast() }
                 return claim != nil
-            }, texts: { _ in false })
+            }, fitPages: {})
         for _ in 0..<2 {
             let claim = budget.claim(for: nil, .filter)
             try claim.grow(to: 45 * mebibyte)

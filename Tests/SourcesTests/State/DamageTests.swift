@@ -25,13 +25,14 @@ struct DamageTests {
         let allowed: Allowed
 
         /// A source with two snapshots and journals that have records, and one beside it.
-        init(_ prepare: (KeptSources, inout Set<String>) throws -> Void) throws {
-            kept = try KeptSources(isQuick: true, overviewPoints: 1)
+        init(
+            isOnDemand: Bool = false, _ prepare: (KeptSources, inout Set<String>) throws -> Void
+        ) throws {
+            kept = try KeptSources(isQuick: true, isOnDemand: isOnDemand)
             try kept.create("beside").load(towns(5))
             var older: Set<String> = []
             try prepare(kept, &older)
             allowed = Allowed(newest: kept.said(), older: older)
-            try kept.source().saveOverview()
             kept.wait()
             let kept = kept
             files = try Dictionary(
@@ -106,8 +107,7 @@ struct DamageTests {
 
     @Test("every file missing, and every file cut at many lengths")
     func cuts() throws {
-        // The first has no overview of its changes: it has aggregates that read all points.
-        for (prepare, count) in [(Self.imports, 4), (Self.compacted, 5), (Self.once, 5)] {
+        for (prepare, count) in [(Self.imports, 4), (Self.compacted, 4), (Self.once, 4)] {
             let folder = try Folder(prepare)
             #expect(folder.files.count == count)
             for (name, data) in folder.files.sorted(by: { $0.key < $1.key }) {
@@ -122,13 +122,15 @@ struct DamageTests {
         }
     }
 
-    @Test("flipped bytes anywhere", arguments: [false, true])
-    func flips(_ isCompacted: Bool) throws {
-        let folder = try Folder(isCompacted ? Self.compacted : Self.imports)
+    @Test("flipped bytes anywhere", arguments: [false, true], [false, true])
+    func flips(_ isCompacted: Bool, isOnDemand: Bool) throws {
+        let folder = try Folder(isOnDemand: isOnDemand, isCompacted ? Self.compacted : Self.imports)
         for (name, data) in folder.files.sorted(by: { $0.key < $1.key }) {
             // Everything of what comes first, and places all over the rest.
             let step = max(1, data.count / 60)
-            let places = Array(0..<min(100, data.count)) + Array(stride(from: 100, to: data.count, by: step))
+            let places =
+                Array(0..<min(64, data.count))
+                + Array(stride(from: name.hasSuffix("t") ? 1 << 14 : 64, to: data.count, by: step))
             for place in places {
                 var flipped = data
                 flipped[place] ^= UInt8(1 << (place % 8))
@@ -140,11 +142,11 @@ struct DamageTests {
     /// The text's first byte is damaged: this is found while data are served, and older ones are taken up beside calls.
     @Test("changes are kept whenever damaged text is found", arguments: [false, true])
     func damageFoundLate(_ isCompacted: Bool) throws {
-        let folder = try Folder(isCompacted ? Self.compacted : Self.imports)
+        let folder = try Folder(isOnDemand: true, isCompacted ? Self.compacted : Self.imports)
         let data = try #require(folder.files["3.snapshot"])
         var flipped = data
-        flipped[64] ^= 1
-        for _ in 0..<60 { try folder.check("3.snapshot", flipped, "byte 64 flipped") }
+        flipped[1 << 14] ^= 1
+        for _ in 0..<60 { try folder.check("3.snapshot", flipped, "the first byte of text flipped") }
     }
 
     @Test("files of a newer clusterd are refused by name and stay as they are")

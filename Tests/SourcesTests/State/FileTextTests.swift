@@ -20,7 +20,7 @@ struct FileTextTests {
 
     @Test("answers are the same as from memory, through imports, updates, compaction and restarts")
     func sameAnswers() throws {
-        let kept = try KeptSources(isQuick: true)
+        let kept = try KeptSources(isQuick: true, imageInMemory: 1)
         let source = try kept.create()
         var steps: [(Source) throws -> Void] = []
         func step(_ body: @escaping (Source) throws -> Void) throws {
@@ -43,7 +43,7 @@ struct FileTextTests {
 
     @Test("an update that clusters everything again, and an expiry, leave the text in a file")
     func rebuilt() throws {
-        let kept = try KeptSources(isQuick: true)
+        let kept = try KeptSources(isQuick: true, imageInMemory: 1)
         let source = try kept.create(
             options: #"{"ttlSeconds":1000,"clusterProperties":{"half":["median",["get","n"]]}}"#)
         try source.load(towns(3000))
@@ -64,7 +64,7 @@ struct FileTextTests {
 
     @Test("no file is left of an import that failed or was cancelled, and one of each that succeeded")
     func drafts() throws {
-        let kept = try KeptSources(isQuick: true)
+        let kept = try KeptSources(isQuick: true, imageInMemory: 1)
         let source = try kept.create()
         try source.load(towns(500))
         let before = try kept.files()
@@ -85,7 +85,7 @@ struct FileTextTests {
 
     @Test("a file that is cut short or overwritten is an error of its source", arguments: [true, false])
     func damage(_ isCut: Bool) throws {
-        let kept = try KeptSources(isQuick: true)
+        let kept = try KeptSources(isQuick: true, imageInMemory: 1)
         let (source, other) = (try kept.create(), try kept.create("other"))
         try source.load(towns(4000))
         try other.load(towns(100))

@@ -36,8 +36,8 @@ private final class Disk: Sendable {
 @Suite("A start with a disk that does not answer")
 struct SourceRecoveryTests {
     /// Sources of which the first has changes to replay.
-    private func loaded(_ names: [String], overviewPoints: Int = 0) throws -> KeptSources {
-        let kept = try KeptSources(overviewPoints: overviewPoints)
+    private func loaded(_ names: [String]) throws -> KeptSources {
+        let kept = try KeptSources()
         for name in names { try kept.create(name).load(towns(300)) }
         try kept.source(names[0]).change(upsert: towns(3, from: 500), remove: [7])
         return kept
@@ -73,7 +73,7 @@ struct SourceRecoveryTests {
         try kept.source("g").change(remove: [1])
         for name in hanging {
             let source = try kept.source(name)
-            #expect(source.isLoading && source.description.state == .loading && source.overview == nil)
+            #expect(source.isLoading && source.description.state == .loading)
             #expect(throws: SourceError.sourceExists(source.name)) { try kept.create(name) }
             #expect(throws: SourceError.self) { try source.load(towns(1)) }
             #expect(throws: SourceError.self) { try source.change(remove: [1]) }
@@ -130,27 +130,6 @@ struct SourceRecoveryTests {
         kept.beforeReading = nil
         try kept.restart()
         #expect(kept.registry.all.map(\.name.text) == ["b"])
-    }
-
-    @Test("what answers from an overview is complete although the rest of another source hangs")
-    func rests() throws {
-        let names = ["a", "b", "c"]
-        let kept = try loaded(names, overviewPoints: 100)
-        try kept.source("a").saveOverview()
-        kept.wait()
-        let seen = names.map { kept.seen($0) }
-        let disk = Disk(hanging: ["a", "b"], before: 1)
-        let recovery = try restart(kept, on: disk)
-        recovery.wait()
-        #expect(recovery.unread.isEmpty)
-        #expect(try names.allSatisfy { try kept.source($0).overview != nil })
-        recovery.serve()
-        try whole(kept, "c")
-        #expect(kept.seen("c") == seen[2])
-        #expect(try kept.source("a").isLoading && kept.source("b").isLoading)
-        disk.goOn()
-        for name in names { try whole(kept, name) }
-        #expect(names.map { kept.seen($0) } == seen)
     }
 
     @Test("features expire once the last changes of all sources are known, by which the clock is checked")

@@ -2,6 +2,7 @@
 import Clustering
 import Foundation
 import JSON
+import SourceStorage
 import SourceTestSupport
 import Synchronization
 import Testing
@@ -90,7 +91,7 @@ struct StateTests {
         // A smaller file would be read as one block.
         try kept.create().load(towns(2000))
         try kept.restart()
-        weak let image = try kept.source().files?.image
+        weak let image = try (kept.source().revision.store.text as? ImageText)?.image
         #expect(image != nil)
         _ = try kept.source().update(
             options: SourceOptions(reading: JSONReader.parse(#"{"radius":77}"#)), .never)

@@ -73,7 +73,7 @@ package struct SourceCatalog: Sendable {
             params.source = source
             return try wait(params)
         }
-        return rest(source, method, params) ? SourceWait(source: source, condition: .read) : nil
+        return needsData(method) ? SourceWait(source: source, condition: .read) : nil
     }
 
     private func wait(_ params: Params) throws(RPCError) -> SourceWait? {
@@ -91,11 +91,10 @@ package struct SourceCatalog: Sendable {
         return wait
     }
 
-    /// Whether a call waits because its source is still being read after a start, and its method cannot answer now.
-    private func rest(_ source: Source, _ method: Method, _ params: Params) -> Bool {
-        guard source.isLoading else { return false }
+    /// Whether a method has to wait until its source has been opened after a start.
+    private func needsData(_ method: Method) -> Bool {
         guard case .unary(let unary) = method.implementation else { return true }
-        return !unary.canAnswer(params, from: source.overview)
+        return !unary.needsNoData
     }
 
     /// The data that a query reads.
@@ -103,48 +102,6 @@ package struct SourceCatalog: Sendable {
         let source = try source(params)
         return QueryTarget(
             source: source, revision: try revision(params, of: source), filter: filter(params))
-    }
-
-    /// The data that a query of one zoom reads: those of the overview if the rest is still being read.
-    ///
-    /// A feature may have expired since `rest` decided that the call need not wait. The answer is that of the moment before.
-    ///
-    /// - Parameter zoom: returns the zoom; called only if the rest is still being read.
-    func target(
-        _ params: Params, at zoom: () throws(RPCError) -> Double
-    ) throws(RPCError) -> QueryTarget {
-        // First, since a source that is found when nothing is being read any more has all its data.
-        guard registry.isLoading else { return try target(params) }
-        let source = try source(params)
-        guard let overview = source.overview, isOfOverview(params) else { return try target(params) }
-        if overview.has(try zoom()) {
-            try check(params, overview.revision)
-            return QueryTarget(source: source, revision: overview.revision, filter: nil)
-        }
-        guard source.isLoading, let snapshot = overview.snapshot else { return try target(params) }
-        try check(params, overview.revision)
-        return QueryTarget(
-            source: source, revision: overview.revision, filter: nil,
-            unread: UnreadTarget(snapshot: snapshot, name: source.name, registry: registry))
-    }
-
-    /// Whether a query of one zoom is answered by an overview, or by the unread snapshot that it belongs to.
-    ///
-    /// - Parameter nodes: about how many nodes the answer has, rather too many than too few.
-    func isAnswered(
-        _ params: Params, at zoom: Double, by overview: Overview, nodes: () -> Int
-    ) -> Bool {
-        guard !overview.hasExpired, isOfOverview(params) else { return false }
-        if overview.has(zoom) { return true }
-        return overview.snapshot?.isUseful == true && nodes() <= UnreadTarget.mostNodes
-    }
-
-    /// Whether a query of one zoom asks for nothing but what an overview has, if it has the zoom.
-    private func isOfOverview(_ params: Params) -> Bool {
-        guard params["filter"] == nil, params["atLeast"] == nil, let output = try? output(params) else {
-            return false
-        }
-        return output.include.isSubset(of: .expansionZoom)
     }
 
     /// The query of `GetClusters` and of similar calls.

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: MIT
+import Compression
+import Glibc
+import Synchronization
+import SystemSupport
+
+/// A snapshot's bytes in memory, page by page: a page is read from the file and compared with its checksum when it is first touched.
+///
+/// A small file is read when the image is made, and so is any file if the system does not permit anything else (`FaultingMemory`). Of a
+/// large one pages are filled when they are read, and evicted when `PageMemory` needs room. A reader never sees that: it waits until the
+/// page is filled again. If a page cannot be read, or is not what was written, it contains zeros, and `isDamaged` is true before any
+/// thread can read them. So what was made of an image is right if the image is not damaged afterwards, and a reader must end, not trap,
+/// and read inside the bytes, whatever mixture of values and zeros it sees.
+///
+/// Later changes of the file do not affect filled pages. Safe from any thread.
+package final class SourceImage: Sendable {
+    /// In bytes.
+    package static let pageSize = 1 << 14
+
+    /// The bytes. No system call must be given an address in them.
+    package nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
+    package var path: String { pages.file.path }
+    private let pages: ImagePages
+
+    /// - Parameters:
+    ///   - file: open for reading.
+    ///   - size: how many of its bytes belong to the image.
+    ///   - checksums: of its pages; the last is as long as `size` says.
+    ///   - text: the bytes of features' text.
+    ///   - replaceable: bytes that can be made again from others, in whole pages.
+    ///   - memory: nil: all is read now.
+    package init(
+        _ file: FileDescriptor, path: String, size: Int, checksums: [UInt64], text: Range<Int>,
+        replaceable: Range<Int> = 0..<0, memory: PageMemory?
+    ) throws(StateFault) {
+        let file = PagedFile(
+            file: file, path: path, size: size, checksums: checksums,
+            replaceable: PagedFile.wholePages(replaceable))
+        let whole = file.pageCount * Self.pageSize
+        if let memory, whole > 0, let faulting = FaultingMemory(size: whole, unit: Self.pageSize) {
+            let pages = ImagePages(file, text: text, faulting, memory)
+            if pages.begin() {
+                (self.pages, bytes) = (pages, UnsafeRawBufferPointer(rebasing: faulting.bytes[..<size]))
+                return
+            }
+        }
+        guard let block = LoadedBlock(size) else {
+            throw StateFault(FileIO.failure(errno, "make room for", path))
+        }
+        (pages, bytes) = (ImagePages(file, block), UnsafeRawBufferPointer(block.memory))
+        if try file.load(into: block.memory) { pages.hasLost.store(true, ordering: .relaxed) }
+    }
+
+    deinit { pages.end() }
+
+    /// Whether pages may be evicted. If not, all bytes are in memory.
+    package var isEvictable: Bool { pages.faulting != nil }
+
+    /// Whether everything but features' text is in memory now.
+    package var isResident: Bool { !isEvictable || pages.isIndexResident }
+
+    /// Whether a page could not be read, or was not what was written. Never becomes false again.
+    package var isDamaged: Bool { pages.hasFailed.load(ordering: .acquiring) }
+
+    /// Whether replaceable bytes were found damaged before anything was made of them. Then they must not be used.
+    package var hasLost: Bool { pages.hasLost.load(ordering: .acquiring) }
+
+    /// Why a page could not be read; nil if it was damaged, or none failed.
+    package var failure: FileError? { pages.failure.withLock { $0 } }
+
+    /// Does what happens if a page is damaged; for tests.
+    package func fail() { pages.hasFailed.store(true, ordering: .releasing) }
+
+    /// The number of bytes in memory.
+    package var residentBytes: Int {
+        isEvictable ? pages.residentCount * Self.pageSize : bytes.count
+    }
+
+    /// Whether bytes of the image are in memory now. Moves pages that the system has in its page cache.
+    ///
+    /// - Parameter room: how many pages may still be moved.
+    package func isResident(_ range: Range<Int>, room: inout Int) -> Bool {
+        guard isEvictable, !range.isEmpty else { return true }
+        for page in range.lowerBound / Self.pageSize...(range.upperBound - 1) / Self.pageSize
+        where !pages.isResident(page) {
+            guard room > 0, pages.fillWithoutWaiting(page) else { return false }
+            room -= 1
+        }
+        return true
+    }
+
+    /// Reads bytes from the file, compares them, and does not keep them in memory: for readers of all of it.
+    ///
+    /// - Parameters:
+    ///   - range: begins with a page, and ends with one or with the image.
+    ///   - target: as many bytes.
+    /// - Returns: false if they cannot be read; the image is damaged then.
+    package func copy(_ range: Range<Int>, into target: UnsafeMutableRawBufferPointer) -> Bool {
+        guard isEvictable else {
+            target.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[range]))
+            return true
+        }
+        return pages.read(range, into: target)
+    }
+
+    /// The offset of some of its bytes.
+    package func offset(of part: UnsafeRawBufferPointer) -> Int {
+        guard let start = part.baseAddress, let own = bytes.baseAddress else { return 0 }
+        return start - own
+    }
+
+    /// Compares the pages of some bytes with their checksums. Those of replaceable bytes may be damaged: then `hasLost` is true. False
+    /// if others cannot be read.
+    package func check(_ range: Range<Int>) -> Bool {
+        guard isEvictable, !range.isEmpty else { return !isDamaged }
+        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pageSize, alignment: 16)
+        defer { page.deallocate() }
+        return (range.lowerBound / Self.pageSize...(range.upperBound - 1) / Self.pageSize).allSatisfy {
+            pages.read(pages.file.range(of: $0), into: page, toleratesLoss: true)
+        }
+    }
+
+    /// Compares all pages with their checksums, without keeping them. Those of replaceable bytes may be damaged: then `hasLost` is true.
+    /// False if others cannot be read.
+    ///
+    /// - Parameters:
+    ///   - demand: advances with each further use of the disk by callers, and with each call while one lasts.
+    ///   - pause: waits for a few milliseconds. Called while callers use the disk. Nil: no pauses.
+    /// - Complexity: O(bytes), at several gigabytes per second from the page cache.
+    package func verify(isCancelled: () -> Bool, demand: () -> Int, pause: (() -> Void)?) -> Bool {
+        guard isEvictable else { return !isDamaged }
+        let window = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * Self.pageSize, alignment: 16)
+        defer { window.deallocate() }
+        var (place, seen) = (0, demand())
+        while place < bytes.count, !isCancelled(), !isDamaged {
+            let range = place..<min(place + window.count, bytes.count)
+            guard pages.read(range, into: window, toleratesLoss: true) else { return false }
+            place = range.upperBound
+            guard let pause else { continue }
+            for _ in 0..<Self.mostPauses {
+                let now = demand()
+                guard now != seen else { break }
+                seen = now
+                pause()
+            }
+        }
+        return !isDamaged
+    }
+
+    private static let mostPauses = 10
+}
+
+/// A file whose pages have checksums.
+struct PagedFile: Sendable {
+    let file: FileDescriptor
+    let path: String
+    let size: Int
+    let checksums: [UInt64]
+    /// Pages whose content can be made again.
+    let replaceable: Range<Int>
+
+    /// The pages that lie entirely in a range of bytes.
+    static func wholePages(_ range: Range<Int>) -> Range<Int> {
+        let size = SourceImage.pageSize
+        let first = (range.lowerBound + size - 1) / size
+        return first..<max(first, range.upperBound / size)
+    }
+
+    var pageCount: Int { (size + SourceImage.pageSize - 1) / SourceImage.pageSize }
+
+    func range(of page: Int) -> Range<Int> {
+        page * SourceImage.pageSize..<min(size, (page + 1) * SourceImage.pageSize)
+    }
+
+    /// Whether a page's bytes are what was written. The first page is the header, which has a checksum of its own.
+    func isIntact(_ page: Int, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        page == 0 || BlockChecksum.of(bytes) == checksums[page]
+    }
+
+    /// Reads bytes; throws if there are fewer.
+    func read(_ range: Range<Int>, into target: UnsafeMutableRawBufferPointer) throws(FileError) {
+        try FileIO.read(range, of: file, into: target, path: path)
+    }
+
+    /// Reads all pages, on all cores.
+    ///
+    /// - Returns: whether replaceable pages are damaged.
+    func load(into target: UnsafeMutableRawBufferPointer) throws(StateFault) -> Bool {
+        let hasLost = Atomic<Bool>(false)
+        let found = Mutex<(page: Int, fault: StateFault)?>(nil)
+        nonisolated(unsafe) let target = target
+        let step = 64
+        // Not on the process's shared threads: a disk that does not answer must not take them from other sources.
+        let steps = (pageCount + step - 1) / step
+        Parallel(.own, threads: size < 1 << 20 ? 1 : AvailableProcessors.count).forEach(below: steps) {
+            number in
+            let pages = number * step..<min((number + 1) * step, pageCount)
+            let range = range(of: pages.lowerBound).lowerBound..<range(of: pages.upperBound - 1).upperBound
+            do throws(FileError) {
+                try read(range, into: UnsafeMutableRawBufferPointer(rebasing: target[range]))
+            } catch {
+                return found.withLock { $0 = (-1, StateFault(error)) }
+            }
+            for page in pages
+            where !isIntact(page, UnsafeRawBufferPointer(rebasing: target[self.range(of: page)])) {
+                guard !replaceable.contains(page) else {
+                    hasLost.store(true, ordering: .relaxed)
+                    continue
+                }
+                found.withLock { if page < $0?.page ?? .max { $0 = (page, damage(page)) } }
+                return
+            }
+        }
+        if let found = found.withLock({ $0 }) { throw found.fault }
+        return hasLost.load(ordering: .relaxed)
+    }
+
+    func damage(_ page: Int) -> StateFault {
+        StateFault("\(path) is damaged in bytes \(range(of: page))")
+    }
+}
+
+/// The pages of an image, with the thread that fills them.
+///
+/// Invariant: with `faulting`, a page has memory exactly while `isFilled` says so; both change with the lock held.
+final class ImagePages: PageMemory.Holder {
+    let file: PagedFile
+    let faulting: FaultingMemory?
+    let hasFailed = Atomic<Bool>(false)
+    let hasLost = Atomic<Bool>(false)
+    let failure = Mutex<FileError?>(nil)
+    private let memory: PageMemory?
+    private let block: LoadedBlock?
+    private let text: Range<Int>
+    private let state: Mutex<State>
+    /// Pages that are not of text and have no memory.
+    private let missing: Atomic<Int>
+
+    private struct State {
+        var isFilled: [Bool]
+        var count = 0
+        var hasEnded = false
+    }
+
+    /// - Parameter text: bytes of features' text.
+    init(_ file: PagedFile, text: Range<Int>, _ faulting: FaultingMemory, _ memory: PageMemory) {
+        (self.file, self.faulting, self.memory, block) = (file, faulting, memory, nil)
+        self.text = PagedFile.wholePages(text)
+        state = Mutex(State(isFilled: Array(repeating: false, count: file.pageCount)))
+        missing = Atomic(file.pageCount - self.text.count)
+    }
+
+    /// The pages of a file that is read as a whole.
+    init(_ file: PagedFile, _ block: LoadedBlock) {
+        (self.file, self.block, faulting, memory, text) = (file, block, nil, nil, 0..<0)
+        state = Mutex(State(isFilled: []))
+        missing = Atomic(0)
+    }
+
+    var isIndexResident: Bool { missing.load(ordering: .relaxed) == 0 }
+    var residentCount: Int { state.withLock { $0.count } }
+    func isResident(_ page: Int) -> Bool { state.withLock { $0.isFilled[page] } }
+
+    /// Starts the thread; false if the system refuses it.
+    func begin() -> Bool { BackgroundThread.detach { [self] in fillWhatIsRead() } }
+
+    /// No thread reads the pages any more.
+    func end() {
+        state.withLock { $0.hasEnded = true }
+        faulting?.stop()
+        memory?.forgetReleased()
+    }
+
+    private func fillWhatIsRead() {
+        guard let faulting else { return }
+        let window = UnsafeMutableRawBufferPointer.allocate(byteCount: SourceImage.pageSize, alignment: 4096)
+        defer { window.deallocate() }
+        var ahead = 0
+        while true {
+            let readsAhead = wantsAll && ahead < file.pageCount
+            switch faulting.wait(blocks: !readsAhead) {
+            case .ended: return
+            case .read(let offset): fill(offset / SourceImage.pageSize, window)
+            case .none where readsAhead:
+                if !text.contains(ahead), !isResident(ahead) { fill(ahead, window, isAhead: true) }
+                ahead += 1
+            case .none: break
+            }
+            if !readsAhead, ahead > 0, missing.load(ordering: .relaxed) > 0 { ahead = 0 }
+        }
+    }
+
+    /// Whether so much of the index has been read that the rest is worth its memory: queries of an index in memory run on the loop.
+    private var wantsAll: Bool {
+        let rest = missing.load(ordering: .relaxed)
+        guard rest > 0, !hasLost.load(ordering: .relaxed), let memory else { return false }
+        return rest < (file.pageCount - text.count) / 4 * 3
+            && memory.hasRoom(for: rest * SourceImage.pageSize)
+    }
+
+    /// Reads a page, and lets the threads go on that wait for it.
+    ///
+    /// - Parameter isAhead: whether no thread has read it yet.
+    private func fill(_ page: Int, _ window: UnsafeMutableRawBufferPointer, isAhead: Bool = false) {
+        // Another thread reported the page before it was filled.
+        guard !isResident(page) else { return wake(page) }
+        let range = file.range(of: page)
+        // The rest of the last page.
+        UnsafeMutableRawBufferPointer(rebasing: window[range.count...]).initializeMemory(
+            as: UInt8.self, repeating: 0)
+        let isRead = read(range, into: window, toleratesLoss: isAhead)
+        if isAhead, hasLost.load(ordering: .relaxed) { return }
+        install(page, isRead ? UnsafeRawBufferPointer(window) : nil)
+    }
+
+    /// - Parameter content: nil for zeros.
+    private func install(_ page: Int, _ content: UnsafeRawBufferPointer?) {
+        let start = page * SourceImage.pageSize
+        let isNew = state.withLock { state in
+            guard !state.hasEnded, !state.isFilled[page],
+                faulting?.fill(start..<start + SourceImage.pageSize, content) == true
+            else { return false }
+            state.isFilled[page] = true
+            state.count += 1
+            return true
+        }
+        // Those that wait look again. If there was no memory, they report the page again.
+        guard isNew else { return wake(page) }
+        let isText = text.contains(page)
+        if !isText { missing.subtract(1, ordering: .relaxed) }
+        memory?.add(page, of: self, isText: isText)
+    }
+
+    private func wake(_ page: Int) {
+        faulting?.wake(page * SourceImage.pageSize..<(page + 1) * SourceImage.pageSize)
+    }
+
+    func evict(_ page: Int) {
+        let isGone = state.withLock { state in
+            guard !state.hasEnded, state.isFilled[page] else { return false }
+            state.isFilled[page] = false
+            state.count -= 1
+            faulting?.discard(page * SourceImage.pageSize..<(page + 1) * SourceImage.pageSize)
+            return true
+        }
+        if isGone, !text.contains(page) { missing.add(1, ordering: .relaxed) }
+    }
+
+    /// Fills a page from the system's page cache; false if it is not there, or is damaged, which its next reader finds.
+    func fillWithoutWaiting(_ page: Int) -> Bool {
+        withUnsafeTemporaryAllocation(byteCount: SourceImage.pageSize, alignment: 16) { window in
+            let range = file.range(of: page)
+            window.initializeMemory(as: UInt8.self, repeating: 0)
+            let content = UnsafeMutableRawBufferPointer(rebasing: window[..<range.count])
+            guard file.file.readCached(content, at: range.lowerBound),
+                file.isIntact(page, UnsafeRawBufferPointer(content))
+            else { return false }
+            install(page, UnsafeRawBufferPointer(window))
+            return true
+        }
+    }
+
+    /// Reads and compares whole pages.
+    ///
+    /// - Parameters:
+    ///   - target: at least as many bytes.
+    ///   - toleratesLoss: whether replaceable pages may be damaged, since the caller makes nothing of them. Then `hasLost` is true.
+    func read(
+        _ range: Range<Int>, into target: UnsafeMutableRawBufferPointer, toleratesLoss: Bool = false
+    ) -> Bool {
+        do throws(FileError) { try file.read(range, into: target) } catch {
+            failure.withLock { $0 = $0 ?? error }
+            hasFailed.store(true, ordering: .releasing)
+            return false
+        }
+        let size = SourceImage.pageSize
+        for page in range.lowerBound / size..<(range.upperBound + size - 1) / size {
+            let own = file.range(of: page)
+            let bytes = target[own.lowerBound - range.lowerBound..<own.upperBound - range.lowerBound]
+            guard file.isIntact(page, UnsafeRawBufferPointer(rebasing: bytes)) else {
+                if toleratesLoss, file.replaceable.contains(page) {
+                    hasLost.store(true, ordering: .releasing)
+                    continue
+                }
+                hasFailed.store(true, ordering: .releasing)
+                return false
+            }
+        }
+        return true
+    }
+}
+
+/// The bytes of a file that is read as a whole.
+///
+/// Invariant: `memory` is one anonymous mapping that exists until `deinit`. Only the image's `init` writes it.
+final class LoadedBlock: @unchecked Sendable {
+    let memory: UnsafeMutableRawBufferPointer
+
+    /// - Returns: nil if there is no room.
+    init?(_ size: Int) {
+        let room = mmap(
+            nil, max(1, size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+        guard let room, room != MAP_FAILED else { return nil }
+        memory = UnsafeMutableRawBufferPointer(start: room, count: size)
+        LargePages.advise(memory)
+    }
+
+    deinit { munmap(memory.baseAddress, max(1, memory.count)) }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+import GeoJSON
+import SystemSupport
+
+/// Keeps revisions on disk.
+extension Source {
+    /// - Returns: the revision of the change. If it is in a snapshot now, it reads its features' text from there.
+    func keep(_ change: Change) throws(SourceError) -> Revision {
+        guard let files else { return change.revision }
+        if let directory = shared.directory, directory.hasLeftovers { directory.takeBackLeftovers() }
+        switch change.keeping {
+        case .later:
+            // Nothing would be left after a kill if there were no earlier data. If the disk refuses, the copy answers anyway.
+            if !revision.hasData,
+                let kept = try? keepWhole(change.revision, files, at: change.moment, loss: nil)
+            {
+                return kept
+            }
+            state.withLock { $0.isUnkept = true }
+            return change.revision
+        case .snapshot:
+            let loss = change.replacesData ? nil : files.loss
+            return try keepWhole(change.revision, files, at: change.moment, loss: loss)
+        case .record where isUnkept || change.revision.isShortOfMemory:
+            return try keepWhole(change.revision, files, at: change.moment, loss: nil)
+        case .record(let record):
+            var mark: LogMark?
+            if case .at(let log) = change.log { mark = log.mark }
+            try files.append(record, at: change.moment, making: change.revision, mark: mark)
+            if change.replacesData { files.forgetLoss() }
+            return change.revision
+        }
+    }
+
+    /// Makes the current revision read from a snapshot's image, unless its data have been replaced. The caller must hold the source's
+    /// lock.
+    ///
+    /// - Parameters:
+    ///   - base: what the snapshot was written of.
+    ///   - moved: the same data on the image.
+    package func move(from base: Revision, to moved: Revision) {
+        guard base !== moved else { return }
+        state.withLock { state in
+            guard state.revision.store.plainBase === base.store.plainBase else { return }
+            let view = state.revision.view === base.view ? moved.view : state.revision.view
+            state.revision = state.revision.with(state.revision.store.moved(to: moved.store), view)
+        }
+        shared.memory.fitPages()
+    }
+
+    /// - Returns: the revision. If it is plain, it reads its features' text from the snapshot.
+    private func keepWhole(
+        _ revision: Revision, _ files: SourceFiles, at moment: Timestamp, loss: String?
+    ) throws(SourceError) -> Revision {
+        // A snapshot holds a plain revision, without a delta.
+        let spill = DraftMaker(files, shared)?.spill
+        let whole =
+            try revision.isPlain
+            ? revision : revision.rebuilt(from: revision.store.plain(spill: spill), owner: owner)
+        whole.follow(revision.log)
+        let kept = try files.replace(with: whole, updatedAt: moment, loss: loss)
+        state.withLock { $0.isUnkept = false }
+        return whole === revision ? kept : revision
+    }
+
+    /// Stores the mark that the data have reached, and the data if they are not stored yet. The caller must hold the
+    /// source's lock.
+    package func keepProgress() throws(SourceError) {
+        let revision = revision
+        guard let files, let log = revision.log else { return }
+        if isUnkept {
+            let kept = try keepWhole(revision, files, at: updatedAt, loss: nil)
+            return move(from: revision, to: kept)
+        }
+        try files.append(.progress, at: updatedAt, making: revision, mark: log.mark)
+    }
+
+    private var isUnkept: Bool { state.withLock { $0.isUnkept } }
+
+    /// Writes a snapshot in the background if the journal has grown, so that the next start replays little.
+    func saveIfWorthwhile() {
+        if let files, files.wantsSnapshot(shared.limits), !isUnkept { saveLater() }
+    }
+
+    /// Writes a snapshot of the current data in the background and begins a new journal. Changes continue
+    /// meanwhile. Does nothing if a snapshot is being written, or the source has no files.
+    package func saveLater() {
+        guard state.withLock({ $0.isServing && $0.files != nil }) else { return }
+        jobs.run(.save) { [self] in
+            do throws(SourceError) {
+                try save()
+            } catch {
+                switch error {
+                // The source has been deleted, or the damage has been reported.
+                case .sourceNotFound, .damaged: return
+                default: break
+                }
+                report(.warning, "no snapshot could be written, so the journal continues: \(error.description)")
+            }
+        }
+    }
+
+    private func save() throws(SourceError) {
+        guard let files else { return }
+        let (revision, moment, generation) = try withChangeLock {
+            () throws(SourceError) -> (Revision, Timestamp, UInt64) in
+            let revision = self.revision
+            return (revision, updatedAt, try files.beginSnapshot(of: revision))
+        }
+        // A snapshot holds a plain revision. The next start continues with its new number.
+        let plain = try revision.isPlain ? revision : rebuild(revision)
+        plain.follow(revision.log)
+        guard !revision.isDamaged else { throw reportDamage() }
+        guard let written = try files.writeSnapshot(plain, generation: generation, updatedAt: moment) else {
+            return
+        }
+        guard written !== plain else { return }
+        // With the lock held, since a change that is under way goes on from the store before.
+        try withChangeLock { () throws(SourceError) in move(from: plain, to: written) }
+    }
+
+    /// The same features clustered as a whole.
+    package func rebuild(_ revision: Revision) throws(SourceError) -> Revision {
+        // All text is read before other sources have to wait.
+        let store = revision.store.plain(spill: DraftMaker(files, shared)?.spill)
+        guard !revision.isDamaged else { throw reportDamage() }
+        return try shared.rebuilding.withLock(.never) { () throws(SourceError) in
+            try revision.rebuilt(from: store, owner: owner)
+        }
+    }
+}
+
+extension Revision {
+    /// The same features clustered from scratch, under a new number, since cluster ids change.
+    ///
+    /// - Parameter store: its features without a delta.
+    func rebuilt(
+        from store: FeatureStore, owner: UInt32?, _ cancellation: Cancellation = .never
+    ) throws(SourceError) -> Revision {
+        let maker = RevisionMaker(options: options, shared: shared, owner: owner, cancellation: cancellation)
+        return try maker.make(store)
+    }
+}
