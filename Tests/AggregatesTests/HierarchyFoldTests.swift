@@ -49,8 +49,8 @@ import Testing
             ])
         var numbers: [String: [Double]] = [:]
         for aggregate in view.aggregates {
-            if let column = aggregate.column as? NumberAggregate.Column {
-                numbers[aggregate.name] = column.numbers.built
+            if let column = aggregate.column as? ValueColumn<Double> {
+                numbers[aggregate.name] = column.values.built
             }
         }
         #expect(numbers.count == 6)

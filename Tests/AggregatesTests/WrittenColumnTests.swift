@@ -27,7 +27,8 @@ struct WrittenColumnTests {
     func texts() throws {
         let column = try column([0, 2, 2, 7], "17[1,2]", clusters: 3)
         let index = try [].withUnsafeBufferPointer {
-            try ClusterIndex.build(longitudes: $0, latitudes: $0, options: ClusteringOptions())
+            try ClusterIndex.build(
+                ProjectedPoints(longitudes: $0, latitudes: $0, options: ClusteringOptions()))
         }
         var bytes = ByteWriter()
         for ordinal in 0..<UInt32(3) {
@@ -41,7 +42,8 @@ struct WrittenColumnTests {
     func limited(_ limit: Int) throws {
         let column = try column([0, 2, 2, 7], "17[1,2]", clusters: 3)
         let index = try [].withUnsafeBufferPointer {
-            try ClusterIndex.build(longitudes: $0, latitudes: $0, options: ClusteringOptions())
+            try ClusterIndex.build(
+                ProjectedPoints(longitudes: $0, latitudes: $0, options: ClusteringOptions()))
         }
         let clusters = [2, 1, 0].map { ClusterOrdinal(rawValue: $0) }
         let written = WrittenColumn(column, of: clusters, in: index, mostBytes: limit)

@@ -60,18 +60,13 @@ struct SpatialOrder<Scalar: Coordinate> {
     /// Sorts clusters of the same zoom in the same cell of the curve by their origins. Their former ordinals depend on the number of
     /// threads.
     private func orderByOrigin(_ items: UnsafeMutablePointer<Item>, count: Int) {
-        let shares = parallel.shares(of: count)
-        var runs = [[Range<Int>]](repeating: [], count: shares)
-        runs.withUnsafeMutableBufferPointer { runs in
-            let runs = Unchecked(runs)
-            parallel.run(shares) { share in
-                runs.value[share] = self.runs(items, share, of: shares, count: count)
-            }
-            parallel.run(shares) { share in
-                for run in runs.value[share] {
-                    var run = UnsafeMutableBufferPointer(start: items + run.lowerBound, count: run.count)
-                    run.sort { origin($0) < origin($1) }
-                }
+        let runs = parallel.map(parallel.shares(of: count)) { share, _ in
+            self.runs(items, share, of: parallel.shares(of: count), count: count)
+        }
+        parallel.run(runs.count) { share in
+            for run in runs[share] {
+                var run = UnsafeMutableBufferPointer(start: items + run.lowerBound, count: run.count)
+                run.sort { origin($0) < origin($1) }
             }
         }
     }

@@ -130,3 +130,14 @@ public enum ConvexHull: Equatable, Sendable {
         }
     }
 }
+
+/// A position in degrees.
+public struct Position: Hashable, Sendable, BitwiseCopyable {
+    public var longitude: Double
+    public var latitude: Double
+
+    @inlinable public init(longitude: Double, latitude: Double) {
+        self.longitude = longitude
+        self.latitude = latitude
+    }
+}

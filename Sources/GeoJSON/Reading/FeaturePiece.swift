@@ -68,7 +68,7 @@ public final class FeaturePiece {
 
 extension FeatureStoreBuilder {
     /// Makes an empty piece for this builder, or for one with the same rules and collector.
-    public func makePiece() -> FeaturePiece { FeaturePiece(parserMaker.makeParser(), rules) }
+    public func makePiece() -> FeaturePiece { FeaturePiece(makeParser(), rules) }
 
     /// Admits a piece except its bytes, for which it reserves space: `fill` copies them there, while other
     /// pieces are filled and admitted, and before `finish`.

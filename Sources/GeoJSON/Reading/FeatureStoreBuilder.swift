@@ -62,7 +62,7 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     /// Adds the features of a JSON array's text. If it throws, nothing of the text was added, and the
     /// builder must be discarded.
     public mutating func append(features json: UnsafeRawBufferPointer) throws(GeoJSONError) {
-        let parser = workshop.parser ?? parserMaker.makeParser()
+        let parser = workshop.parser ?? makeParser()
         workshop.parser = parser
         do throws(JSONError) {
             try parser.parse(features: json)
@@ -72,17 +72,10 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
         try add(parser.result) { _ in nil }
     }
 
-    /// Makes parsers whose pieces this builder admits.
-    struct ParserMaker {
-        let rules: FeatureRules
-        let collector: (any PropertyCollector)?
-
-        func makeParser() -> PieceParser {
-            PieceParser(rules: rules, result: ParsedFeatures(piece: collector?.makePiece()))
-        }
+    /// A parser whose pieces this builder admits.
+    func makeParser() -> PieceParser {
+        PieceParser(rules: rules, result: ParsedFeatures(piece: collector?.makePiece()))
     }
-
-    var parserMaker: ParserMaker { ParserMaker(rules: rules, collector: collector) }
 
     /// Reserves memory for a text to come.
     func expect(bytes: Int) { rows.expect(bytes: bytes) }

@@ -60,8 +60,7 @@ final class ParsedFeatures {
 
     /// Throws if the text was not a list of values.
     func checkCommas() throws(GeoJSONError) {
-        guard lacksComma else { return }
-        throw .malformed(message: "One comma between each two features was expected.", offset: nil)
+        if lacksComma { throw .commaExpected }
     }
 
     func addFault(_ fault: FeatureFault, identifier: String?, range: Range<Int>) {
