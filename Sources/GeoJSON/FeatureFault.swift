@@ -86,8 +86,8 @@ public struct InvalidFeature: Sendable, Equatable {
         // A very long id would not help.
         let identifier = identifier.flatMap { $0.utf8.count <= 80 ? "id \($0)" : nil }
         let details = [line.map { "line \($0)" }, identifier].compactMap { $0 }
-        let place = details.isEmpty ? "" : " (\(details.joined(separator: ", ")))"
-        return "Feature \(index)\(place) \(fault.message)." + (advice.map { " Note: \($0)." } ?? "")
+        let location = details.isEmpty ? "" : " (\(details.joined(separator: ", ")))"
+        return "Feature \(index)\(location) \(fault.message)." + (advice.map { " Note: \($0)." } ?? "")
     }
 }
 

@@ -69,42 +69,42 @@ struct ClaimWalk<Scalar: Coordinate> {
         let (first, end) = (next.base[strip], ends[strip])
         // The strip is complete.
         if passed.base[strip * Self.lineStride] == Self.isPast { return false }
-        var place = first
-        while place < end {
-            if claims.parallel.stops(at: place) { break }
-            if place % Self.reportStride == 0 { report(strip, order(place)) }
-            fetchAhead(of: place, end)
-            let position = Int(queue.base[place])
+        var index = first
+        while index < end {
+            if claims.parallel.stops(at: index) { break }
+            if index % Self.reportStride == 0 { report(strip, order(index)) }
+            fetchAhead(of: index, end)
+            let position = Int(queue.base[index])
             if state(position) == ClaimState.pending {
-                guard isFree(position, of: strip, at: place) else { break }
+                guard isFree(position, of: strip, at: index) else { break }
                 if state(position) == ClaimState.pending {
                     setState(position, ClaimState.unclaimed)
                     claim(from: position)
                 }
             }
-            place &+= 1
+            index &+= 1
         }
-        next.base[strip] = place
-        if place == end {
+        next.base[strip] = index
+        if index == end {
             report(strip, Self.isPast)
             doneStrips.atomic(0).pointee.add(1, ordering: .acquiringAndReleasing)
         }
-        return place > first
+        return index > first
     }
 
     /// Fetches memory that the next nodes of a strip need. Nodes that follow each other in order lie far apart, so a thread would
     /// wait for each.
-    @inline(__always) private func fetchAhead(of place: Int, _ end: Int) {
-        let last = place &+ 3 &* Self.distance
+    @inline(__always) private func fetchAhead(of index: Int, _ end: Int) {
+        let last = index &+ 3 &* Self.distance
         guard last < end else { return }
         clusterd_prefetch(claims.states.base + Int(queue.base[last]))
-        let later = Int(queue.base[place &+ 2 &* Self.distance])
+        let later = Int(queue.base[index &+ 2 &* Self.distance])
         if state(later) == ClaimState.pending {
             clusterd_prefetch(claims.list.entries + later)
             clusterd_prefetch(neighbours.north.base + later)
             clusterd_prefetch(neighbours.south.base + later)
         }
-        let next = Int(queue.base[place &+ Self.distance])
+        let next = Int(queue.base[index &+ Self.distance])
         if state(next) == ClaimState.pending {
             fetch(rowFrom: neighbours.north.base[next])
             fetch(rowFrom: neighbours.south.base[next])
@@ -121,10 +121,10 @@ struct ClaimWalk<Scalar: Coordinate> {
     private static var distance: Int { 8 }
 
     /// Whether all nodes of lower order that can affect a node at a border are decided.
-    @inline(__always) private func isFree(_ position: Int, of strip: Int, at place: Int) -> Bool {
+    @inline(__always) private func isFree(_ position: Int, of strip: Int, at index: Int) -> Bool {
         let (northEnd, southStart) = (strips[strip].northEnd, strips[strip].southStart)
         if position >= northEnd, position < southStart { return true }
-        let order = order(place)
+        let order = order(index)
         report(strip, order)
         return (position >= northEnd || hasPassed(strip - 1, order))
             && (position < southStart || hasPassed(strip + 1, order))
@@ -142,7 +142,7 @@ struct ClaimWalk<Scalar: Coordinate> {
         passed.atomic(strip * Self.lineStride).pointee.store(order, ordering: .releasing)
     }
 
-    private func order(_ place: Int) -> UInt32 { claims.list.entries[Int(queue.base[place])].order }
+    private func order(_ index: Int) -> UInt32 { claims.list.entries[Int(queue.base[index])].order }
 
     @inline(__always) private func state(_ position: Int) -> UInt8 {
         claims.states.atomic(position).pointee.load(ordering: .relaxed)

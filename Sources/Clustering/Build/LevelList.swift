@@ -170,7 +170,7 @@ final class LevelList<Scalar: Coordinate> {
     ) {
         var shares = plan(doubling: doubling, arrivals: arrivals, arrivalCount: arrivalCount)
         let shareCount = shares.count
-        place(&shares, survivors: survivors(in: shares, states))
+        assignOutputs(&shares, survivors: survivors(in: shares, states))
         shares.withUnsafeMutableBufferPointer { buffer in
             // Each share accesses only its own element of the buffer and its own part of the outputs.
             let plans = Unchecked(buffer.baseAddress)
@@ -236,7 +236,7 @@ final class LevelList<Scalar: Coordinate> {
     }
 
     /// Assigns each share its part of the output.
-    private func place(_ shares: inout [Share], survivors: [Int]) {
+    private func assignOutputs(_ shares: inout [Share], survivors: [Int]) {
         var (output, rowOutput) = (0, 0)
         for (index, survivors) in survivors.enumerated() {
             shares[index].outputStart = output

@@ -6,7 +6,7 @@ import SystemSupport
 /// All threads distribute the elements by the highest digit. Each part is then sorted by one thread, in its processor's cache: sorting by
 /// the lowest digit first would move all elements through the memory that the processors share, once for each digit.
 enum RadixSort {
-    /// The numbers of bits of a digit by which all threads distribute. A thread writes to as many places at once as there are digits.
+    /// The numbers of bits of a digit by which all threads distribute. A thread writes to as many positions at once as there are digits.
     private static let digitBits = 8...11
     /// About the binary logarithm of the number of elements in a part.
     private static let partBits = 11
@@ -84,33 +84,33 @@ enum RadixSort {
         // Each share has a table of digits.
         let shares = parallel.shares(of: count, perThread: 2)
         let digits = 1 << width
-        let places = Scratch<UInt32>(capacity: shares * digits)
+        let offsets = Scratch<UInt32>(capacity: shares * digits)
         let part = RadixPart(key: key)
         // Counts of a cancelled pass are too small.
         parallel.run(shares) { share in
-            let counts = places.base + share * digits
+            let counts = offsets.base + share * digits
             counts.update(repeating: 0, count: digits)
             parallel.forEachPart(of: share, of: shares, count: count) {
                 part.count(source + $0.lowerBound, $0.count, digits: digits, shift: shift, into: counts)
             }
         }
         if parallel.isCancelled() { return false }
-        var place: UInt32 = 0
+        var offset: UInt32 = 0
         for digit in 0..<digits {
-            starts[digit] = place
+            starts[digit] = offset
             for share in 0..<shares {
-                let here = places.base[share * digits + digit]
-                places.base[share * digits + digit] = place
-                place &+= here
+                let here = offsets.base[share * digits + digit]
+                offsets.base[share * digits + digit] = offset
+                offset &+= here
             }
-            if Int(place &- starts[digit]) == count { return false }
+            if Int(offset &- starts[digit]) == count { return false }
         }
-        starts[digits] = place
+        starts[digits] = offset
         parallel.run(shares) { share in
             parallel.forEachPart(of: share, of: shares, count: count) {
                 part.scatter(
                     source + $0.lowerBound, $0.count, digits: digits, shift: shift, to: target,
-                    at: places.base + share * digits)
+                    at: offsets.base + share * digits)
             }
         }
         return !parallel.isCancelled()
@@ -229,10 +229,10 @@ struct RadixPart<Key: RadixKey> {
         let digits = 1 << width
         ends.update(repeating: 0, count: digits)
         self.count(elements, count, digits: digits, shift: shift, into: ends)
-        var place: UInt32 = 0
+        var offset: UInt32 = 0
         for digit in 0..<digits {
             if Int(ends[digit]) == count { return false }
-            (ends[digit], place) = (place, place &+ ends[digit])
+            (ends[digit], offset) = (offset, offset &+ ends[digit])
         }
         scatter(elements, count, digits: digits, shift: shift, to: other, at: ends)
         return true
@@ -246,17 +246,17 @@ struct RadixPart<Key: RadixKey> {
         for index in 0..<count { counts[digit(elements[index], digits, shift)] &+= 1 }
     }
 
-    /// Moves each element to the place of its digit, which advances by one.
+    /// Moves each element to the offset of its digit, which advances by one.
     @inline(__always) func scatter(
         _ elements: Elements, _ count: Int, digits: Int, shift: UInt64, to target: Elements,
-        at places: UnsafeMutablePointer<UInt32>
+        at offsets: UnsafeMutablePointer<UInt32>
     ) {
         for index in 0..<count {
             let element = elements[index]
             let digit = digit(element, digits, shift)
-            let place = places[digit]
-            target[Int(place)] = element
-            places[digit] = place &+ 1
+            let offset = offsets[digit]
+            target[Int(offset)] = element
+            offsets[digit] = offset &+ 1
         }
     }
 
@@ -269,12 +269,12 @@ struct RadixPart<Key: RadixKey> {
         while sorted < count {
             let moving = elements[sorted]
             let value = key.key(moving)
-            var place = sorted
-            while place > 0, key.key(elements[place &- 1]) > value {
-                elements[place] = elements[place &- 1]
-                place &-= 1
+            var offset = sorted
+            while offset > 0, key.key(elements[offset &- 1]) > value {
+                elements[offset] = elements[offset &- 1]
+                offset &-= 1
             }
-            elements[place] = moving
+            elements[offset] = moving
             sorted &+= 1
         }
     }

@@ -42,7 +42,7 @@ struct SpatialOrder<Scalar: Coordinate> {
             parallel.forEachPart(of: share, of: shares, count: count) { nodes in
                 for node in nodes {
                     fetchParent(of: min(node &+ Self.distance, count &- 1))
-                    let (x, y) = place(node)
+                    let (x, y) = position(node)
                     let (firstZoom, lastZoom) = life(node)
                     items.base[node] = Item(
                         code: ZOrderCurve.code(x, y), node: UInt32(truncatingIfNeeded: node),
@@ -112,7 +112,7 @@ struct SpatialOrder<Scalar: Coordinate> {
         try numbering.apply()
     }
 
-    @inline(__always) private func place(_ node: Int) -> (Scalar, Scalar) {
+    @inline(__always) private func position(_ node: Int) -> (Scalar, Scalar) {
         if node < table.pointCount { return (points.x.base[node], points.y.base[node]) }
         let ordinal = node - table.pointCount
         return (Scalar(table.x.base[ordinal]), Scalar(table.y.base[ordinal]))
@@ -175,7 +175,7 @@ struct SpatialOrder<Scalar: Coordinate> {
     ) {
         for slot in nodes {
             let node = items[slot].node
-            let (x, y) = place(Int(node))
+            let (x, y) = position(Int(node))
             slots[slot] = SpatialSlot(x: x, y: y, node: node)
         }
     }

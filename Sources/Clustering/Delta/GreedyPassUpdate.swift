@@ -238,10 +238,10 @@ struct OrderHeap {
 
     mutating func push(_ key: NodeKey, order: OrderLabel) {
         items.append(Item(order: order, key: key))
-        var place = items.count - 1
-        while place > 0, items[(place - 1) / 2].order > items[place].order {
-            items.swapAt(place, (place - 1) / 2)
-            place = (place - 1) / 2
+        var index = items.count - 1
+        while index > 0, items[(index - 1) / 2].order > items[index].order {
+            items.swapAt(index, (index - 1) / 2)
+            index = (index - 1) / 2
         }
     }
 
@@ -250,16 +250,16 @@ struct OrderHeap {
         let last = items.removeLast()
         guard !items.isEmpty else { return first.key }
         items[0] = last
-        var place = 0
+        var index = 0
         while true {
-            var least = place
-            for child in 2 * place + 1...2 * place + 2
+            var least = index
+            for child in 2 * index + 1...2 * index + 2
             where child < items.count && items[child].order < items[least].order {
                 least = child
             }
-            if least == place { return first.key }
-            items.swapAt(place, least)
-            place = least
+            if least == index { return first.key }
+            items.swapAt(index, least)
+            index = least
         }
     }
 }

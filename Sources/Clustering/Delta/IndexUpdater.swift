@@ -37,7 +37,7 @@ struct IndexUpdater<Scalar: Coordinate> {
 
     /// Applies the changes; returns whether they were applied completely. If not, the layers are unusable.
     mutating func run(_ changes: PointChanges) -> Bool {
-        var (departed, arrived) = place(changes)
+        var (departed, arrived) = record(changes)
         apply(departed, arrived, at: layers.options.maximumZoom + 1)
         var zoom = layers.options.maximumZoom
         while zoom >= layers.options.minimumZoom, !(departed.isEmpty && arrived.isEmpty) {
@@ -68,15 +68,15 @@ struct IndexUpdater<Scalar: Coordinate> {
     }
 
     /// Records the changes of the points themselves.
-    private mutating func place(_ changes: PointChanges) -> ([Departure], [NodeKey]) {
+    private mutating func record(_ changes: PointChanges) -> ([Departure], [NodeKey]) {
         var departed: [Departure] = []
         var arrived: [NodeKey] = []
         for point in changes.removed.map(\.rawValue) + changes.moved.map(\.point.rawValue) {
             departed.append(layers.departure(NodeKey(rawValue: point), positions))
         }
         for point in changes.removed {
-            if let place = layers.delta.placed[point.rawValue] {
-                layers.delta.placements[Int(place)].isAlive = false
+            if let row = layers.delta.placed[point.rawValue] {
+                layers.delta.placements[Int(row)].isAlive = false
             }
             layers.delta.removedPoints.append(point.rawValue)
         }
@@ -112,10 +112,10 @@ struct IndexUpdater<Scalar: Coordinate> {
 
     /// Applies departures and arrivals to a level.
     private mutating func apply(_ departed: [Departure], _ arrived: [NodeKey], at level: Int) {
-        let place = level - layers.options.minimumZoom
+        let index = level - layers.options.minimumZoom
         let bit: UInt32 = 1 << UInt32(level)
         for departure in departed
-        where !layers.delta.levels[place].remove(departure.key, x: departure.x, y: departure.y) {
+        where !layers.delta.levels[index].remove(departure.key, x: departure.x, y: departure.y) {
             layers.delta.tombstones.set(
                 departure.key.rawValue, (layers.delta.tombstones[departure.key.rawValue] ?? 0) | bit)
         }
@@ -124,7 +124,7 @@ struct IndexUpdater<Scalar: Coordinate> {
                 layers.delta.tombstones.set(key.rawValue, (layers.delta.tombstones[key.rawValue] ?? 0) & ~bit)
             } else {
                 let (x, y) = layers.compared(key, positions)
-                layers.delta.levels[place].insert(key, x: x, y: y)
+                layers.delta.levels[index].insert(key, x: x, y: y)
             }
         }
     }

@@ -69,10 +69,10 @@ struct ClaimedNodes {
     }
 
     func forEach(of claimant: UInt32, _ body: (UInt32) -> Void) {
-        var place = heads[claimant] ?? .max
-        while place != .max {
-            body(links[Int(place)].key)
-            place = links[Int(place)].next
+        var link = heads[claimant] ?? .max
+        while link != .max {
+            body(links[Int(link)].key)
+            link = links[Int(link)].next
         }
     }
 }

@@ -55,8 +55,8 @@ extension LayeredIndex {
         read(ordinal, base: { $0.leaves[Int($0.leafStarts[ordinal])] }, delta: { $0.origin })
     }
 
-    /// The places of a cluster's children among those of its layer; within them also if the index is lost.
-    @inline(__always) func childPlaces(ofCluster ordinal: Int) -> Range<Int> {
+    /// The indexes of a cluster's children among those of its layer; within them also if the index is lost.
+    @inline(__always) func childIndexes(ofCluster ordinal: Int) -> Range<Int> {
         read(
             ordinal,
             base: { columns in
@@ -66,13 +66,13 @@ extension LayeredIndex {
             delta: { Int($0.childStart)..<Int($0.childStart) + Int($0.childCount) })
     }
 
-    /// - Parameter place: one of `childPlaces`.
-    @inline(__always) func child(at place: Int, ofCluster ordinal: Int) -> NodeKey {
+    /// - Parameter index: one of `childIndexes`.
+    @inline(__always) func child(at index: Int, ofCluster ordinal: Int) -> NodeKey {
         read(
-            ordinal, base: { key(ofBase: $0.children[place]) }, delta: { _ in delta.children[place] })
+            ordinal, base: { key(ofBase: $0.children[index]) }, delta: { _ in delta.children[index] })
     }
 
-    @inline(__always) func childCount(ofCluster ordinal: Int) -> Int { childPlaces(ofCluster: ordinal).count }
+    @inline(__always) func childCount(ofCluster ordinal: Int) -> Int { childIndexes(ofCluster: ordinal).count }
 
     @inline(__always) func child(_ position: Int, ofCluster ordinal: Int) -> NodeKey {
         read(

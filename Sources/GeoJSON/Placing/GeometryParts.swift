@@ -60,7 +60,7 @@ struct Centroid {
         var centroid = Centroid()
         for area in parts.areas {
             guard let base = area.first?.first else { continue }
-            for (place, ring) in area.enumerated() { centroid.add(ring, base: base, isHole: place > 0) }
+            for (index, ring) in area.enumerated() { centroid.add(ring, base: base, isHole: index > 0) }
         }
         for line in parts.lines { centroid.add(line: line) }
         for point in parts.points { centroid.add(point) }

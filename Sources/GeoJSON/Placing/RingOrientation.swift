@@ -9,18 +9,18 @@ enum RingOrientation {
     static func isCounterClockwise(_ ring: [GeometryPosition]) -> Bool {
         let count = ring.count - 1
         guard count >= 3 else { return false }
-        var (high, low, place) = (ring[0], ring[0], 0)
+        var (high, low, top) = (ring[0], ring[0], 0)
         var previous = ring[0].latitude
         for next in 1...count {
             let latitude = ring[next].latitude
             if latitude > previous, latitude >= high.latitude {
-                (high, low, place) = (ring[next], ring[next - 1], next)
+                (high, low, top) = (ring[next], ring[next - 1], next)
             }
             previous = latitude
         }
-        guard place > 0 else { return false }
-        var after = place
-        repeat { after = (after + 1) % count } while after != place && ring[after].latitude == high.latitude
+        guard top > 0 else { return false }
+        var after = top
+        repeat { after = (after + 1) % count } while after != top && ring[after].latitude == high.latitude
         let down = ring[after]
         let end = ring[after > 0 ? after - 1 : count - 1]
         // A cap that is flat runs west in a counter-clockwise ring.

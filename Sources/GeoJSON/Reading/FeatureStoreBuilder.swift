@@ -97,7 +97,7 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
         for fault in parsed.faults {
             let isDescribed = policy == .reject || firstSkipped.count < Self.mostDescribed
             let feature = InvalidFeature(
-                index: before + fault.place, fault: fault.fault,
+                index: before + fault.index, fault: fault.fault,
                 line: isDescribed ? line(fault.range.lowerBound) : nil, identifier: fault.identifier)
             if policy == .reject { throw .badFeature(feature.advised(by: advice)) }
             skipped += 1

@@ -66,12 +66,13 @@ struct GzipInput: ~Copyable {
 
     private mutating func inflate(_ bytes: UnsafeRawBufferPointer, _ body: Body) throws(GeoJSONError) -> Int {
         var step = (read: 0, written: 0)
-        do throws(CompressionError) {
-            var output = window.mutableSpan
-            step = try output.withUnsafeMutableBytes { (output) throws(CompressionError) in
-                try inflater?.inflate(bytes, into: output) ?? (0, 0)
-            }
-        } catch { throw .damaged(error.message) }
+        var failure: CompressionError?
+        window.withUnsafeMutableBytes { output in
+            do throws(CompressionError) {
+                step = try inflater?.inflate(bytes, into: output) ?? (0, 0)
+            } catch { failure = error }
+        }
+        if let failure { throw .damaged(failure.message) }
         if step.written > 0 {
             try window.span.bytes.withUnsafeBytes { (window) throws(GeoJSONError) in
                 try body(UnsafeRawBufferPointer(rebasing: window[..<step.written]))

@@ -7,7 +7,7 @@ final class ParsedFeatures {
     /// An invalid feature of the text.
     struct Fault {
         /// Its index among the text's features.
-        let place: Int
+        let index: Int
         let fault: FeatureFault
         let identifier: String?
         /// Its range in the text.
@@ -65,7 +65,7 @@ final class ParsedFeatures {
 
     func addFault(_ fault: FeatureFault, identifier: String?, range: Range<Int>) {
         advice.note(fault)
-        faults.append(Fault(place: seen, fault: fault, identifier: identifier, range: range))
+        faults.append(Fault(index: seen, fault: fault, identifier: identifier, range: range))
         seen += 1
     }
 

@@ -82,15 +82,15 @@ struct PieceText: Sendable {
     private mutating func join(_ bytes: UnsafeRawBufferPointer, _ ranges: [Range<Int>]) {
         text.reserveCapacity(bytes.count + ranges.count + 2)
         text.append(UInt8(ascii: "["))
-        var (joined, place) = ([Range<Int>](), 0)
+        var (joined, end) = ([Range<Int>](), 0)
         joined.reserveCapacity(ranges.count)
         for range in ranges {
             if !joined.isEmpty { text.append(UInt8(ascii: ",")) }
-            for byte in bytes[place..<range.lowerBound] where byte == UInt8(ascii: "\n") { text.append(byte) }
+            for byte in bytes[end..<range.lowerBound] where byte == UInt8(ascii: "\n") { text.append(byte) }
             let start = text.count
             text.append(contentsOf: bytes[range])
             joined.append(start..<text.count)
-            place = range.upperBound
+            end = range.upperBound
         }
         text.append(UInt8(ascii: "]"))
         texts = joined
