@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// The convex hull of positions, in the plane of longitude and latitude.
 public enum ConvexHull: Equatable, Sendable {
@@ -81,7 +82,7 @@ public enum ConvexHull: Equatable, Sendable {
         var chain: [Position] = []
         for position in positions {
             while chain.count >= 2,
-                Orientation.sign(chain[chain.count - 2], chain[chain.count - 1], position) <= 0
+                Orientation.sign(chain[chain.count - 2].plane, chain[chain.count - 1].plane, position.plane) <= 0
             {
                 chain.removeLast()
             }
@@ -124,7 +125,9 @@ public enum ConvexHull: Equatable, Sendable {
         return positions.filter { position in
             for index in corners.indices {
                 let next = index + 1 == corners.count ? 0 : index + 1
-                if !Orientation.isCertainlyLeft(corners[index], corners[next], position) { return true }
+                if !Orientation.isCertainlyLeft(corners[index].plane, corners[next].plane, position.plane) {
+                    return true
+                }
             }
             return false
         }
@@ -140,4 +143,8 @@ public struct Position: Hashable, Sendable, BitwiseCopyable {
         self.longitude = longitude
         self.latitude = latitude
     }
+}
+
+extension Position {
+    @inline(__always) var plane: SIMD2<Double> { SIMD2(longitude, latitude) }
 }
