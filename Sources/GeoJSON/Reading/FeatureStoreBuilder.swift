@@ -28,13 +28,14 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
 
     /// Decides when the text goes to a file; nil for never. Must be set before the first feature.
     public var spill: TextSpill? {
-        didSet { rows.spill(to: spill) }
+        get { rows.spill }
+        set { rows.spill = newValue }
     }
 
     /// Receives the properties of all accepted features. Must be set before the first.
     public var collector: (any PropertyCollector)?
 
-    let rows = GatheredRows()
+    private var rows = GatheredRows()
     /// Made on first use. Parsers are not Sendable, and a builder is used by one thread at a time.
     private let workshop = Workshop()
 
@@ -69,7 +70,7 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
         } catch {
             throw .malformed(message: error.message, offset: error.offset)
         }
-        try add(parser.result) { _ in nil }
+        try admit(parser.result) { _ in nil }
     }
 
     /// A parser whose pieces this builder admits.
@@ -80,16 +81,10 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     /// Reserves memory for a text to come.
     func expect(bytes: Int) { rows.expect(bytes: bytes) }
 
-    private mutating func add(_ parsed: ParsedFeatures, line: (Int) -> Int?) throws(GeoJSONError) {
-        rows.fill(try admit(parsed, line: line), from: parsed)
-    }
-
-    /// Admits what another thread has parsed, except its rows, for which it reserves a part of `rows`.
+    /// Adds what was parsed.
     ///
     /// - Parameter line: the line of an offset in the text that was parsed.
-    mutating func admit(
-        _ parsed: ParsedFeatures, line: (Int) -> Int?
-    ) throws(GeoJSONError) -> GatheredRows.Reservation {
+    mutating func admit(_ parsed: ParsedFeatures, line: (Int) -> Int?) throws(GeoJSONError) {
         try parsed.checkCommas()
         let before = accepted + skipped
         advice.add(parsed.advice)
@@ -105,15 +100,11 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
             if isDescribed { firstSkipped.append(feature) }
         }
         guard rows.count + parsed.ends.count <= mostRows else { throw .tooMany(mostRows) }
-        guard
-            admits(
-                rows.memoryBytes(adding: parsed) + (collector?.memoryBytes ?? 0)
-            )
-        else { throw .tooLarge }
+        guard admits(rows.memoryBytes(adding: parsed) + (collector?.memoryBytes ?? 0)) else { throw .tooLarge }
         if let piece = parsed.piece { collector?.take(piece) }
         groups.append(parsed.groups, after: rows.count)
         accepted += parsed.accepted
-        return rows.reserve(for: parsed)
+        rows.append(parsed)
     }
 
     mutating func note(foreignReferenceSystem name: String?) {

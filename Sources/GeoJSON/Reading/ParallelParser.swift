@@ -41,7 +41,6 @@ final class ParallelParser {
         // A thread that is ahead of the others parks what it has parsed and continues with another parser.
         while parsers.count < (threads > 1 ? 2 * threads : 1) { parsers.append(builder.makeParser()) }
         try run(
-            rows: builder.rows,
             next: { (buffer) throws(GeoJSONError) -> PieceText? in
                 var (buffer, isMore) = (buffer, true)
                 while waiting.isEmpty, isMore {
@@ -58,12 +57,10 @@ final class ParallelParser {
         waitingBytes = 0
     }
 
-    private func run(
-        rows: GatheredRows, next: AssemblyLine.Next, admit: AssemblyLine.Admit
-    ) throws(GeoJSONError) {
+    private func run(next: AssemblyLine.Next, admit: AssemblyLine.Admit) throws(GeoJSONError) {
         let failure = withoutActuallyEscaping(next) { next in
             withoutActuallyEscaping(admit) { admit in
-                let line = AssemblyLine(rows, parsers, next: next, admit: admit)
+                let line = AssemblyLine(parsers, next: next, admit: admit)
                 Parallel(.shared, threads: threads).forEach(below: threads) { _ in line.work() }
                 return line.failure
             }
@@ -73,7 +70,7 @@ final class ParallelParser {
 }
 
 /// One parallel run over pieces. Each thread takes a piece and parses it. The thread with the next one in the
-/// pieces' order admits it, which assigns its rows a part of the columns. Rows are copied at the same time.
+/// pieces' order admits it, which copies its rows.
 ///
 /// Errors also follow the pieces' order: the first fault of the text is the result for any number of threads,
 /// and no later piece is admitted.
@@ -83,9 +80,8 @@ final class ParallelParser {
 /// be shared.
 private final class AssemblyLine: @unchecked Sendable {
     typealias Next = (_ buffer: [UInt8]) throws(GeoJSONError) -> PieceText?
-    typealias Admit = (ParsedFeatures, PieceText) throws(GeoJSONError) -> GatheredRows.Reservation
+    typealias Admit = (ParsedFeatures, PieceText) throws(GeoJSONError) -> Void
 
-    private let rows: GatheredRows
     private let next: Next
     private let admit: Admit
     private let source = Mutex(Source())
@@ -124,8 +120,8 @@ private final class AssemblyLine: @unchecked Sendable {
     /// - Parameters:
     ///   - next: returns the next piece; nil at the end. Called by several threads, one at a time.
     ///   - admit: called for each piece in order, by several threads, one at a time.
-    init(_ rows: GatheredRows, _ parsers: [PieceParser], next: @escaping Next, admit: @escaping Admit) {
-        (self.rows, self.next, self.admit) = (rows, next, admit)
+    init(_ parsers: [PieceParser], next: @escaping Next, admit: @escaping Admit) {
+        (self.next, self.admit) = (next, admit)
         idle = Mutex(Idle(parsers: parsers))
         idleCount = DispatchSemaphore(value: 0)
         for _ in parsers { idleCount.signal() }
@@ -179,18 +175,18 @@ private final class AssemblyLine: @unchecked Sendable {
         admitParked()
     }
 
-    /// Admits the pieces that are next in order, and copies their rows.
+    /// Admits the pieces that are next in order.
     private func admitParked() {
-        while let (parser, part) = admitNext() {
-            if let part { rows.fill(part, from: parser.result) }
+        while let parser = admitNext() {
             parser.reset()
             giveBack(parser)
         }
     }
 
-    private func admitNext() -> (PieceParser, GatheredRows.Reservation?)? {
+    /// Admits the next piece, if it has been parsed, and returns its parser.
+    private func admitNext() -> PieceParser? {
         var isFailed = false
-        let outcome = order.withLock { order -> (PieceParser, GatheredRows.Reservation?)? in
+        let outcome = order.withLock { order -> PieceParser? in
             guard let parked = order.parked.removeValue(forKey: order.next) else { return nil }
             order.next += 1
             switch parked {
@@ -198,12 +194,12 @@ private final class AssemblyLine: @unchecked Sendable {
                 order.failure = order.failure ?? error
                 return nil
             case .parsed(let parser):
-                guard order.failure == nil, let piece = parser.piece else { return (parser, nil) }
-                do throws(GeoJSONError) { return (parser, try admit(parser.result, piece)) } catch {
+                guard order.failure == nil, let piece = parser.piece else { return parser }
+                do throws(GeoJSONError) { try admit(parser.result, piece) } catch {
                     order.failure = error
                     isFailed = true
-                    return (parser, nil)
                 }
+                return parser
             }
         }
         if isFailed { source.withLock { $0.isExhausted = true } }
