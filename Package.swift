@@ -53,7 +53,7 @@ let package = Package(
         .target(name: "CICU"),
         // Likewise: libpq is loaded when a table is first followed.
         .target(name: "CPostgres"),
-        .target(name: "Expressions", dependencies: ["JSON", "CICU", "SystemSupport"]),
+        .target(name: "Expressions", dependencies: ["JSON", "CICU", "CLinux", "SystemSupport"]),
         .target(name: "GeoJSON", dependencies: ["JSON", "Compression", "SystemSupport"]),
         .target(name: "VectorTile", dependencies: ["JSON"]),
         .target(

@@ -137,34 +137,3 @@ extern "C" size_t csj_scan_to_last(csj_scan_state *state, const char *text, size
     });
     return found > length ? length : found;
 }
-
-extern "C" void csj_scan_from_middle(const char *text, size_t length, csj_middle_scan *outside, csj_middle_scan *inside) {
-    csj_middle_scan *const ways[] = {outside, inside};
-    *outside = {{0, 0, 0}, 0, 0};
-    *inside = {{0, 1, 0}, 0, 0};
-    const auto note = [](csj_middle_scan *way) {
-        return [=](size_t behind) {
-            if (way->end.depth <= way->least) {
-                way->least = way->end.depth;
-                way->last = behind;
-            }
-            return false;
-        };
-    };
-    size_t at = 0;
-#if defined(__SSE2__)
-    for (; length - at >= 64; at += 64) {
-        const char *block = text + at;
-        const bool escapes = equal_mask(block, '\\') != 0;
-        const Block masks = block_of(block);
-        for (auto way : ways) {
-            if (escapes || way->end.escaped) {
-                scan_slowly(&way->end, text, at, at + 64, note(way));
-            } else {
-                scan_block(&way->end, masks, at, note(way));
-            }
-        }
-    }
-#endif
-    for (auto way : ways) scan_slowly(&way->end, text, at, length, note(way));
-}

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+import Synchronization
+import SystemSupport
 
 /// How points are clustered; names and defaults are supercluster's.
 public struct ClusteringOptions: Sendable, Equatable {
@@ -93,4 +95,43 @@ public enum ClusteringError: Error, Sendable, Equatable {
     case invalidOptions(String)
     /// More points than 32-bit indexes can number.
     case tooManyPoints(Int)
+}
+
+/// Carries a value, such as a pointer, into work that several threads do concurrently.
+///
+/// `@unchecked Sendable` is sound because each thread writes only its own part, and no thread reads a part that
+/// another writes before all have ended. Every use must ensure this.
+struct Unchecked<Value>: @unchecked Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
+}
+
+extension Parallel {
+    func stopIfCancelled() throws(ClusteringError) {
+        if isCancelled() { throw .cancelled }
+    }
+
+    /// Calls `body` with the number and the items of each share of `count` items, concurrently.
+    @inline(__always) func forEachShare(
+        of count: Int, _ body: (_ share: Int, _ items: Range<Int>) -> Void
+    ) {
+        let shares = shares(of: count)
+        run(shares) { share in
+            let (start, end) = Self.bounds(share, of: shares, count: count)
+            body(share, start..<end)
+        }
+    }
+
+    /// For each share of `count` items, the sum of the amounts of those before it, and the sum of all.
+    @inline(__always) func sums(
+        of count: Int, _ amount: (_ items: Range<Int>) -> Int
+    ) -> (before: [Int], total: Int) {
+        var sums = [Int](repeating: 0, count: shares(of: count))
+        sums.withUnsafeMutableBufferPointer { buffer in
+            let sums = Unchecked(buffer)
+            forEachShare(of: count) { sums.value[$0] = amount($1) }
+        }
+        let total = Self.accumulate(&sums)
+        return (sums, total)
+    }
 }

@@ -14,14 +14,10 @@ public enum Zlib {
         var read = 0
         var chunk = [UInt8](repeating: 0, count: min(max(bytes.count * 4, 4096), 1 << 18))
         while true {
-            var failure: CompressionError?
-            var step = (read: 0, written: 0)
-            chunk.withUnsafeMutableBytes { output in
-                do throws(CompressionError) {
-                    step = try stream.inflate(UnsafeRawBufferPointer(rebasing: bytes[read...]), into: output)
-                } catch { failure = error }
+            var room = chunk.mutableSpan
+            let step = try room.withUnsafeMutableBytes { (output) throws(CompressionError) in
+                try stream.inflate(UnsafeRawBufferPointer(rebasing: bytes[read...]), into: output)
             }
-            if let failure { throw failure }
             read += step.read
             guard content.count + step.written <= limit else { throw .limitExceeded(limit) }
             content.append(contentsOf: chunk[..<step.written])
@@ -34,13 +30,9 @@ public enum Zlib {
     public static func inflate(
         _ bytes: [UInt8], format: InflateStream.Format = .zlib, limit: Int
     ) throws(CompressionError) -> [UInt8] {
-        var result: Result<[UInt8], CompressionError> = .success([])
-        bytes.withUnsafeBytes { bytes in
-            do throws(CompressionError) {
-                result = .success(try inflate(bytes, format: format, limit: limit))
-            } catch { result = .failure(error) }
+        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(CompressionError) in
+            try inflate(bytes, format: format, limit: limit)
         }
-        return try result.get()
     }
 
     /// Compresses to a zlib stream (RFC 1950).
@@ -68,13 +60,9 @@ public enum Zlib {
     }
 
     public static func deflate(_ bytes: [UInt8], level: Int = 1) throws(CompressionError) -> [UInt8] {
-        var result: Result<[UInt8], CompressionError> = .success([])
-        bytes.withUnsafeBytes { bytes in
-            do throws(CompressionError) { result = .success(try deflate(bytes, level: level)) } catch {
-                result = .failure(error)
-            }
+        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(CompressionError) in
+            try deflate(bytes, level: level)
         }
-        return try result.get()
     }
 
     /// The CRC-32 of bytes (ISO 3309), continued from `start`. About one gigabyte per second.
@@ -124,19 +112,13 @@ public enum StoredGzip {
         append(count, to: &output)
         append(~count, to: &output)
         output.append(contentsOf: bytes)
-        append(checksum(bytes), to: &output)
+        append(Zlib.crc32(bytes), to: &output)
         append(UInt32(truncatingIfNeeded: bytes.count), to: &output)
     }
 
     /// The gzip header, without a name or time and with an unknown system, then the header of a single, last,
     /// stored block.
     private static let head: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255, 1]
-
-    private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
-        UInt32(
-            truncatingIfNeeded: crc32(
-                0, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), uInt(bytes.count)))
-    }
 
     private static func append(_ number: some FixedWidthInteger, to output: inout [UInt8]) {
         withUnsafeBytes(of: number.littleEndian) { output.append(contentsOf: $0) }

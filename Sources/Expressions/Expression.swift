@@ -5,7 +5,7 @@ import JSON
 ///
 /// Immutable; safe to use from several threads at once.
 public struct Expression: Sendable {
-    let root: Node
+    let root: ExpressionNode
     /// The names of the properties that it reads; see also `readsAnyProperty`.
     public let propertyNames: Set<String>
     /// Whether it may read properties whose names are not known when it is compiled.
@@ -76,7 +76,7 @@ private struct ExpressionSurvey {
     var usesIdentifier = false
     private var seen: Set<ObjectIdentifier> = []
 
-    mutating func visit(_ node: Node) {
+    mutating func visit(_ node: ExpressionNode) {
         guard seen.insert(ObjectIdentifier(node)).inserted else { return }
         if case .compound(let name, _) = node.operation {
             switch name {

@@ -230,11 +230,11 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     }
 
     /// Removes the bytes from `length` on; does nothing if there are fewer.
-    public mutating func truncate(to length: Int) {
+    @inlinable public mutating func truncate(to length: Int) {
         if length >= 0 && length < written { written = length }
     }
 
-    public func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
+    @inlinable @inline(__always) public func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(UnsafeRawBufferPointer(start: base, count: written))
@@ -259,5 +259,23 @@ extension String {
             writer.append(number: number)
             self = writer.string
         }
+    }
+}
+
+/// Converts whole numbers to decimal digits, eight at a time in one word.
+@usableFromInline enum Decimals {
+    /// The text of eight digits 0.
+    @usableFromInline static var zeros: UInt64 { 0x3030_3030_3030_3030 }
+
+    /// The eight digits of a number below 10^8, one per byte, the first in the lowest byte, as values rather than
+    /// text.
+    @inlinable @inline(__always) static func eight(_ number: UInt64) -> UInt64 {
+        // Divides into halves, then quarters, then digits, in parallel lanes. The products equal the quotients by
+        // 100 and 10 for such small dividends.
+        let halves = number / 10_000 | (number % 10_000) &<< 32
+        let hundreds = ((halves &* 10_486) &>> 20) & 0x0000_007F_0000_007F
+        let pairs = hundreds | (halves &- 100 &* hundreds) &<< 16
+        let tens = ((pairs &* 103) &>> 10) & 0x000F_000F_000F_000F
+        return tens | (pairs &- 10 &* tens) &<< 8
     }
 }

@@ -63,15 +63,7 @@ public struct JSONElement {
     public var string: String? {
         guard kind == .string else { return nil }
         let inside = UnsafeRawBufferPointer(rebasing: rawText.dropFirst().dropLast())
-        guard entry.kind & 8 != 0, let start = inside.baseAddress else {
-            return String(decoding: inside, as: UTF8.self)
-        }
-        return String(unsafeUninitializedCapacity: inside.count) { target in
-            target.withMemoryRebound(to: CChar.self) { target in
-                guard let out = target.baseAddress else { return 0 }
-                return csj_unescape(start.assumingMemoryBound(to: CChar.self), inside.count, out)
-            }
-        }
+        return entry.kind & 8 == 0 ? String(decoding: inside, as: UTF8.self) : JSONText.string(inside: inside)
     }
 
     /// A string's bytes; nil for other kinds and for strings with escapes.
@@ -108,13 +100,13 @@ public struct JSONElement {
     /// An array's elements; none for other kinds.
     public var elements: Elements {
         let isArray = entry.kind == CSJ_ARRAY.rawValue
-        return Elements(tape: tape, place: index + 1, end: isArray ? Int(entry.next) : index + 1)
+        return Elements(tape: tape, index: index + 1, end: isArray ? Int(entry.next) : index + 1)
     }
 
     /// An object's members as written, equal keys included; none for other kinds.
     public var members: Members {
         let isObject = entry.kind == CSJ_OBJECT.rawValue
-        return Members(tape: tape, place: index + 1, end: isObject ? Int(entry.next) : index + 1)
+        return Members(tape: tape, index: index + 1, end: isObject ? Int(entry.next) : index + 1)
     }
 
     /// The value of a key, the last one if keys are equal. O(members).
@@ -145,26 +137,26 @@ public struct JSONElement {
 
     public struct Elements: Sequence, IteratorProtocol {
         let tape: JSONTape
-        var place: Int
+        var index: Int
         let end: Int
 
         @inline(__always) public mutating func next() -> JSONElement? {
-            guard place < end else { return nil }
-            defer { place = Int(tape.entries[place].next) }
-            return JSONElement(tape: tape, index: place)
+            guard index < end else { return nil }
+            defer { index = Int(tape.entries[index].next) }
+            return JSONElement(tape: tape, index: index)
         }
     }
 
     public struct Members: Sequence, IteratorProtocol {
         let tape: JSONTape
-        var place: Int
+        var index: Int
         let end: Int
 
         @inline(__always) public mutating func next() -> (key: JSONElement, value: JSONElement)? {
-            guard place + 1 < end else { return nil }
-            let key = JSONElement(tape: tape, index: place)
-            let value = JSONElement(tape: tape, index: place + 1)
-            place = Int(tape.entries[place + 1].next)
+            guard index + 1 < end else { return nil }
+            let key = JSONElement(tape: tape, index: index)
+            let value = JSONElement(tape: tape, index: index + 1)
+            index = Int(tape.entries[index + 1].next)
             return (key, value)
         }
     }

@@ -20,18 +20,11 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
     /// The value of a key; setting nil removes it. O(members).
     public subscript(key: String) -> JSONValue? {
-        get {
-            // Iterates by index, because that copies no member that is not requested.
-            for place in members.indices where members[place].key.hasSameBytes(as: key) {
-                return members[place].value
-            }
-            return nil
-        }
+        get { offset(of: key).map { members[$0].value } }
         set {
-            let place = members.firstIndex { $0.key.hasSameBytes(as: key) }
-            switch (place, newValue) {
-            case (let place?, let value?): members[place].value = value
-            case (let place?, nil): members.remove(at: place)
+            switch (offset(of: key), newValue) {
+            case (let known?, let value?): members[known].value = value
+            case (let known?, nil): members.remove(at: known)
             case (nil, let value?): members.append((key, value))
             case (nil, nil): break
             }
@@ -40,28 +33,22 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
     /// Reads members from a parsed text, in which keys may repeat. O(members) if they do not.
     init(reading object: JSONElement) {
-        let count = object.count
-        members.reserveCapacity(count)
-        guard count > 16 else {
-            for (key, value) in object.members {
-                let name = key.string ?? ""
-                if let place = members.firstIndex(where: { $0.key.hasSameBytes(as: name) }) {
-                    members[place].value = value.value
-                } else {
-                    members.append((name, value.value))
-                }
-            }
-            return
-        }
-        var index = MemberIndex(capacity: count)
+        members.reserveCapacity(object.count)
+        var index = object.count > 16 ? MemberIndex(capacity: object.count) : nil
         for (key, value) in object.members {
             let name = key.string ?? ""
-            if let place = index.place(of: name, in: members) {
-                members[place].value = value.value
+            let known = index != nil ? index?.find(name, in: members) : offset(of: name)
+            if let known {
+                members[known].value = value.value
             } else {
                 members.append((name, value.value))
             }
         }
+    }
+
+    private func offset(of key: String) -> Int? {
+        // Iterates by index, because that copies no member that is not requested.
+        members.indices.first { members[$0].key.hasSameBytes(as: key) }
     }
 
     /// The members in the order in which JavaScript lists them: first keys that are array indexes, in
@@ -103,5 +90,36 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
             sum &+= member.finalize()
         }
         hasher.combine(sum)
+    }
+}
+
+/// Finds an object's members by key while the object is read. A table with open addressing: it uses at most 11 bytes
+/// for each member, because a client chooses how many there are. Hashes are seeded for each process, so nobody can
+/// choose keys that collide.
+struct MemberIndex {
+    /// A member's offset plus 1; 0 is a free slot.
+    private var slots: [UInt32]
+
+    /// - Parameter capacity: the maximum number of members.
+    init(capacity: Int) {
+        // A quarter of the slots stays free, and their number is a power of two.
+        var count = 32
+        while count < capacity + capacity / 3 { count *= 2 }
+        slots = [UInt32](repeating: 0, count: count)
+    }
+
+    /// The offset of the member with a key. If there is none, records that the next member to be appended has it. O(1).
+    mutating func find(_ key: String, in members: [(key: String, value: JSONValue)]) -> Int? {
+        var hasher = Hasher()
+        var key = key
+        key.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        var slot = hasher.finalize() & (slots.count - 1)
+        while slots[slot] != 0 {
+            let offset = Int(slots[slot]) - 1
+            if members[offset].key.hasSameBytes(as: key) { return offset }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        slots[slot] = UInt32(truncatingIfNeeded: members.count + 1)
+        return nil
     }
 }

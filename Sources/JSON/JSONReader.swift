@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CSimdjson
+import Glibc
 
 /// Reads JSON texts (RFC 8259) into trees. If a text is large or read often, a `JSONParser`'s tape is
 /// cheaper.
@@ -18,15 +19,9 @@ public enum JSONReader {
     public static func parse(
         _ text: [UInt8], maximumDepth: Int = maximumDepth
     ) throws(JSONError) -> JSONValue {
-        var result: Result<JSONValue, JSONError> = .success(.null)
-        text.withUnsafeBytes { bytes in
-            do throws(JSONError) {
-                result = .success(try parse(bytes, maximumDepth: maximumDepth))
-            } catch {
-                result = .failure(error)
-            }
+        try text.span.bytes.withUnsafeBytes { (bytes) throws(JSONError) in
+            try parse(bytes, maximumDepth: maximumDepth)
         }
-        return try result.get()
     }
 
     public static func parse(
@@ -46,7 +41,6 @@ public enum JSONText {
 
     /// A number's value; nil if the text is not a number.
     public static func number(_ text: UnsafeRawBufferPointer) -> Double? {
-        if let short = ShortDecimal.value(of: text) { return short }
         guard let start = text.baseAddress else { return nil }
         var value = 0.0
         let good = csj_read_number(start.assumingMemoryBound(to: CChar.self), text.count, &value)
@@ -65,4 +59,73 @@ public enum JSONText {
             }
         }
     }
+}
+
+/// Why a text is not acceptable JSON.
+public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
+    public enum Kind: String, Sendable {
+        case syntax
+        /// Nesting deeper than the limit.
+        case depth
+        /// A number beyond what a double holds.
+        case number
+        /// Bytes that are not UTF-8.
+        case encoding
+        /// An unterminated string, or an escape or control character that JSON does not allow.
+        case string
+        case empty
+        case size
+    }
+
+    public let kind: Kind
+    /// The offset in the text, in bytes.
+    public let offset: Int
+    /// A description for people.
+    public let message: String
+
+    public init(kind: Kind, offset: Int, message: String) {
+        self.kind = kind
+        self.offset = offset
+        self.message = message
+    }
+
+    public var description: String { message }
+}
+
+/// Either the text was not JSON, or `body` threw.
+public enum JSONTapeError<Failure: Error>: Error {
+    case json(JSONError)
+    case body(Failure)
+}
+
+/// Owns a text and its values, for use beyond the scope of a tape.
+public final class JSONDocument {
+    private let text: [UInt8]
+    private let parser = JSONParser()
+
+    public init(_ text: [UInt8]) throws(JSONError) {
+        self.text = text
+        _ = try text.span.bytes.withUnsafeBytes { (bytes) throws(JSONError) in
+            try parser.parse(bytes, JSONReader.maximumDepth)
+        }
+    }
+
+    /// Passes the root value to `body`; it is valid during the call.
+    public func withRoot<Result>(_ body: (JSONElement) throws -> Result) rethrows -> Result {
+        try text.withUnsafeBytes { bytes in
+            try body(JSONTape(text: bytes, entries: parser.lastEntries, hasLoneSurrogates: false).root)
+        }
+    }
+}
+
+/// The values of a text that a `JSONParser` has read; valid only while the parser lends it.
+///
+/// Invariant: `entries` are a complete tape as written by the shim, and every range in it lies within `text`.
+public struct JSONTape {
+    let text: UnsafeRawBufferPointer
+    let entries: UnsafeBufferPointer<csj_entry>
+    /// Whether any string contains a lone surrogate.
+    public let hasLoneSurrogates: Bool
+
+    public var root: JSONElement { JSONElement(tape: self, index: 0) }
 }

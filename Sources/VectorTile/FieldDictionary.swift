@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import JSON
 
 /// The distinct keys or values of a layer, numbered in the order of appearance and stored as the tile's
 /// fields.
@@ -8,36 +9,28 @@
 /// process: a sender cannot prepare collisions.
 struct FieldDictionary: ~Copyable {
     /// The fields, one after another.
-    var fields: ByteArena
+    var fields = ByteWriter(capacity: 2048)
     private(set) var count = 0
     /// The offset of each field; the last entry is the end of all.
-    private var starts = TrivialArray<Int>(capacity: Self.smallest)
-    /// Hashes by number; unused for a field that was added without a search.
-    private var hashes = TrivialArray<UInt64>(capacity: Self.smallest)
+    private var starts = [0]
+    /// Hashes by number.
+    private var hashes: [UInt64] = []
     /// A table with open addressing: 0 is a free slot, others hold a number plus one. At most half of the
     /// slots are taken.
-    private var slots = TrivialArray<UInt32>(capacity: Self.smallest)
-    private var internedCount = 0
+    private var slots = [UInt32](repeating: 0, count: 256)
 
     private let seed = Self.seedOfProcess
     private static let seedOfProcess = UInt64.random(in: .min ... .max)
-    private static let smallest = 256
-
-    init() {
-        fields = ByteArena(capacity: 2048)
-        slots.fill(0, count: Self.smallest)
-        starts.append(0)
-    }
 
     /// Removes all fields and keeps the memory.
     mutating func removeAll() {
         fields.truncate(to: 0)
         count = 0
-        starts.removeAll()
+        starts.removeAll(keepingCapacity: true)
         starts.append(0)
-        hashes.removeAll()
-        if internedCount > 0 { slots.fill(0, count: slots.count) }
-        internedCount = 0
+        hashes.removeAll(keepingCapacity: true)
+        var free = slots.mutableSpan
+        free.update(repeating: 0)
     }
 
     /// The number of the field that was written after the others, at the former end of `fields`.
@@ -45,18 +38,25 @@ struct FieldDictionary: ~Copyable {
     @inline(__always) mutating func intern() -> UInt32 {
         let start = starts[count]
         let length = fields.count &- start
-        let hash = fields.hashOfTail(from: start, seed: seed)
-        let mask = slots.count &- 1
-        var slot = Int(truncatingIfNeeded: hash) & mask
-        while slots[slot] != 0 {
-            let number = Int(slots[slot]) &- 1
-            if hashes[number] == hash, starts[number &+ 1] &- starts[number] == length,
-                fields.tail(from: start, equalsAt: starts[number])
-            {
-                fields.truncate(to: start)
-                return UInt32(truncatingIfNeeded: number)
+        let (known, hash, slot) = fields.withUnsafeBytes { fields in
+            let field = UnsafeRawBufferPointer(rebasing: fields[start...])
+            let hash = Self.hash(field, seed)
+            let mask = slots.count &- 1
+            var slot = Int(truncatingIfNeeded: hash) & mask
+            while slots[slot] != 0 {
+                let number = Int(slots[slot]) &- 1
+                if hashes[number] == hash, starts[number &+ 1] &- starts[number] == length,
+                    Self.areEqual(field, fields, at: starts[number])
+                {
+                    return (Int?(number), hash, slot)
+                }
+                slot = (slot &+ 1) & mask
             }
-            slot = (slot &+ 1) & mask
+            return (nil, hash, slot)
+        }
+        if let known {
+            fields.truncate(to: start)
+            return UInt32(truncatingIfNeeded: known)
         }
         return add(hash, slot)
     }
@@ -68,7 +68,7 @@ struct FieldDictionary: ~Copyable {
         let end = starts[number &+ 1]
         let header = 1 &+ Protobuf.length(varint: UInt64(bytes.count))
         guard end &- starts[number] == header &+ bytes.count else { return false }
-        return fields.equals(bytes, at: end &- bytes.count)
+        return fields.withUnsafeBytes { Self.areEqual(bytes, $0, at: end &- bytes.count) }
     }
 
     /// The length of a field that is a string of less than 128 bytes, if a text has that string and then a
@@ -83,39 +83,93 @@ struct FieldDictionary: ~Copyable {
             text[index &+ length] == UInt8(ascii: "\"")
         else { return nil }
         let bytes = UnsafeRawBufferPointer(rebasing: text[index..<index &+ length])
-        return fields.equals(bytes, at: start) ? length : nil
-    }
-
-    /// The number of the field that was written after the others, which is known to have no equal, neither
-    /// now nor later.
-    @inline(__always) mutating func addDistinct() -> UInt32 { append(hash: 0) }
-
-    @inline(__always) private mutating func append(hash: UInt64) -> UInt32 {
-        let number = UInt32(truncatingIfNeeded: count)
-        count &+= 1
-        starts.append(fields.count)
-        hashes.append(hash)
-        return number
+        return fields.withUnsafeBytes { Self.areEqual(bytes, $0, at: start) } ? length : nil
     }
 
     private mutating func add(_ hash: UInt64, _ slot: Int) -> UInt32 {
-        let number = append(hash: hash)
-        slots[slot] = number &+ 1
-        internedCount &+= 1
-        if internedCount &* 2 > slots.count { widen() }
-        return number
+        count &+= 1
+        starts.append(fields.count)
+        hashes.append(hash)
+        slots[slot] = UInt32(truncatingIfNeeded: count)
+        if count &* 2 > slots.count { widen() }
+        return UInt32(truncatingIfNeeded: count &- 1)
     }
 
     @inline(never) private mutating func widen() {
-        var wider = TrivialArray<UInt32>(capacity: slots.count * 2)
-        wider.fill(0, count: slots.count * 2)
-        swap(&slots, &wider)
+        slots = [UInt32](repeating: 0, count: slots.count * 2)
         let mask = slots.count - 1
-        for index in 0..<wider.count where wider[index] != 0 {
-            var slot = Int(truncatingIfNeeded: hashes[Int(wider[index]) - 1]) & mask
+        for (number, hash) in hashes.enumerated() {
+            var slot = Int(truncatingIfNeeded: hash) & mask
             while slots[slot] != 0 { slot = (slot + 1) & mask }
-            slots[slot] = wider[index]
+            slots[slot] = UInt32(truncatingIfNeeded: number + 1)
         }
+    }
+
+    /// Whether `bytes` are those of `others` from an offset on, where there are at least as many.
+    @inline(__always) private static func areEqual(
+        _ bytes: UnsafeRawBufferPointer, _ others: UnsafeRawBufferPointer, at start: Int
+    ) -> Bool {
+        var offset = 0
+        while offset &+ 8 <= bytes.count {
+            if word(bytes, offset) != word(others, start &+ offset) { return false }
+            offset &+= 8
+        }
+        while offset < bytes.count {
+            if bytes[offset] != others[start &+ offset] { return false }
+            offset &+= 1
+        }
+        return true
+    }
+
+    @inline(__always) private static func hash(_ bytes: UnsafeRawBufferPointer, _ seed: UInt64) -> UInt64 {
+        var hash = seed ^ UInt64(truncatingIfNeeded: bytes.count)
+        var offset = 0
+        while offset &+ 8 <= bytes.count {
+            hash = mix(hash ^ word(bytes, offset))
+            offset &+= 8
+        }
+        var rest: UInt64 = 0
+        while offset < bytes.count {
+            rest = rest << 8 | UInt64(bytes[offset])
+            offset &+= 1
+        }
+        return mix(hash ^ rest)
+    }
+
+    @inline(__always) private static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+        bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+    }
+
+    @inline(__always) private static func mix(_ value: UInt64) -> UInt64 {
+        // An odd constant with bits all over; the product's halves are folded into one.
+        let product = value.multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+        return product.high ^ product.low
+    }
+}
+
+/// The part of the protobuf wire format that a vector tile needs.
+/// Source: https://protobuf.dev/programming-guides/encoding/
+enum Protobuf {
+    /// The number of bytes of a varint.
+    @inline(__always) static func length(varint value: UInt64) -> Int {
+        (70 &- (value | 1).leadingZeroBitCount) / 7
+    }
+
+    /// A signed number as in sint32 and sint64: small magnitudes become small numbers.
+    @inline(__always) static func zigZag(_ value: Int64) -> UInt64 {
+        UInt64(bitPattern: (value &<< 1) ^ (value &>> 63))
+    }
+}
+
+extension ByteWriter {
+    /// Appends a protobuf varint: seven bits in each byte, the lowest first.
+    @inline(__always) mutating func append(varint value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(truncatingIfNeeded: rest))
     }
 }
 

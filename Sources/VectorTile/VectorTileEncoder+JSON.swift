@@ -8,87 +8,98 @@ extension VectorTileEncoder {
     ///   is not JSON, what cannot be read is left out.
     /// - Complexity: O(length).
     public mutating func tags(json: UnsafeRawBufferPointer) {
-        var scanner = PropertiesScanner(json)
-        guard scanner.take(UInt8(ascii: "{")) else { return }
+        var cursor = JSONCursor(json)
+        guard cursor.take(UInt8(ascii: "{")) else { return }
         repeat {
-            guard let key = key(&scanner), scanner.take(UInt8(ascii: ":")) else { return }
-            scanner.skipSpaces()
-            setTag(key, valueNumber(&scanner))
-        } while scanner.take(UInt8(ascii: ","))
+            guard let key = key(&cursor), cursor.take(UInt8(ascii: ":")) else { return }
+            setTag(key, valueNumber(&cursor))
+        } while cursor.take(UInt8(ascii: ","))
     }
 
     /// Reads a key; nil if there is none.
-    @inline(__always) private mutating func key(_ scanner: inout PropertiesScanner) -> UInt32? {
-        scanner.skipSpaces()
-        if scanner.byte == UInt8(ascii: "\""), let key = likelyKey(scanner.text, at: scanner.offset &+ 1) {
-            scanner.offset &+= key.length &+ 2
+    @inline(__always) private mutating func key(_ cursor: inout JSONCursor) -> UInt32? {
+        cursor.skipSpaces()
+        if cursor.byte == UInt8(ascii: "\""), let key = likelyKey(cursor.text, at: cursor.offset &+ 1) {
+            cursor.offset &+= key.length &+ 2
             return key.number
         }
-        guard let name = scanner.string() else { return nil }
-        let inside = scanner.bytes(name.inside)
-        return name.hasEscapes ? decodedKey(inside) : keyNumber(unescaped: inside)
-    }
-
-    /// The value of a JSON text; nil for null.
-    mutating func valueNumber(json: UnsafeRawBufferPointer) -> UInt32? {
-        var scanner = PropertiesScanner(json)
-        return valueNumber(&scanner)
-    }
-
-    /// Reads a value; nil for null.
-    @inline(__always) private mutating func valueNumber(_ scanner: inout PropertiesScanner) -> UInt32? {
-        switch scanner.byte {
-        case UInt8(ascii: "\""):
-            guard let text = scanner.string() else { return nil }
-            let inside = scanner.bytes(text.inside)
-            return text.hasEscapes ? decodedValue(inside) : valueNumber(string: inside)
-        case UInt8(ascii: "t"):
-            _ = scanner.word()
-            return valueNumber(true)
-        case UInt8(ascii: "f"):
-            _ = scanner.word()
-            return valueNumber(false)
-        case UInt8(ascii: "n"):
-            _ = scanner.word()
-            return nil
-        case UInt8(ascii: "["), UInt8(ascii: "{"): return compactValue(scanner.bytes(scanner.nested()))
-        default:
-            if let number = scanner.smallInteger() { return valueNumber(number) }
-            switch NumberText.parse(scanner.bytes(scanner.word())) {
-            case .whole(let number): return valueNumber(number)
-            case .large(let number): return valueNumber(large: number)
-            case .double(let number): return valueNumber(number)
-            case nil: return nil
-            }
-        }
-    }
-
-    private mutating func decodedKey(_ inside: UnsafeRawBufferPointer) -> UInt32 {
-        var text = StringEscapes.decode(inside)
+        guard let name = cursor.string() else { return nil }
+        let inside = cursor.bytes(name.inside)
+        guard name.hasEscapes else { return keyNumber(unescaped: inside) }
+        var text = JSONText.string(inside: inside)
         return text.withUTF8 { keyNumber(UnsafeRawBufferPointer($0)) }
     }
 
-    private mutating func decodedValue(_ inside: UnsafeRawBufferPointer) -> UInt32 {
-        var text = StringEscapes.decode(inside)
-        return text.withUTF8 { valueNumber(string: UnsafeRawBufferPointer($0)) }
+    /// Reads a value; nil for null.
+    @inline(__always) private mutating func valueNumber(_ cursor: inout JSONCursor) -> UInt32? {
+        cursor.skipSpaces()
+        switch cursor.byte {
+        case UInt8(ascii: "\""):
+            guard let string = cursor.string() else { return nil }
+            let inside = cursor.bytes(string.inside)
+            guard string.hasEscapes else { return valueNumber(string: inside) }
+            var text = JSONText.string(inside: inside)
+            return text.withUTF8 { valueNumber(string: UnsafeRawBufferPointer($0)) }
+        case UInt8(ascii: "t"):
+            _ = cursor.value()
+            return valueNumber(true)
+        case UInt8(ascii: "f"):
+            _ = cursor.value()
+            return valueNumber(false)
+        case UInt8(ascii: "n"):
+            _ = cursor.value()
+            return nil
+        case UInt8(ascii: "["), UInt8(ascii: "{"):
+            return cursor.value().map { compactValue(cursor.bytes($0)) }
+        default:
+            if let number = cursor.smallInteger() { return valueNumber(number) }
+            return cursor.value().flatMap { valueNumber(text: cursor.bytes($0)) }
+        }
+    }
+
+    /// The value of a number's text: exact if it has neither fraction nor exponent and fits into 64 bits, else the
+    /// nearest double; nil if it is not a finite number.
+    private mutating func valueNumber(text: UnsafeRawBufferPointer) -> UInt32? {
+        guard let number = JSONText.number(text) else { return nil }
+        guard number.magnitude >= 0x1p53 else { return valueNumber(number) }
+        let digits = String(decoding: text, as: UTF8.self)
+        if let whole = Int64(digits) { return valueNumber(whole) }
+        return UInt64(digits).map { valueNumber(large: $0) } ?? valueNumber(number)
     }
 
     /// The text of an array or object without the spaces between its parts.
     private mutating func compactValue(_ json: UnsafeRawBufferPointer) -> UInt32 {
         var compact: [UInt8] = []
         compact.reserveCapacity(json.count)
-        var scanner = PropertiesScanner(json)
-        while let byte = scanner.byte {
-            let start = scanner.offset
+        var cursor = JSONCursor(json)
+        while let byte = cursor.byte {
+            let start = cursor.offset
             if byte == UInt8(ascii: "\"") {
-                guard scanner.string() != nil else { break }
-                compact.append(contentsOf: json[start..<scanner.offset])
+                guard cursor.string() != nil else { break }
+                compact.append(contentsOf: json[start..<cursor.offset])
             } else {
                 if byte > UInt8(ascii: " ") { compact.append(byte) }
-                scanner.offset += 1
+                cursor.offset += 1
             }
         }
         return compact.withUnsafeBytes { valueNumber(string: $0) }
+    }
+}
+
+extension JSONCursor {
+    /// Reads an integer of up to fifteen digits without a sign, the most common value; nil, without reading
+    /// anything, if there is something else.
+    @inline(__always) fileprivate mutating func smallInteger() -> Int64? {
+        var digits: Int64 = 0
+        var end = offset
+        while end < text.count, text[end] &- UInt8(ascii: "0") < 10 {
+            digits = digits &* 10 &+ Int64(text[end] &- UInt8(ascii: "0"))
+            end &+= 1
+        }
+        guard end > offset, end &- offset <= 15, end < text.count else { return nil }
+        guard text[end] == UInt8(ascii: ",") || text[end] == UInt8(ascii: "}") else { return nil }
+        offset = end
+        return digits
     }
 }
 
@@ -108,10 +119,83 @@ extension VectorTileEncoder {
         let count = keyNumber("point_count")
         setTag(count, valueNumber(Int64(pointCount)))
         let abbreviated = keyNumber("point_count_abbreviated")
-        setTag(abbreviated, valueNumber(json: abbreviatedCount))
+        var cursor = JSONCursor(abbreviatedCount)
+        setTag(abbreviated, valueNumber(&cursor))
     }
 
     @inline(__always) private mutating func keyNumber(_ key: StaticString) -> UInt32 {
         keyNumber(unescaped: UnsafeRawBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount))
+    }
+
+    // MARK: Values
+
+    @inline(__always) private mutating func valueNumber(string: UnsafeRawBufferPointer) -> UInt32 {
+        let length = UInt64(string.count)
+        beginValue(TileField.Value.string, bytes: Protobuf.length(varint: length) + string.count)
+        values.fields.append(varint: length)
+        values.fields.append(contentsOf: string)
+        return values.intern()
+    }
+
+    private mutating func valueNumber(_ flag: Bool) -> UInt32 {
+        beginValue(TileField.Value.bool, bytes: 1)
+        values.fields.append(flag ? 1 : 0)
+        return values.intern()
+    }
+
+    private mutating func valueNumber(_ number: Double) -> UInt32 {
+        if let whole = Int64(exactly: number) { return valueNumber(whole) }
+        if let large = UInt64(exactly: number) { return valueNumber(large: large) }
+        beginValue(TileField.Value.double, bytes: 8)
+        withUnsafeBytes(of: number.bitPattern.littleEndian) { values.fields.append(contentsOf: $0) }
+        return values.intern()
+    }
+
+    /// - Parameter large: an integer beyond `Int64`.
+    private mutating func valueNumber(large: UInt64) -> UInt32 {
+        valueNumber(varint: large, TileField.Value.unsigned)
+    }
+
+    @inline(__always) private mutating func valueNumber(_ whole: Int64) -> UInt32 {
+        if whole >= 0 { return valueNumber(varint: UInt64(whole), TileField.Value.unsigned) }
+        // Decoders in JavaScript read a sint as a double before they look at its lowest bit, which is the
+        // sign.
+        return whole >= -(1 << 52)
+            ? valueNumber(varint: Protobuf.zigZag(whole), TileField.Value.signed)
+            : valueNumber(varint: UInt64(bitPattern: whole), TileField.Value.integer)
+    }
+
+    @inline(__always) private mutating func valueNumber(varint bits: UInt64, _ tag: UInt8) -> UInt32 {
+        beginValue(tag, bytes: Protobuf.length(varint: bits))
+        values.fields.append(varint: bits)
+        return values.intern()
+    }
+
+    /// Writes a value's field up to its content.
+    @inline(__always) private mutating func beginValue(_ tag: UInt8, bytes: Int) {
+        values.fields.append(TileField.Layer.value)
+        values.fields.append(varint: UInt64(1 + bytes))
+        values.fields.append(tag)
+    }
+}
+
+/// A feature's id in the form that a tile has.
+public enum TileIdentifier {
+    /// A feature's id from its JSON text; nil for strings, negative numbers and fractions, which a tile
+    /// cannot have as ids.
+    public static func parse(_ json: UnsafeRawBufferPointer) -> UInt64? {
+        // Nineteen digits are always below 2^64.
+        if !json.isEmpty, json.count <= 19 {
+            var id: UInt64 = 0
+            var areDigits = true
+            for byte in json {
+                let digit = byte &- UInt8(ascii: "0")
+                areDigits = areDigits && digit < 10
+                id = id &* 10 &+ UInt64(digit)
+            }
+            if areDigits { return id }
+        }
+        guard let number = JSONText.number(json) else { return nil }
+        return UInt64(String(decoding: json, as: UTF8.self)) ?? UInt64(exactly: number)
     }
 }

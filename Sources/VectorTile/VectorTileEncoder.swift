@@ -17,31 +17,29 @@ import JSON
 /// https://github.com/mapbox/vector-tile-spec/tree/master/2.1
 public struct VectorTileEncoder: ~Copyable {
     /// The fields before the features: name, version, extent.
-    private var head = ByteArena(capacity: 128)
-    private var features = ByteArena(capacity: 4096)
+    private var head = ByteWriter(capacity: 128)
+    private var features = ByteWriter(capacity: 4096)
     var keys = FieldDictionary()
     var values = FieldDictionary()
-    /// The values that are integers.
-    var wholes = WholeNumbers()
 
     private var current: (x: Int32, y: Int32, id: UInt64?)?
     /// The tags of the current feature: the number of a key, and the number of its value or `dropped`.
-    private var tags = TrivialArray<Tag>(capacity: 32)
-    /// For each key, the index in `tags` plus one, and the feature to which it belongs.
-    private var places = TrivialArray<TagPlace>(capacity: 64)
+    private var tags: [Tag] = []
+    /// For each key, the index of its tag among those of the last feature that has it.
+    private var indexes: [TagIndex] = []
     private var featureNumber: UInt32 = 0
     /// For each key, the key that followed it last; the first entry is for the beginning of a feature.
     /// Features of a source mostly have the same keys in the same order, so this guess usually saves the
     /// search.
-    private var followers = TrivialArray<UInt32>(capacity: 64)
+    private var followers: [UInt32] = [0]
     private var lastKey: UInt32?
     /// For each key, whether it was seen without escapes.
-    private var unescaped = TrivialArray<Bool>(capacity: 64)
-    private var packedTags = ByteArena(capacity: 256)
+    private var unescaped: [Bool] = []
+    private var packedTags = ByteWriter(capacity: 256)
 
     private static let dropped = UInt32.max
 
-    public init() { followers.append(0) }
+    public init() {}
 
     /// Begins a tile; one that was not finished is discarded.
     ///
@@ -53,12 +51,11 @@ public struct VectorTileEncoder: ~Copyable {
         features.truncate(to: 0)
         keys.removeAll()
         values.removeAll()
-        wholes.removeAll()
-        places.removeAll()
-        tags.removeAll()
-        followers.removeAll()
+        indexes.removeAll(keepingCapacity: true)
+        tags.removeAll(keepingCapacity: true)
+        followers.removeAll(keepingCapacity: true)
         followers.append(0)
-        unescaped.removeAll()
+        unescaped.removeAll(keepingCapacity: true)
         current = nil
         featureNumber = 0
         head.append(TileField.Layer.version)
@@ -86,13 +83,6 @@ public struct VectorTileEncoder: ~Copyable {
         lastKey = nil
     }
 
-    /// Adds a tag to the current feature, in place of one with the same key.
-    ///
-    /// - Parameter key: UTF-8.
-    public mutating func tag(_ key: UnsafeRawBufferPointer, _ value: TagValue) {
-        setTag(keyNumber(key), valueNumber(value))
-    }
-
     /// The size of the tile so far, without the feature that has not ended.
     public var byteCount: Int { head.count + features.count + keys.fields.count + values.fields.count }
 
@@ -102,21 +92,14 @@ public struct VectorTileEncoder: ~Copyable {
     public mutating func finish(into bytes: inout ByteWriter) {
         endFeature()
         guard features.count > 0 else { return }
-        let size = head.count + features.count + keys.fields.count + values.fields.count
+        let size = byteCount
         bytes.reserve(size + 11)
-        head.withBytes { name in
-            bytes.append(TileField.layer)
-            var rest = UInt64(size)
-            while rest >= 0x80 {
-                bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-                rest >>= 7
-            }
-            bytes.append(UInt8(truncatingIfNeeded: rest))
-            bytes.append(contentsOf: name)
-        }
-        features.withBytes { bytes.append(contentsOf: $0) }
-        keys.fields.withBytes { bytes.append(contentsOf: $0) }
-        values.fields.withBytes { bytes.append(contentsOf: $0) }
+        bytes.append(TileField.layer)
+        bytes.append(varint: UInt64(size))
+        head.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        features.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        keys.fields.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        values.fields.withUnsafeBytes { bytes.append(contentsOf: $0) }
         features.truncate(to: 0)
     }
 
@@ -134,14 +117,14 @@ public struct VectorTileEncoder: ~Copyable {
         return number
     }
 
-    /// The key at `place` of a text and its length, if it is the key that usually follows.
+    /// The key at an offset of a text and its length, if it is the key that usually follows.
     @inline(__always) mutating func likelyKey(
-        _ text: UnsafeRawBufferPointer, at place: Int
+        _ text: UnsafeRawBufferPointer, at offset: Int
     ) -> (number: UInt32, length: Int)? {
         let number = followers[lastKey.map { Int($0) &+ 1 } ?? 0]
         // A key with a backslash is not written as it is.
         guard Int(number) < unescaped.count, unescaped[Int(number)],
-            let length = keys.field(number, begins: text, at: place)
+            let length = keys.field(number, begins: text, at: offset)
         else { return nil }
         lastKey = number
         return (number, length)
@@ -150,7 +133,7 @@ public struct VectorTileEncoder: ~Copyable {
     /// The number of a key that is written without escapes.
     mutating func keyNumber(unescaped key: UnsafeRawBufferPointer) -> UInt32 {
         let number = keyNumber(key)
-        unescaped.extend(to: Int(number) &+ 1, with: false)
+        while unescaped.count <= Int(number) { unescaped.append(false) }
         unescaped[Int(number)] = true
         return number
     }
@@ -164,13 +147,13 @@ public struct VectorTileEncoder: ~Copyable {
 
     /// - Parameter value: nil removes the tag of the key.
     @inline(__always) mutating func setTag(_ key: UInt32, _ value: UInt32?) {
-        places.extend(to: Int(key) &+ 1, with: TagPlace(feature: 0, place: 0))
-        let known = places[Int(key)]
+        while indexes.count <= Int(key) { indexes.append(TagIndex(feature: 0, index: 0)) }
+        let known = indexes[Int(key)]
         if known.feature == featureNumber {
-            tags[Int(known.place)].value = value ?? Self.dropped
+            tags[Int(known.index)].value = value ?? Self.dropped
         } else if let value {
-            places[Int(key)] = TagPlace(
-                feature: featureNumber, place: UInt32(truncatingIfNeeded: tags.count))
+            indexes[Int(key)] = TagIndex(
+                feature: featureNumber, index: UInt32(truncatingIfNeeded: tags.count))
             tags.append(Tag(key: key, value: value))
         }
     }
@@ -199,7 +182,7 @@ public struct VectorTileEncoder: ~Copyable {
         if tagsSize > 0 {
             features.append(TileField.Feature.tags)
             features.append(varint: UInt64(tagsSize))
-            packedTags.withBytes { features.append(contentsOf: $0) }
+            packedTags.withUnsafeBytes { features.append(contentsOf: $0) }
         }
         features.append(TileField.Feature.type)
         features.append(Self.pointType)
@@ -212,13 +195,11 @@ public struct VectorTileEncoder: ~Copyable {
 
     private mutating func packTags() {
         packedTags.truncate(to: 0)
-        for place in 0..<tags.count {
-            let tag = tags[place]
-            guard tag.value != Self.dropped else { continue }
+        for tag in tags where tag.value != Self.dropped {
             packedTags.append(varint: UInt64(tag.key))
             packedTags.append(varint: UInt64(tag.value))
         }
-        tags.removeAll()
+        tags.removeAll(keepingCapacity: true)
     }
 
     /// GeomType POINT.
@@ -233,8 +214,8 @@ struct Tag: BitwiseCopyable {
     var value: UInt32
 }
 
-/// The position of a key's tag among those of a feature.
-struct TagPlace: BitwiseCopyable {
+/// The index of a key's tag among those of a feature.
+struct TagIndex: BitwiseCopyable {
     var feature: UInt32
-    var place: UInt32
+    var index: UInt32
 }

@@ -50,8 +50,8 @@ import Testing
             ])
         var numbers: [String: [Double]] = [:]
         for aggregate in view.aggregates {
-            if let column = aggregate.column as? NumberAggregate.Column {
-                numbers[aggregate.name] = column.numbers.built.withValues { Array($0) }
+            if let column = aggregate.column as? ValueColumn<Double> {
+                numbers[aggregate.name] = column.values.built.withValues { Array($0) }
             }
         }
         #expect(numbers.count == 6)

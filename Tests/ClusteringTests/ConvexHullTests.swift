@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 import Testing
 
 @testable import Clustering
@@ -45,8 +46,8 @@ struct ConvexHullTests {
         for index in corners.indices {
             let next = corners[(index + 1) % corners.count]
             let afterNext = corners[(index + 2) % corners.count]
-            #expect(Orientation.sign(corners[index], next, afterNext) > 0)
-            for place in places { #expect(Orientation.sign(corners[index], next, place) >= 0) }
+            #expect(Orientation.sign(corners[index].plane, next.plane, afterNext.plane) > 0)
+            for place in places { #expect(Orientation.sign(corners[index].plane, next.plane, place.plane) >= 0) }
         }
     }
 
@@ -55,17 +56,17 @@ struct ConvexHullTests {
         let a = position(0.5, 0.5)
         let b = position(12, 12)
         let c = position(24, 24)
-        #expect(Orientation.sign(a, b, c) == 0)
+        #expect(Orientation.sign(a.plane, b.plane, c.plane) == 0)
         var near = a
         near.latitude = near.latitude.nextUp
-        #expect(Orientation.sign(near, b, c) != 0)
-        #expect((Orientation.sign(near, b, c) > 0) == (Orientation.sign(b, c, near) > 0))
-        #expect((Orientation.sign(near, b, c) > 0) != (Orientation.sign(near, c, b) > 0))
+        #expect(Orientation.sign(near.plane, b.plane, c.plane) != 0)
+        #expect((Orientation.sign(near.plane, b.plane, c.plane) > 0) == (Orientation.sign(b.plane, c.plane, near.plane) > 0))
+        #expect((Orientation.sign(near.plane, b.plane, c.plane) > 0) != (Orientation.sign(near.plane, c.plane, b.plane) > 0))
         // A line whose direction no double holds: thirds, walked in both directions.
         let thirds = (0...30).map { position(Double($0) / 3, Double($0) / 7) }
         guard case .polygon(let ring)? = ConvexHull.hull(of: thirds) else { return }
         for index in 0..<ring.count - 2 {
-            #expect(Orientation.sign(ring[index], ring[index + 1], ring[index + 2]) > 0)
+            #expect(Orientation.sign(ring[index].plane, ring[index + 1].plane, ring[index + 2].plane) > 0)
         }
     }
 

@@ -31,7 +31,7 @@ struct HullCandidatesTests {
     ) throws -> Int {
         let cluster = try #require(largest(index))
         let leaves = Array(index.leaves(of: cluster))
-        let candidates = try #require(index.hullCandidates(of: cluster, position: position))
+        let candidates = try #require(index.hullCandidates(of: cluster))
         let places = Dictionary(uniqueKeysWithValues: leaves.enumerated().map { ($1, $0) })
         let order = candidates.compactMap { places[$0] }
         #expect(order.count == candidates.count && zip(order, order.dropFirst()).allSatisfy(<))
@@ -146,7 +146,7 @@ struct HullCandidatesTests {
             isCancelled: {
                 looks += 1
                 return false
-            }, position: { places[Int($0.rawValue)] })
+            })
         #expect(found != nil && looks > 4)
         for last in 1...looks {
             var asked = 0
@@ -155,7 +155,7 @@ struct HullCandidatesTests {
                 isCancelled: {
                     asked += 1
                     return asked >= last
-                }, position: { places[Int($0.rawValue)] })
+                })
             #expect(cancelled == nil && asked == last)
         }
     }

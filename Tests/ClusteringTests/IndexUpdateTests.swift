@@ -272,8 +272,9 @@ import Testing
             return try longitudes.withUnsafeBufferPointer { longitudes in
                 try latitudes.withUnsafeBufferPointer { latitudes in
                     try ClusterIndex.build(
-                        longitudes: longitudes, latitudes: latitudes, weights: nil, partitions: nil,
-                        options: ClusteringOptions(), Parallel(.awake, threads: 1), limit: limit)
+                        ProjectedPoints(
+                            longitudes: longitudes, latitudes: latitudes, options: ClusteringOptions(),
+                            Parallel(.awake, threads: 1), limit: limit))
                 }
             }
         }

@@ -78,11 +78,11 @@ extension ClusterIndex {
         let latitudes = places.map(\.latitude)
         return try longitudes.withUnsafeBufferPointer { longitudes in
             try latitudes.withUnsafeBufferPointer { latitudes in
-                try build(
-                    longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions,
-                    options: options,
-                    Parallel(.awake, threads: threads, smallestShare: smallestShare, isCancelled: isCancelled)
-                )
+                let parallel = Parallel(
+                    .awake, threads: threads, smallestShare: smallestShare, isCancelled: isCancelled)
+                let points = try ProjectedPoints(
+                    longitudes: longitudes, latitudes: latitudes, options: options, parallel)
+                return try build(points, weights: weights, partitions: partitions, parallel)
             }
         }
     }

@@ -19,7 +19,7 @@ import Testing
     }
 
     private func columns(_ value: JSONValue, count: Int) -> FeatureColumns {
-        let builder = PropertyColumnBuilder()
+        var builder = PropertyColumnWriter()
         for _ in 0..<count { builder.append(value) }
         var columns = FeatureColumns(count: count)
         columns.add("n", builder.finish())
@@ -55,7 +55,7 @@ import Testing
 
     @Test("a variable's value is that of its own row")
     func variablesOfRows() throws {
-        let builder = PropertyColumnBuilder()
+        var builder = PropertyColumnWriter()
         for number in 0..<3000 { builder.append(Double(number)) }
         var columns = FeatureColumns(count: 3000)
         columns.add("n", builder.finish())
@@ -181,7 +181,7 @@ import Testing
 
     @Test("messages of errors are limited in number and length, and every error is counted")
     func messages() throws {
-        let builder = PropertyColumnBuilder()
+        var builder = PropertyColumnWriter()
         for number in 0..<1000 { builder.append(.string("x\(number)")) }
         builder.append(.string(String(repeating: "long ", count: 10_000)))
         var columns = FeatureColumns(count: 1001)

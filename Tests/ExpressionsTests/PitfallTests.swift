@@ -144,7 +144,7 @@ import Testing
         let values: [JSONValue] = [
             .null, .number(1), .number(500), .string("cafe"), .string("b"), .bool(true), .array([.number(1)]),
         ]
-        let builder = PropertyColumnBuilder()
+        var builder = PropertyColumnWriter()
         builder.appendMissing()
         for value in values { builder.append(value) }
         var columns = FeatureColumns(count: values.count + 1)
@@ -190,7 +190,7 @@ import Testing
             #expect(try filter.evaluate(properties: properties) == .bool(expected))
             var columns = FeatureColumns(count: 1)
             for (key, value) in properties.members {
-                let builder = PropertyColumnBuilder()
+                var builder = PropertyColumnWriter()
                 builder.append(value)
                 columns.add(key, builder.finish())
             }

@@ -28,7 +28,7 @@ import Testing
     private func rows(_ features: [JSONObject]) -> RowSource {
         var columns = FeatureColumns(count: features.count)
         for name in RandomExpressions.propertyNames {
-            let builder = PropertyColumnBuilder()
+            var builder = PropertyColumnWriter()
             for feature in features {
                 if let value = feature[name] { builder.append(value) } else { builder.appendMissing() }
             }

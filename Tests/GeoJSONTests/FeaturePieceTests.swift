@@ -41,7 +41,7 @@ import Testing
                 }
             }
         }
-        try builder.admit(piece).fill()
+        try builder.admit(piece)
         let skipped = builder.skippedReasons
         return (builder.finish(), skipped)
     }
@@ -75,7 +75,7 @@ import Testing
         ] {
             Array(text.utf8).withUnsafeBytes { piece.append($0, parts: nil) }
         }
-        try builder.admit(piece).fill()
+        try builder.admit(piece)
         #expect(builder.skippedReasons == ["badJSON": 1, "loneSurrogate": 1])
         #expect(builder.finish().count == 0)
     }

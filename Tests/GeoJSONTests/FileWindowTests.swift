@@ -4,8 +4,8 @@ import Testing
 
 @testable import GeoJSON
 
-/// Threads that read and scan windows of a file must find what is found in the same bytes as a stream.
-@Suite("Windows of a file")
+/// A file must give what the same bytes give as a stream.
+@Suite("Features of a file")
 struct FileWindowTests {
     private struct Outcome: Equatable {
         var texts: [String] = []
@@ -28,7 +28,7 @@ struct FileWindowTests {
         return outcome
     }
 
-    /// Reads a text in the given pieces as a stream, which one thread at a time reads and scans.
+    /// Reads a text in the given pieces as a stream.
     ///
     /// - Parameter threads: the number of pieces that are cut before the first is parsed, since a reference
     ///   system may follow them.

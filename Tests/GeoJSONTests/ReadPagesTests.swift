@@ -34,13 +34,11 @@ import struct Foundation.UUID
         guard Self.isCached(file, at: 0), posix_fadvise(file.number, 1 << 20, 4096, POSIX_FADV_DONTNEED) == 0,
             !Self.isCached(file, at: 1 << 20)
         else { return }
-        let pages = try #require(ReadPages(file.number, size: Self.size, room: Self.size))
+        var pages = try #require(ReadPages(file.number, size: Self.size, room: Self.size))
         pages.add(1 << 20)
-        pages.finish()
         #expect(Self.isCached(file, at: 0))
         // The end of the file.
         pages.add(0)
-        pages.finish()
         #expect(!Self.isCached(file, at: 0))
         #expect(!Self.isCached(file, at: (1 << 20) - 4096))
         #expect(Self.isCached(file, at: 2 << 20))

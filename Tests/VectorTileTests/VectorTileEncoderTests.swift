@@ -142,21 +142,6 @@ func encode(
         #expect(second.bytes == encode(points))
     }
 
-    @Test("a tag can be added without JSON")
-    func directTags() throws {
-        var encoder = VectorTileEncoder()
-        var bytes = ByteWriter()
-        encoder.begin(layer: "l", extent: 1)
-        encoder.feature(x: 0, y: 0, id: nil)
-        for (key, value) in [("s", TagValue.string("t")), ("n", .number(-2)), ("b", .bool(true))] {
-            Array(key.utf8).withUnsafeBytes { encoder.tag($0, value) }
-        }
-        encoder.finish(into: &bytes)
-        let feature = try #require(try DecodedTile(bytes.bytes).layers.first?.features.first)
-        #expect(feature.tags == ["s": .string("t"), "n": .signed(-2), "b": .bool(true)])
-        #expect(feature.id == nil)
-    }
-
     @Test("invalid JSON is never read past its end, and the tile stays valid")
     func brokenText() throws {
         let whole = #"{"a":"b\"c","d":[1,{"e":"f"}],"g":-1.5e3,"h":true,"i":null}"#

@@ -10,9 +10,9 @@ func benchmarkThreads(longitudes: [Double], latitudes: [Double]) {
             let (start, before) = (Stopwatch.now(), Stopwatch.processorTime())
             let index = try? longitudes.withUnsafeBufferPointer { longitudes in
                 try latitudes.withUnsafeBufferPointer { latitudes in
-                    try ClusterIndex.build(
-                        longitudes: longitudes, latitudes: latitudes, options: ClusteringOptions(),
-                        threads: threads)
+                    let points = try ProjectedPoints(
+                        longitudes: longitudes, latitudes: latitudes, options: ClusteringOptions(), threads: threads)
+                    return try ClusterIndex.build(points, threads: threads)
                 }
             }
             guard index != nil else { return }

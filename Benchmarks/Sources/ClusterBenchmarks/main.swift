@@ -66,9 +66,10 @@ func benchmark() {
     func build() throws -> ClusterIndex {
         try longitudes.withUnsafeBufferPointer { longitudes in
             try latitudes.withUnsafeBufferPointer { latitudes in
-                try ClusterIndex.build(
+                let points = try ProjectedPoints(
                     longitudes: longitudes, latitudes: latitudes, options: ClusteringOptions(),
                     threads: Processors.count)
+                return try ClusterIndex.build(points, threads: Processors.count)
             }
         }
     }

@@ -13,7 +13,7 @@ final class ExpressionTarget: FuzzTarget {
     private let columns: FeatureColumns = {
         var columns = FeatureColumns(count: rowCount)
         for (name, value) in properties.members {
-            let builder = PropertyColumnBuilder()
+            var builder = PropertyColumnWriter()
             for _ in 0..<rowCount { builder.append(value) }
             columns.add(name, builder.finish())
         }

@@ -19,7 +19,8 @@ final class SnapshotTarget: FuzzTarget {
         let latitudes = (0..<count).map { Double($0 * 7 % 53 - 20) }
         let index = longitudes.withUnsafeBufferPointer { longitudes in
             latitudes.withUnsafeBufferPointer { latitudes in
-                try? ClusterIndex.build(longitudes: longitudes, latitudes: latitudes, options: options)
+                try? ClusterIndex.build(
+                    ProjectedPoints(longitudes: longitudes, latitudes: latitudes, options: options))
             }
         }
         index?.forEachSection { (section: IndexSection, bytes: UnsafeRawBufferPointer) in

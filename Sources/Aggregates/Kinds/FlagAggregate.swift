@@ -53,7 +53,7 @@ package struct FlagAggregate: Aggregate {
         if let initial, (initial ? 1 : 0) == decisive {
             folded = Array(repeating: decisive, count: folded.count)
         }
-        return (Column(ClusterValues(folded)), errors)
+        return (Self.column(ClusterValues(folded)), errors)
     }
 
     /// Folds flags: 0 false, 1 true, 2 null.
@@ -63,10 +63,23 @@ package struct FlagAggregate: Aggregate {
         @inline(__always) func fold(_ a: UInt8, _ b: UInt8) -> UInt8 { a == decisive || a == 2 ? a : b }
     }
 
+    private static let columnKind = "flags"
+
+    /// 0 false, 1 true, 2 null.
+    private static func column(_ flags: ClusterValues<UInt8>) -> ValueColumn<UInt8> {
+        ValueColumn(columnKind, .boolean, flags) { flag, bytes in
+            switch flag {
+            case 0: bytes.append("false")
+            case 1: bytes.append("true")
+            default: bytes.append("null")
+            }
+        }
+    }
+
     package static func load(
         _ kind: String, from stored: StoredAggregate
     ) throws(StateFault) -> (any AggregateColumn)? {
-        kind == Column.kind ? Column(try stored.clusterValues(0)) : nil
+        kind == columnKind ? column(try stored.clusterValues(0)) : nil
     }
 
     /// The initial value is folded in at the end, so a cluster's value does not follow from its children's values.
@@ -75,31 +88,9 @@ package struct FlagAggregate: Aggregate {
     package func extend(
         _ column: any AggregateColumn, with values: RowValues, in update: LiveFold
     ) -> (any AggregateColumn)? {
-        guard let column = column as? Column else { return nil }
+        guard let column = column as? ValueColumn<UInt8> else { return nil }
         let fold = Fold(decisive: decisive)
-        let flags = update.extend(column.flags, values.foldableFlags) { fold.fold($0, $1) }
-        return flags.contains(from: column.flags.count, where: { $0 == 2 }) ? nil : Column(flags)
-    }
-
-    /// 0 false, 1 true, 2 null.
-    package final class Column: AggregateColumn {
-        static let kind = "flags"
-        fileprivate let flags: ClusterValues<UInt8>
-
-        fileprivate init(_ flags: ClusterValues<UInt8>) { self.flags = flags }
-
-        package var kind: String { Self.kind }
-        package var valueType: AggregateValueType { .boolean }
-        package var memoryBytes: Int { flags.memoryBytes }
-
-        package func write(_ cluster: ClusterOrdinal, of index: ClusterIndex, into bytes: inout ByteWriter) {
-            switch flags[cluster] {
-            case 0: bytes.append("false")
-            case 1: bytes.append("true")
-            default: bytes.append("null")
-            }
-        }
-
-        package func store(in section: AggregateSection) throws(FileError) { try section.add(0, flags) }
+        let flags = update.extend(column.values, values.foldableFlags) { fold.fold($0, $1) }
+        return flags.contains(from: column.values.count, where: { $0 == 2 }) ? nil : Self.column(flags)
     }
 }

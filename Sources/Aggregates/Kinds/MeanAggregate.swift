@@ -5,6 +5,43 @@ import JSON
 import SourceStorage
 import SystemSupport
 
+/// The count of values that are not null: `["count", map]`.
+package struct CountAggregate: Aggregate {
+    package static let operators = ["count"]
+
+    package init(_ definition: AggregateDefinition) throws(ExpressionCompileFailure) {
+        try definition.rejectArgument()
+    }
+
+    package func fold(
+        _ values: RowValues, over tree: HierarchyFold
+    ) throws(EvaluationStop) -> FoldedAggregate {
+        let counts = try tree.fold(values.presences, zero: 0, by: SumFold())
+        return (Self.column(ClusterValues(counts)), values.errors)
+    }
+
+    private static let columnKind = "counts"
+
+    private static func column(_ counts: ClusterValues<UInt32>) -> ValueColumn<UInt32> {
+        ValueColumn(columnKind, .number, counts) { $1.append(integer: $0) }
+    }
+
+    package static func load(
+        _ kind: String, from stored: StoredAggregate
+    ) throws(StateFault) -> (any AggregateColumn)? {
+        kind == columnKind ? column(try stored.clusterValues(0)) : nil
+    }
+
+    package var followsUpdates: Bool { true }
+
+    package func extend(
+        _ column: any AggregateColumn, with values: RowValues, in update: LiveFold
+    ) -> (any AggregateColumn)? {
+        guard let column = column as? ValueColumn<UInt32> else { return nil }
+        return Self.column(update.extend(column.values, values.presences) { $0 &+ $1 })
+    }
+}
+
 /// The mean of the numbers: `["mean", map]`.
 package struct MeanAggregate: Aggregate {
     package static let operators = ["mean"]
@@ -17,7 +54,7 @@ package struct MeanAggregate: Aggregate {
         _ values: RowValues, over tree: HierarchyFold
     ) throws(EvaluationStop) -> FoldedAggregate {
         let sums = try tree.fold(values.summands, zero: 0, by: SumFold())
-        let counts = try tree.fold(values.numberCounts, zero: 0, by: CountFold())
+        let counts = try tree.fold(values.numberCounts, zero: 0, by: SumFold())
         return (Column(sums: ClusterValues(sums), counts: ClusterValues(counts)), values.errors)
     }
 
@@ -63,4 +100,9 @@ package struct MeanAggregate: Aggregate {
             try section.add(1, counts)
         }
     }
+}
+
+/// Sums of numbers or counts.
+private struct SumFold<Value: BitwiseCopyable & Sendable & Numeric>: NodeFold {
+    func fold(_ first: Value, _ second: Value) -> Value { first + second }
 }

@@ -48,44 +48,26 @@ package struct NumberAggregate: Aggregate {
     package func fold(
         _ values: RowValues, over tree: HierarchyFold
     ) throws(EvaluationStop) -> FoldedAggregate {
-        try Self.fold([self], [values.rowNumbers], over: tree) { _ in values }[0]
+        try fold(values.rowNumbers, over: tree) { values }
     }
 
-    /// Folds several properties at once, at most `NumberLanes.most`.
-    ///
-    /// - Parameter values: returns a property's values by its index. Called only if clusters are null.
-    static func fold(
-        _ aggregates: [NumberAggregate], _ numbers: [RowNumbers], over tree: HierarchyFold,
-        values: (Int) throws(EvaluationStop) -> RowValues
-    ) throws(EvaluationStop) -> [FoldedAggregate] {
-        let folded: [FoldedNumbers]
-        if aggregates.count == 1 {
-            let clusters = try tree.fold(
-                numbers[0].values, zero: 0, by: Fold(simple: aggregates[0].simple))
-            folded = [FoldedNumbers(values: clusters)]
-        } else {
-            folded = try NumberLanes(aggregates.map(\.simple)).fold(numbers, tree)
-        }
-        var outcomes: [FoldedAggregate] = []
-        for (position, aggregate) in aggregates.enumerated() {
-            let own = numbers[position]
-            var errors = own.errors
-            var clusters = folded[position].values
-            if folded[position].hasNulls {
-                let values = own.knowsTypes ? nil : try values(position)
-                let failures = FoldFailures(index: tree.index, threads: tree.threads, expected: .number) {
-                    point in
-                    values.map { ExpressionType.of($0.value(point)) } ?? own.type(point)
-                }
-                errors.merge(
-                    failures.counts(own.values, clusters, isNull: \.isNaN), uniquingKeysWith: +)
+    /// - Parameter values: returns the property's values. Called only if clusters are null and the numbers do not know
+    ///   the types.
+    func fold(
+        _ numbers: RowNumbers, over tree: HierarchyFold, values: () throws(EvaluationStop) -> RowValues
+    ) throws(EvaluationStop) -> FoldedAggregate {
+        let points = numbers.values
+        var errors = numbers.errors
+        var clusters = try tree.fold(points, zero: 0, by: Fold(simple: simple))
+        if clusters.contains(where: \.isNaN) {
+            let values = numbers.knowsTypes ? nil : try values()
+            let failures = FoldFailures(index: tree.index, threads: tree.threads, expected: .number) { point in
+                values.map { ExpressionType.of($0.value(point)) } ?? numbers.type(point)
             }
-            if let initial = aggregate.initial {
-                clusters = clusters.map { aggregate.simple.fold(initial, $0) }
-            }
-            outcomes.append((Column(ClusterValues(clusters)), errors))
+            errors.merge(failures.counts(points, clusters, isNull: \.isNaN), uniquingKeysWith: +)
         }
-        return outcomes
+        if let initial { clusters = clusters.map { simple.fold(initial, $0) } }
+        return (Self.column(ClusterValues(clusters)), errors)
     }
 
     /// Folds numbers. NaN stands for null.
@@ -97,10 +79,17 @@ package struct NumberAggregate: Aggregate {
         }
     }
 
+    private static let columnKind = "numbers"
+
+    /// NaN stands for null.
+    private static func column(_ numbers: ClusterValues<Double>) -> ValueColumn<Double> {
+        ValueColumn(columnKind, .number, numbers) { $1.append(number: $0) }
+    }
+
     package static func load(
         _ kind: String, from stored: StoredAggregate
     ) throws(StateFault) -> (any AggregateColumn)? {
-        kind == Column.kind ? Column(try stored.clusterValues(0)) : nil
+        kind == columnKind ? column(try stored.clusterValues(0)) : nil
     }
 
     /// The initial value is folded in at the end, so a cluster's value does not follow from its children's values.
@@ -109,27 +98,33 @@ package struct NumberAggregate: Aggregate {
     package func extend(
         _ column: any AggregateColumn, with values: RowValues, in update: LiveFold
     ) -> (any AggregateColumn)? {
-        guard let column = column as? Column else { return nil }
+        guard let column = column as? ValueColumn<Double> else { return nil }
         let fold = Fold(simple: simple)
-        let numbers = update.extend(column.numbers, values.foldableNumbers) { fold.fold($0, $1) }
-        return numbers.contains(from: column.numbers.count, where: \.isNaN) ? nil : Column(numbers)
+        let numbers = update.extend(column.values, values.foldableNumbers) { fold.fold($0, $1) }
+        return numbers.contains(from: column.values.count, where: \.isNaN) ? nil : Self.column(numbers)
+    }
+}
+
+/// A column with one stored value for each cluster.
+package final class ValueColumn<Value: BitwiseCopyable & Sendable>: AggregateColumn {
+    package let kind: String
+    package let valueType: AggregateValueType
+    let values: ClusterValues<Value>
+    private let format: @Sendable (Value, inout ByteWriter) -> Void
+
+    /// - Parameter format: writes a value as JSON.
+    init(
+        _ kind: String, _ valueType: AggregateValueType, _ values: ClusterValues<Value>,
+        _ format: @escaping @Sendable (Value, inout ByteWriter) -> Void
+    ) {
+        (self.kind, self.valueType, self.values, self.format) = (kind, valueType, values, format)
     }
 
-    /// Numbers; NaN stands for null.
-    package final class Column: AggregateColumn {
-        static let kind = "numbers"
-        let numbers: ClusterValues<Double>
+    package var memoryBytes: Int { values.memoryBytes }
 
-        fileprivate init(_ numbers: ClusterValues<Double>) { self.numbers = numbers }
-
-        package var kind: String { Self.kind }
-        package var valueType: AggregateValueType { .number }
-        package var memoryBytes: Int { numbers.memoryBytes }
-
-        package func write(_ cluster: ClusterOrdinal, of index: ClusterIndex, into bytes: inout ByteWriter) {
-            bytes.append(number: numbers[cluster])
-        }
-
-        package func store(in section: AggregateSection) throws(FileError) { try section.add(0, numbers) }
+    package func write(_ cluster: ClusterOrdinal, of index: ClusterIndex, into bytes: inout ByteWriter) {
+        format(values[cluster], &bytes)
     }
+
+    package func store(in section: AggregateSection) throws(FileError) { try section.add(0, values) }
 }

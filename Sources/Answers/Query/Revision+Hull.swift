@@ -32,8 +32,7 @@ extension Revision {
             shared.hullUses.count(true)
             return kept
         }
-        let candidates = view.index.hullCandidates(
-            of: cluster, isCancelled: { cancellation.isCancelled }, position: { position(of: $0, in: view) })
+        let candidates = view.index.hullCandidates(of: cluster, isCancelled: { cancellation.isCancelled })
         guard let candidates else { throw .cancelled }
         let places = try positions(of: candidates, in: view, cancellation)
         guard let hull = ConvexHull.hull(of: places, isCancelled: { cancellation.isCancelled }) else {

@@ -83,18 +83,6 @@ size_t csj_scan_to_depth(csj_scan_state *state, const char *text, size_t length,
 /// offset at which it stopped. `last` becomes the offset after the last bracket that brought the depth down to 0, or 0.
 size_t csj_scan_to_last(csj_scan_state *state, const char *text, size_t length, size_t *last);
 
-/// What a scan finds that begins in the middle of a text, if the text before it ends in one of two ways.
-typedef struct csj_middle_scan {
-    /// The state at the end; its depth is relative to that at the beginning.
-    csj_scan_state end;
-    /// The least relative depth after a closing bracket, 0 at most, and the offset after the last such bracket; both 0 if there is none.
-    int64_t least;
-    size_t last;
-} csj_middle_scan;
-
-/// Scans text that begins outside of strings or inside one, and returns both outcomes. Its first character must not be escaped.
-void csj_scan_from_middle(const char *text, size_t length, csj_middle_scan *outside, csj_middle_scan *inside);
-
 /// Writes a finite number as JavaScript prints it, at most 25 bytes, and returns how many. Up to 40 bytes of the target may be
 /// overwritten.
 size_t csj_print_number(double number, char *target);

@@ -53,8 +53,8 @@ final class ClaimGroups {
         inLists { list, _ in
             for position in candidates[list] where states.base[Int(position)] == ClaimState.claimed {
                 let claimant = Int(claimantOf.base[Int(position)])
-                let place = self.ends.atomic(claimant).pointee.add(1, ordering: .relaxed).oldValue
-                self.members.base[Int(place)] = position
+                let index = self.ends.atomic(claimant).pointee.add(1, ordering: .relaxed).oldValue
+                self.members.base[Int(index)] = position
             }
         }
     }

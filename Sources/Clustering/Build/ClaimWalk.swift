@@ -3,6 +3,64 @@ import CPrefetch
 import Glibc
 import Synchronization
 
+/// Consecutive rows of a level, processed by one thread at a time.
+struct ClaimStrip {
+    let rows: Range<Int>
+    let positions: Range<Int>
+    /// Nodes before this position are in the strip's two northernmost rows.
+    let northEnd: Int
+    /// Nodes from this position on are in the strip's two southernmost rows.
+    let southStart: Int
+
+    /// A strip has at least two rows, so that its nodes reach only into adjacent strips.
+    private static let fewestRows = 2
+
+    /// Cuts a level into at most `count` strips with about the same number of nodes.
+    static func cut<Scalar: Coordinate>(_ list: LevelList<Scalar>, into count: Int) -> [ClaimStrip] {
+        var cuts = [0]
+        for index in 1..<max(1, count) {
+            let row = list.rowIndex(containing: list.count * index / count)
+            if row >= (cuts.last ?? 0) + fewestRows, row + fewestRows <= list.rowCount { cuts.append(row) }
+        }
+        cuts.append(list.rowCount)
+        let starts = list.rowStarts.base
+        return zip(cuts, cuts.dropFirst()).map { first, end in
+            ClaimStrip(
+                rows: first..<end, positions: Int(starts[first])..<Int(starts[end]),
+                northEnd: first == 0 ? 0 : Int(starts[first + fewestRows]),
+                southStart: end == list.rowCount ? list.count : Int(starts[end - fewestRows]))
+        }
+    }
+
+    /// The strip of a position. O(1) if strips have about the same number of nodes.
+    @inline(__always) static func index(of position: UInt32, _ strips: [ClaimStrip], count: Int) -> Int {
+        var index = Int(position) &* strips.count / count
+        while Int(position) >= strips[index].positions.upperBound { index &+= 1 }
+        while Int(position) < strips[index].positions.lowerBound { index &-= 1 }
+        return index
+    }
+}
+
+/// A node's state during the greedy pass of one zoom.
+///
+/// The pass visits nodes in order; a node that no other has claimed yet claims all unclaimed nodes within the
+/// radius. So a node's state depends only on its earlier neighbours: the first unclaimed one claims it, and if
+/// there is none it is a claimant itself. States can therefore be determined in any order, each from its own
+/// neighbourhood, with the same outcome as the sequential pass.
+enum ClaimState {
+    /// Unclaimed; may have claimed others.
+    static let unclaimed: UInt8 = 0
+    /// Undetermined: it has earlier neighbours.
+    static let pending: UInt8 = 2
+    /// Claimed, so it belongs to another node's cluster.
+    static let claimed: UInt8 = 1
+    /// Grew into a cluster, which replaces it.
+    static let merged: UInt8 = 3
+
+    /// Set in the states of nodes that the next level does not contain.
+    static let goneBit: UInt8 = 1
+}
+
 /// Walks along strips with several threads. Each strip is processed in the order of its nodes.
 ///
 /// A thread that must wait at a node leaves its strip to any other thread and continues with another strip.
@@ -69,42 +127,42 @@ struct ClaimWalk<Scalar: Coordinate> {
         let (first, end) = (next.base[strip], ends[strip])
         // The strip is complete.
         if passed.base[strip * Self.lineStride] == Self.isPast { return false }
-        var place = first
-        while place < end {
-            if claims.parallel.stops(at: place) { break }
-            if place % Self.reportStride == 0 { report(strip, order(place)) }
-            fetchAhead(of: place, end)
-            let position = Int(queue.base[place])
+        var index = first
+        while index < end {
+            if claims.parallel.stops(at: index) { break }
+            if index % Self.reportStride == 0 { report(strip, order(index)) }
+            fetchAhead(of: index, end)
+            let position = Int(queue.base[index])
             if state(position) == ClaimState.pending {
-                guard isFree(position, of: strip, at: place) else { break }
+                guard isFree(position, of: strip, at: index) else { break }
                 if state(position) == ClaimState.pending {
                     setState(position, ClaimState.unclaimed)
                     claim(from: position)
                 }
             }
-            place &+= 1
+            index &+= 1
         }
-        next.base[strip] = place
-        if place == end {
+        next.base[strip] = index
+        if index == end {
             report(strip, Self.isPast)
             doneStrips.atomic(0).pointee.add(1, ordering: .acquiringAndReleasing)
         }
-        return place > first
+        return index > first
     }
 
     /// Fetches memory that the next nodes of a strip need. Nodes that follow each other in order lie far apart, so a thread would
     /// wait for each.
-    @inline(__always) private func fetchAhead(of place: Int, _ end: Int) {
-        let last = place &+ 3 &* Self.distance
+    @inline(__always) private func fetchAhead(of index: Int, _ end: Int) {
+        let last = index &+ 3 &* Self.distance
         guard last < end else { return }
         clusterd_prefetch(claims.states.base + Int(queue.base[last]))
-        let later = Int(queue.base[place &+ 2 &* Self.distance])
+        let later = Int(queue.base[index &+ 2 &* Self.distance])
         if state(later) == ClaimState.pending {
             clusterd_prefetch(claims.list.entries + later)
             clusterd_prefetch(neighbours.north.base + later)
             clusterd_prefetch(neighbours.south.base + later)
         }
-        let next = Int(queue.base[place &+ Self.distance])
+        let next = Int(queue.base[index &+ Self.distance])
         if state(next) == ClaimState.pending {
             fetch(rowFrom: neighbours.north.base[next])
             fetch(rowFrom: neighbours.south.base[next])
@@ -121,10 +179,10 @@ struct ClaimWalk<Scalar: Coordinate> {
     private static var distance: Int { 8 }
 
     /// Whether all nodes of lower order that can affect a node at a border are decided.
-    @inline(__always) private func isFree(_ position: Int, of strip: Int, at place: Int) -> Bool {
+    @inline(__always) private func isFree(_ position: Int, of strip: Int, at index: Int) -> Bool {
         let (northEnd, southStart) = (strips[strip].northEnd, strips[strip].southStart)
         if position >= northEnd, position < southStart { return true }
-        let order = order(place)
+        let order = order(index)
         report(strip, order)
         return (position >= northEnd || hasPassed(strip - 1, order))
             && (position < southStart || hasPassed(strip + 1, order))
@@ -142,7 +200,7 @@ struct ClaimWalk<Scalar: Coordinate> {
         passed.atomic(strip * Self.lineStride).pointee.store(order, ordering: .releasing)
     }
 
-    private func order(_ place: Int) -> UInt32 { claims.list.entries[Int(queue.base[place])].order }
+    private func order(_ index: Int) -> UInt32 { claims.list.entries[Int(queue.base[index])].order }
 
     @inline(__always) private func state(_ position: Int) -> UInt8 {
         claims.states.atomic(position).pointee.load(ordering: .relaxed)

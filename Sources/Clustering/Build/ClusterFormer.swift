@@ -94,12 +94,12 @@ struct ClusterFormer<Scalar: Coordinate> {
         while sorted < members.count {
             let moving = members[sorted]
             let order = entries[Int(moving)].order
-            var place = sorted
-            while place > 0 && entries[Int(members[place - 1])].order > order {
-                members[place] = members[place - 1]
-                place -= 1
+            var index = sorted
+            while index > 0 && entries[Int(members[index - 1])].order > order {
+                members[index] = members[index - 1]
+                index -= 1
             }
-            members[place] = moving
+            members[index] = moving
             sorted += 1
         }
     }

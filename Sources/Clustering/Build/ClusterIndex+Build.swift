@@ -9,41 +9,11 @@ extension ClusterIndex {
     /// Clusters points at every zoom.
     ///
     /// - Parameters:
-    ///   - longitudes: in the units of the projection: degrees from -180 to 180, or units of a plane.
-    ///   - latitudes: likewise, degrees from -90 to 90; the same count.
     ///   - weights: a number above 0 for each point, which weights clusters' centres.
     ///   - partitions: a number for each point; only points with the same number cluster together.
     ///   - threads: how many cores may be used; the result does not depend on it.
     ///   - isCancelled: called every few milliseconds, from any thread; once true it must stay true.
     /// - Complexity: about O(points × log(clusters)); a million points take a few hundred milliseconds.
-    public static func build(
-        longitudes: UnsafeBufferPointer<Double>, latitudes: UnsafeBufferPointer<Double>,
-        weights: [Double]? = nil, partitions: [UInt32]? = nil, options: ClusteringOptions, threads: Int = 1,
-        isCancelled: @escaping @Sendable () -> Bool = { false }
-    ) throws(ClusteringError) -> ClusterIndex {
-        try build(
-            longitudes: longitudes, latitudes: latitudes, weights: weights, partitions: partitions,
-            options: options, Parallel(.awake, threads: threads, isCancelled: isCancelled))
-    }
-
-    static func build(
-        longitudes: UnsafeBufferPointer<Double>, latitudes: UnsafeBufferPointer<Double>,
-        weights: [Double]?, partitions: [UInt32]?, options: ClusteringOptions, _ parallel: Parallel,
-        limit: Int = nodeLimit
-    ) throws(ClusteringError) -> ClusterIndex {
-        let points = try ProjectedPoints(
-            longitudes: longitudes, latitudes: latitudes, options: options, parallel, limit: limit)
-        return try build(points, weights: weights, partitions: partitions, parallel)
-    }
-
-    /// Clusters projected points at every zoom. The result is the same as that of their coordinates, which need no longer be in
-    /// memory.
-    ///
-    /// - Parameters:
-    ///   - weights: a number above 0 for each point, which weights clusters' centres.
-    ///   - partitions: a number for each point; only points with the same number cluster together.
-    ///   - threads: how many cores may be used; the result does not depend on it.
-    ///   - isCancelled: called every few milliseconds, from any thread; once true it must stay true.
     public static func build(
         _ points: ProjectedPoints, weights: [Double]? = nil, partitions: [UInt32]? = nil, threads: Int = 1,
         isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -53,7 +23,7 @@ extension ClusterIndex {
             Parallel(.awake, threads: threads, isCancelled: isCancelled))
     }
 
-    private static func build(
+    static func build(
         _ points: ProjectedPoints, weights: [Double]?, partitions: [UInt32]?, _ parallel: Parallel
     ) throws(ClusteringError) -> ClusterIndex {
         guard (weights?.count ?? points.count) == points.count,

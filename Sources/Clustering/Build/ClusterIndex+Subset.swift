@@ -23,69 +23,54 @@ extension ClusterIndex {
         switch layers.base.spatial {
         case .float(let spatial):
             return try Self.assemble(
-                try places(of: points, spatial, parallel), weights: weights, partitions: partitions, options,
+                try positions(of: points, spatial, parallel), weights: weights, partitions: partitions, options,
                 parallel
             ) { .float($0) }
         case .double(let spatial):
             return try Self.assemble(
-                try places(of: points, spatial, parallel), weights: weights, partitions: partitions, options,
+                try positions(of: points, spatial, parallel), weights: weights, partitions: partitions, options,
                 parallel
             ) { .double($0) }
         }
     }
 
     /// Points' rounded positions, in the order of `points`.
-    private func places<Scalar: Coordinate>(
+    private func positions<Scalar: Coordinate>(
         of points: [UInt32], _ spatial: SpatialIndex<Scalar>, _ parallel: Parallel
     ) throws(ClusteringError) -> PointColumns<Scalar> {
-        let x: Scratch<Scalar> = Self.filled(0, points.count, parallel)
-        let y: Scratch<Scalar> = Self.filled(0, points.count, parallel)
+        let columns = PointColumns<Scalar>(
+            x: Scratch(capacity: points.count), y: Scratch(capacity: points.count), count: points.count)
+        parallel.fill(columns.x.base, count: points.count, with: 0)
+        parallel.fill(columns.y.base, count: points.count, with: 0)
         let ranks = ranks(of: points, parallel)
-        let count = spatial.layout.nodeCount
-        let shares = parallel.shares(of: count)
-        parallel.run(shares) { share in
-            let (start, end) = Parallel.bounds(share, of: shares, count: count)
-            for place in start..<end {
-                if parallel.stops(at: place) { return }
-                let slot = spatial.slots[place]
+        parallel.forEachShare(of: spatial.layout.nodeCount) { _, slots in
+            for index in slots {
+                if parallel.stops(at: index) { return }
+                let slot = spatial.slots[index]
                 guard Int(slot.node) < layers.base.pointCount else { continue }
                 let rank = Int(ranks.base[Int(slot.node)])
                 guard rank < points.count else { continue }
-                x.base[rank] = slot.x
-                y.base[rank] = slot.y
+                columns.x.base[rank] = slot.x
+                columns.y.base[rank] = slot.y
             }
         }
         try parallel.stopIfCancelled()
-        let columns = PointColumns(x: x, y: y, count: points.count)
         guard !layers.delta.isEmpty else { return columns }
         for (rank, point) in points.enumerated() {
             guard let placement = layers.delta.placement(of: point) else { continue }
-            x.base[rank] = Scalar(placement.x)
-            y.base[rank] = Scalar(placement.y)
+            columns.x.base[rank] = Scalar(placement.x)
+            columns.y.base[rank] = Scalar(placement.y)
         }
         return columns
     }
 
-    private static func filled<Value: BitwiseCopyable>(
-        _ value: Value, _ count: Int, _ parallel: Parallel
-    ) -> Scratch<Value> {
-        let filled = Scratch<Value>(capacity: count)
-        let shares = parallel.shares(of: count)
-        parallel.run(shares) { share in
-            let (start, end) = Parallel.bounds(share, of: shares, count: count)
-            (filled.base + start).initialize(repeating: value, count: end - start)
-        }
-        return filled
-    }
-
     /// For each point of the base, its index in `points`, or `UInt32.max`.
     private func ranks(of points: [UInt32], _ parallel: Parallel) -> Scratch<UInt32> {
-        let ranks = Self.filled(UInt32.max, layers.base.pointCount, parallel)
-        let shares = parallel.shares(of: points.count)
+        let ranks = Scratch<UInt32>(capacity: layers.base.pointCount)
+        parallel.fill(ranks.base, count: layers.base.pointCount, with: UInt32.max)
         points.withUnsafeBufferPointer { points in
-            parallel.run(shares) { share in
-                let (start, end) = Parallel.bounds(share, of: shares, count: points.count)
-                for rank in start..<end where Int(points[rank]) < layers.base.pointCount {
+            parallel.forEachShare(of: points.count) { _, range in
+                for rank in range where Int(points[rank]) < layers.base.pointCount {
                     ranks.base[Int(points[rank])] = UInt32(truncatingIfNeeded: rank)
                 }
             }

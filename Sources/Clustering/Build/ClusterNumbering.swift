@@ -32,28 +32,22 @@ struct ClusterNumbering {
         let shares = parallel.shares(of: count)
         // By share and zoom: first the number of clusters, later the next ordinal.
         let next = Scratch<UInt32>(repeating: 0, count: shares * zooms)
-        func eachShare(_ body: (Range<Int>, UnsafeMutablePointer<UInt32>) -> Void) {
-            parallel.run(shares) { share in
-                let (start, end) = Parallel.bounds(share, of: shares, count: count)
-                body(start..<end, next.base + share * zooms)
-            }
-        }
-        eachShare { slots, counts in
+        parallel.forEachShare(of: count) { share, slots in
             forEachCluster(slots) { _, zoom in
-                counts[zoom] &+= 1
+                next.base[share * zooms + zoom] &+= 1
                 return nil
             }
         }
         for (zoom, range) in table.ranges.enumerated() {
             var ordinal = range.lowerBound
-            for place in stride(from: zoom, to: shares * zooms, by: zooms) {
-                (next.base[place], ordinal) = (ordinal, ordinal &+ next.base[place])
+            for index in stride(from: zoom, to: shares * zooms, by: zooms) {
+                (next.base[index], ordinal) = (ordinal, ordinal &+ next.base[index])
             }
         }
-        eachShare { slots, next in
+        parallel.forEachShare(of: count) { share, slots in
             forEachCluster(slots) { former, zoom in
-                let ordinal = next[zoom]
-                next[zoom] = ordinal &+ 1
+                let ordinal = next.base[share * zooms + zoom]
+                next.base[share * zooms + zoom] = ordinal &+ 1
                 ordinals.base[former] = ordinal
                 formers.base[Int(ordinal)] = UInt32(truncatingIfNeeded: former)
                 return ordinal
@@ -80,16 +74,6 @@ struct ClusterNumbering {
         table.partitions = table.partitions.map(movedBehindPoints)
     }
 
-    private func inShares(_ body: (Int, Int) -> Void) { inShares(of: table.count, body) }
-
-    private func inShares(of count: Int, _ body: (Int, Int) -> Void) {
-        let shares = parallel.shares(of: count)
-        parallel.run(shares) { share in
-            let (start, end) = Parallel.bounds(share, of: shares, count: count)
-            body(start, end)
-        }
-    }
-
     /// Each zoom's ordinals in the order of the clusters' origins.
     private func sortedByOrigin() throws(ClusteringError) -> Scratch<UInt32> {
         let target = Scratch<UInt32>(capacity: table.count)
@@ -98,44 +82,45 @@ struct ClusterNumbering {
         for range in table.ranges {
             try parallel.stopIfCancelled()
             let first = Int(range.lowerBound)
-            inShares(of: range.count) { start, end in
-                for place in start..<end {
-                    keys.base[place] =
-                        UInt64(table.originIndexes.base[first + place]) << 32 | UInt64(first + place)
+            parallel.forEachShare(of: range.count) { _, indexes in
+                for index in indexes {
+                    keys.base[index] =
+                        UInt64(table.originIndexes.base[first + index]) << 32 | UInt64(first + index)
                 }
             }
             RadixSort.sort(
                 keys.base, spare: spare.base, count: range.count,
-                bits: Int.bitWidth - table.pointCount.leadingZeroBitCount, by: OriginKey(),
+                bits: Int.bitWidth - table.pointCount.leadingZeroBitCount, by: UpperHalf(),
                 parallel: parallel)
-            inShares(of: range.count) { start, end in
-                for place in start..<end {
-                    target.base[first + place] = UInt32(truncatingIfNeeded: keys.base[place])
+            parallel.forEachShare(of: range.count) { _, indexes in
+                for index in indexes {
+                    target.base[first + index] = UInt32(truncatingIfNeeded: keys.base[index])
                 }
             }
         }
         return withExtendedLifetime(spare) { target }
     }
 
+    /// A column by cluster in the new order.
     private func moved<Value: BitwiseCopyable>(_ column: Scratch<Value>) -> Scratch<Value> {
-        let target = Scratch<Value>(capacity: table.count)
-        inShares { start, end in
-            for ordinal in start..<end { target.base[ordinal] = column.base[Int(formers.base[ordinal])] }
-        }
-        return target
+        moved(column, after: 0) { $0 }
     }
 
+    /// A column by node in the new order.
     private func movedBehindPoints<Value: BitwiseCopyable>(_ column: Scratch<Value>) -> Scratch<Value> {
-        let points = table.pointCount
+        moved(column, after: table.pointCount) { $0 }
+    }
+
+    @inline(__always) private func moved<Value: BitwiseCopyable>(
+        _ column: Scratch<Value>, after points: Int, _ change: (Value) -> Value
+    ) -> Scratch<Value> {
         let target = Scratch<Value>(capacity: points + table.count)
-        let shares = parallel.shares(of: points)
-        parallel.run(shares) { share in
-            let (start, end) = Parallel.bounds(share, of: shares, count: points)
-            (target.base + start).update(from: column.base + start, count: end - start)
+        parallel.forEachShare(of: points) { _, points in
+            for point in points { target.base[point] = change(column.base[point]) }
         }
-        inShares { start, end in
-            for ordinal in start..<end {
-                target.base[points + ordinal] = column.base[points + Int(formers.base[ordinal])]
+        parallel.forEachShare(of: table.count) { _, clusters in
+            for ordinal in clusters {
+                target.base[points + ordinal] = change(column.base[points + Int(formers.base[ordinal])])
             }
         }
         return target
@@ -143,34 +128,24 @@ struct ClusterNumbering {
 
     private func moveChildren() {
         let (oldStarts, oldChildren) = (table.childStarts, table.children)
+        func childCount(_ ordinal: Int) -> UInt32 {
+            let former = Int(formers.base[ordinal])
+            return oldStarts.base[former + 1] &- oldStarts.base[former]
+        }
         let starts = Scratch<UInt32>(capacity: table.count + 1)
-        let shares = parallel.shares(of: table.count)
-        let sums = Scratch<Int>(capacity: shares)
-        parallel.run(shares) { share in
-            let (first, last) = Parallel.bounds(share, of: shares, count: table.count)
-            var end: UInt32 = 0
-            for ordinal in first..<last {
-                let former = Int(formers.base[ordinal])
-                starts.base[ordinal] = end
-                end &+= oldStarts.base[former + 1] &- oldStarts.base[former]
-            }
-            sums.base[share] = Int(end)
+        let (before, total) = parallel.sums(of: table.count) { clusters in
+            clusters.reduce(0) { $0 &+ Int(childCount($1)) }
         }
-        var before = (0..<shares).map { sums.base[$0] }
-        let count = Parallel.accumulate(&before)
-        parallel.run(shares) { share in
-            let (first, last) = Parallel.bounds(share, of: shares, count: table.count)
-            let shift = UInt32(truncatingIfNeeded: before[share])
-            for ordinal in first..<last { starts.base[ordinal] &+= shift }
-        }
-        starts.base[table.count] = UInt32(truncatingIfNeeded: count)
-        let children = Scratch<UInt32>(capacity: count)
-        inShares { first, last in
-            for ordinal in first..<last {
-                var source = Int(oldStarts.base[Int(formers.base[ordinal])])
-                for target in Int(starts.base[ordinal])..<Int(starts.base[ordinal + 1]) {
-                    children.base[target] = renumbered(node: oldChildren.base[source])
-                    source += 1
+        starts.base[table.count] = UInt32(truncatingIfNeeded: total)
+        let children = Scratch<UInt32>(capacity: total)
+        parallel.forEachShare(of: table.count) { share, clusters in
+            var target = UInt32(truncatingIfNeeded: before[share])
+            for ordinal in clusters {
+                starts.base[ordinal] = target
+                let source = Int(oldStarts.base[Int(formers.base[ordinal])])
+                for child in source..<source + Int(childCount(ordinal)) {
+                    children.base[Int(target)] = renumbered(node: oldChildren.base[child])
+                    target &+= 1
                 }
             }
         }
@@ -184,26 +159,8 @@ struct ClusterNumbering {
     }
 
     private func moveParents() {
-        let points = table.pointCount
-        let parents = table.parents
-        let target = Scratch<UInt32>(capacity: points + table.count)
-        func renumbered(_ parent: UInt32) -> UInt32 {
+        table.parents = moved(table.parents, after: table.pointCount) { parent in
             parent == NodeNumber.none ? parent : ordinals.base[Int(parent)]
         }
-        let shares = parallel.shares(of: points)
-        parallel.run(shares) { share in
-            let (start, end) = Parallel.bounds(share, of: shares, count: points)
-            for point in start..<end { target.base[point] = renumbered(parents.base[point]) }
-        }
-        inShares { start, end in
-            for ordinal in start..<end {
-                target.base[points + ordinal] = renumbered(parents.base[points + Int(formers.base[ordinal])])
-            }
-        }
-        table.parents = target
     }
-}
-
-private struct OriginKey: RadixKey {
-    @inline(__always) func key(_ element: UInt64) -> UInt64 { element &>> 32 }
 }

@@ -39,11 +39,9 @@ struct CrowdedClaims<Scalar: Coordinate> {
     /// Returns the node's position by order, or none, and makes all nodes pending.
     private func positionsByOrder(_ orders: Int) -> Scratch<UInt32> {
         let positions = Scratch<UInt32>(capacity: max(orders, list.count))
-        inShares(of: orders) { _, start, end in
-            (positions.base + start).initialize(repeating: NodeNumber.none, count: end - start)
-        }
-        inShares(of: list.count) { _, start, end in
-            for position in start..<end {
+        parallel.fill(positions.base, count: orders, with: NodeNumber.none)
+        parallel.forEachShare(of: list.count) { _, range in
+            for position in range {
                 positions.base[Int(list.entries[position].order)] = UInt32(truncatingIfNeeded: position)
                 states.base[position] = ClaimState.pending
             }
@@ -60,27 +58,27 @@ struct CrowdedClaims<Scalar: Coordinate> {
         let width = strips.count
         // By share and strip: first the number of nodes, then the index of the next one in the queue.
         let next = Scratch<UInt32>(repeating: 0, count: parallel.shares(of: orders) * width)
-        func forEachNode(_ share: Int, _ start: Int, _ end: Int, _ body: (UInt32, Int) -> Void) {
-            for order in start..<end where positions.base[order] != NodeNumber.none {
+        func forEachNode(_ share: Int, _ range: Range<Int>, _ body: (UInt32, Int) -> Void) {
+            for order in range where positions.base[order] != NodeNumber.none {
                 let position = positions.base[order]
                 body(position, share * width + ClaimStrip.index(of: position, strips, count: list.count))
             }
         }
-        inShares(of: orders) { share, start, end in
-            forEachNode(share, start, end) { next.base[$1] &+= 1 }
+        parallel.forEachShare(of: orders) { share, range in
+            forEachNode(share, range) { next.base[$1] &+= 1 }
         }
         var ends: [Int] = []
         var sum: UInt32 = 0
         for strip in strips.indices {
-            for place in stride(from: strip, to: parallel.shares(of: orders) * width, by: width) {
-                (next.base[place], sum) = (sum, sum &+ next.base[place])
+            for index in stride(from: strip, to: parallel.shares(of: orders) * width, by: width) {
+                (next.base[index], sum) = (sum, sum &+ next.base[index])
             }
             ends.append(Int(sum))
         }
-        inShares(of: orders) { share, start, end in
-            forEachNode(share, start, end) { position, place in
-                queue.base[Int(next.base[place])] = position
-                next.base[place] &+= 1
+        parallel.forEachShare(of: orders) { share, range in
+            forEachNode(share, range) { position, index in
+                queue.base[Int(next.base[index])] = position
+                next.base[index] &+= 1
             }
         }
         return ends
@@ -117,31 +115,16 @@ struct CrowdedClaims<Scalar: Coordinate> {
     }
 
     private func gatherClaimed(into target: Scratch<UInt32>) -> Int {
-        var counts = [Int](repeating: 0, count: parallel.shares(of: list.count))
-        counts.withUnsafeMutableBufferPointer { buffer in
-            let counts = Unchecked(buffer)
-            inShares(of: list.count) { share, start, end in
-                var count = 0
-                for position in start..<end where states.base[position] == ClaimState.claimed { count += 1 }
-                counts.value[share] = count
+        let (before, total) = parallel.sums(of: list.count) { range in
+            range.count { states.base[$0] == ClaimState.claimed }
+        }
+        parallel.forEachShare(of: list.count) { share, range in
+            var index = before[share]
+            for position in range where states.base[position] == ClaimState.claimed {
+                target.base[index] = UInt32(truncatingIfNeeded: position)
+                index &+= 1
             }
         }
-        let count = Parallel.accumulate(&counts)
-        inShares(of: list.count) { share, start, end in
-            var place = counts[share]
-            for position in start..<end where states.base[position] == ClaimState.claimed {
-                target.base[place] = UInt32(truncatingIfNeeded: position)
-                place &+= 1
-            }
-        }
-        return count
-    }
-
-    private func inShares(of count: Int, _ body: (_ share: Int, _ start: Int, _ end: Int) -> Void) {
-        let shares = parallel.shares(of: count)
-        parallel.run(shares) { share in
-            let (start, end) = Parallel.bounds(share, of: shares, count: count)
-            body(share, start, end)
-        }
+        return total
     }
 }

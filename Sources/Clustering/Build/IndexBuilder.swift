@@ -307,10 +307,10 @@ struct IndexBuilder<Scalar: Coordinate> {
         }
         for (group, members) in passedOn.enumerated() {
             // The claimant's own index is known here, and its members' follow it.
-            var place = newOrders.base[Int(tooSmall[group] >> 32)]
+            var rank = newOrders.base[Int(tooSmall[group] >> 32)]
             for order in members {
-                place += 1
-                newOrders.base[Int(order)] = place
+                rank += 1
+                newOrders.base[Int(order)] = rank
             }
         }
         list.renumber(newOrders.base)

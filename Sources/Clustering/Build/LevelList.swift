@@ -87,20 +87,15 @@ final class LevelList<Scalar: Coordinate> {
     }
 
     private func findRows() {
-        let shares = parallel.shares(of: count)
-        var counts = [Int](repeating: 0, count: shares)
-        counts.withUnsafeMutableBufferPointer { counts in
-            let target = Unchecked(counts)
-            parallel.run(shares) { share in
-                var rows = 0
-                self.forEachRowStart(share, of: shares) { _, _ in rows += 1 }
-                target.value[share] = rows
-            }
+        let (before, total) = parallel.sums(of: count) { range in
+            var rows = 0
+            self.forEachRowStart(range) { _, _ in rows += 1 }
+            return rows
         }
-        rowCount = Parallel.accumulate(&counts)
-        parallel.run(shares) { share in
-            var row = counts[share]
-            self.forEachRowStart(share, of: shares) { index, key in
+        rowCount = total
+        parallel.forEachShare(of: count) { share, range in
+            var row = before[share]
+            self.forEachRowStart(range) { index, key in
                 self.rowKeys.base[row] = key
                 self.rowStarts.base[row] = UInt32(truncatingIfNeeded: index)
                 row += 1
@@ -109,13 +104,10 @@ final class LevelList<Scalar: Coordinate> {
         rowStarts.base[rowCount] = UInt32(truncatingIfNeeded: count)
     }
 
-    /// Calls `body` with the index of each entry of a share that is the first of its row, and with the row's key.
-    @inline(__always) private func forEachRowStart(
-        _ share: Int, of shares: Int, _ body: (Int, UInt64) -> Void
-    ) {
-        let (start, end) = Parallel.bounds(share, of: shares, count: count)
-        var previous = start > 0 ? rowKey(entries[start - 1]) : UInt64.max
-        for index in start..<end {
+    /// Calls `body` with the index of each entry of a range that is the first of its row, and with the row's key.
+    @inline(__always) private func forEachRowStart(_ range: Range<Int>, _ body: (Int, UInt64) -> Void) {
+        var previous = range.lowerBound > 0 ? rowKey(entries[range.lowerBound - 1]) : UInt64.max
+        for index in range {
             let key = rowKey(entries[index])
             if key != previous { body(index, key) }
             previous = key
@@ -178,7 +170,7 @@ final class LevelList<Scalar: Coordinate> {
     ) {
         var shares = plan(doubling: doubling, arrivals: arrivals, arrivalCount: arrivalCount)
         let shareCount = shares.count
-        place(&shares, survivors: survivors(in: shares, states))
+        assignOutputs(&shares, survivors: survivors(in: shares, states))
         shares.withUnsafeMutableBufferPointer { buffer in
             // Each share accesses only its own element of the buffer and its own part of the outputs.
             let plans = Unchecked(buffer.baseAddress)
@@ -244,7 +236,7 @@ final class LevelList<Scalar: Coordinate> {
     }
 
     /// Assigns each share its part of the output.
-    private func place(_ shares: inout [Share], survivors: [Int]) {
+    private func assignOutputs(_ shares: inout [Share], survivors: [Int]) {
         var (output, rowOutput) = (0, 0)
         for (index, survivors) in survivors.enumerated() {
             shares[index].outputStart = output

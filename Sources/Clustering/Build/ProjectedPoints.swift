@@ -72,13 +72,11 @@ extension PointColumns {
         let (x, y) = (
             Scratch<Scalar>(capacity: longitudes.count), Scratch<Scalar>(capacity: longitudes.count)
         )
-        let shares = parallel.shares(of: longitudes.count)
-        parallel.run(shares) { share in
-            let (start, end) = Parallel.bounds(share, of: shares, count: longitudes.count)
-            for index in start..<end {
+        parallel.forEachShare(of: longitudes.count) { _, indexes in
+            for index in indexes {
                 if parallel.stops(at: index) { return }
-                let place = options.unitPosition(longitudes[index], latitudes[index])
-                (x.base[index], y.base[index]) = (Scalar(place.x), Scalar(place.y))
+                let position = options.unitPosition(longitudes[index], latitudes[index])
+                (x.base[index], y.base[index]) = (Scalar(position.x), Scalar(position.y))
             }
         }
         try parallel.stopIfCancelled()

@@ -42,7 +42,7 @@ struct SpatialOrder<Scalar: Coordinate> {
             parallel.forEachPart(of: share, of: shares, count: count) { nodes in
                 for node in nodes {
                     fetchParent(of: min(node &+ Self.distance, count &- 1))
-                    let (x, y) = place(node)
+                    let (x, y) = position(node)
                     let (firstZoom, lastZoom) = life(node)
                     items.base[node] = Item(
                         code: ZOrderCurve.code(x, y), node: UInt32(truncatingIfNeeded: node),
@@ -60,18 +60,13 @@ struct SpatialOrder<Scalar: Coordinate> {
     /// Sorts clusters of the same zoom in the same cell of the curve by their origins. Their former ordinals depend on the number of
     /// threads.
     private func orderByOrigin(_ items: UnsafeMutablePointer<Item>, count: Int) {
-        let shares = parallel.shares(of: count)
-        var runs = [[Range<Int>]](repeating: [], count: shares)
-        runs.withUnsafeMutableBufferPointer { runs in
-            let runs = Unchecked(runs)
-            parallel.run(shares) { share in
-                runs.value[share] = self.runs(items, share, of: shares, count: count)
-            }
-            parallel.run(shares) { share in
-                for run in runs.value[share] {
-                    var run = UnsafeMutableBufferPointer(start: items + run.lowerBound, count: run.count)
-                    run.sort { origin($0) < origin($1) }
-                }
+        let runs = parallel.map(parallel.shares(of: count)) { share, _ in
+            self.runs(items, share, of: parallel.shares(of: count), count: count)
+        }
+        parallel.run(runs.count) { share in
+            for run in runs[share] {
+                var run = UnsafeMutableBufferPointer(start: items + run.lowerBound, count: run.count)
+                run.sort { origin($0) < origin($1) }
             }
         }
     }
@@ -117,7 +112,7 @@ struct SpatialOrder<Scalar: Coordinate> {
         try numbering.apply()
     }
 
-    @inline(__always) private func place(_ node: Int) -> (Scalar, Scalar) {
+    @inline(__always) private func position(_ node: Int) -> (Scalar, Scalar) {
         if node < table.pointCount { return (points.x.base[node], points.y.base[node]) }
         let ordinal = node - table.pointCount
         return (Scalar(table.x.base[ordinal]), Scalar(table.y.base[ordinal]))
@@ -180,7 +175,7 @@ struct SpatialOrder<Scalar: Coordinate> {
     ) {
         for slot in nodes {
             let node = items[slot].node
-            let (x, y) = place(Int(node))
+            let (x, y) = position(Int(node))
             slots[slot] = SpatialSlot(x: x, y: y, node: node)
         }
     }

@@ -121,7 +121,7 @@ extension GreedyPassUpdate {
         guard nodes.count > 1 else { return }
         var ranked = nodes.map { (order: layers.order(of: NodeKey(rawValue: $0)), node: $0) }
         ranked.sort { $0.order < $1.order }
-        for place in nodes.indices { nodes[place] = ranked[place].node }
+        for index in nodes.indices { nodes[index] = ranked[index].node }
     }
 
     /// Claimants whose claims may have changed. Clusters that certainly no longer exist are added to `dying`.
@@ -162,9 +162,9 @@ extension GreedyPassUpdate {
 
     private func isSame(_ cluster: Int, _ members: [UInt32]) -> Bool {
         guard layers.childCount(ofCluster: cluster) == members.count + 1 else { return false }
-        return members.indices.allSatisfy { place in
-            let member = NodeKey(rawValue: members[place])
-            return isOld(member) && layers.child(place + 1, ofCluster: cluster) == member
+        return members.indices.allSatisfy { index in
+            let member = NodeKey(rawValue: members[index])
+            return isOld(member) && layers.child(index + 1, ofCluster: cluster) == member
         }
     }
 }

@@ -226,3 +226,40 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
         }
     }
 }
+
+/// Nodes waiting to be visited, ordered by label: a binary heap (Williams, 1964).
+struct OrderHeap {
+    private struct Item {
+        let order: OrderLabel
+        let key: NodeKey
+    }
+
+    private var items: [Item] = []
+
+    mutating func push(_ key: NodeKey, order: OrderLabel) {
+        items.append(Item(order: order, key: key))
+        var index = items.count - 1
+        while index > 0, items[(index - 1) / 2].order > items[index].order {
+            items.swapAt(index, (index - 1) / 2)
+            index = (index - 1) / 2
+        }
+    }
+
+    mutating func pop() -> NodeKey? {
+        guard let first = items.first else { return nil }
+        let last = items.removeLast()
+        guard !items.isEmpty else { return first.key }
+        items[0] = last
+        var index = 0
+        while true {
+            var least = index
+            for child in 2 * index + 1...2 * index + 2
+            where child < items.count && items[child].order < items[least].order {
+                least = child
+            }
+            if least == index { return first.key }
+            items.swapAt(index, least)
+            index = least
+        }
+    }
+}

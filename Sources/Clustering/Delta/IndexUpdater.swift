@@ -37,7 +37,7 @@ struct IndexUpdater<Scalar: Coordinate> {
 
     /// Applies the changes; returns whether they were applied completely. If not, the layers are unusable.
     mutating func run(_ changes: PointChanges) -> Bool {
-        var (departed, arrived) = place(changes)
+        var (departed, arrived) = record(changes)
         apply(departed, arrived, at: layers.options.maximumZoom + 1)
         var zoom = layers.options.maximumZoom
         while zoom >= layers.options.minimumZoom, !(departed.isEmpty && arrived.isEmpty) {
@@ -68,15 +68,15 @@ struct IndexUpdater<Scalar: Coordinate> {
     }
 
     /// Records the changes of the points themselves.
-    private mutating func place(_ changes: PointChanges) -> ([Departure], [NodeKey]) {
+    private mutating func record(_ changes: PointChanges) -> ([Departure], [NodeKey]) {
         var departed: [Departure] = []
         var arrived: [NodeKey] = []
         for point in changes.removed.map(\.rawValue) + changes.moved.map(\.point.rawValue) {
             departed.append(layers.departure(NodeKey(rawValue: point), positions))
         }
         for point in changes.removed {
-            if let place = layers.delta.placed[point.rawValue] {
-                layers.delta.placements[Int(place)].isAlive = false
+            if let row = layers.delta.placed[point.rawValue] {
+                layers.delta.placements[Int(row)].isAlive = false
             }
             layers.delta.removedPoints.append(point.rawValue)
         }
@@ -112,10 +112,10 @@ struct IndexUpdater<Scalar: Coordinate> {
 
     /// Applies departures and arrivals to a level.
     private mutating func apply(_ departed: [Departure], _ arrived: [NodeKey], at level: Int) {
-        let place = level - layers.options.minimumZoom
+        let index = level - layers.options.minimumZoom
         let bit: UInt32 = 1 << UInt32(level)
         for departure in departed
-        where !layers.delta.levels[place].remove(departure.key, x: departure.x, y: departure.y) {
+        where !layers.delta.levels[index].remove(departure.key, x: departure.x, y: departure.y) {
             layers.delta.tombstones.set(
                 departure.key.rawValue, (layers.delta.tombstones[departure.key.rawValue] ?? 0) | bit)
         }
@@ -124,7 +124,7 @@ struct IndexUpdater<Scalar: Coordinate> {
                 layers.delta.tombstones.set(key.rawValue, (layers.delta.tombstones[key.rawValue] ?? 0) & ~bit)
             } else {
                 let (x, y) = layers.compared(key, positions)
-                layers.delta.levels[place].insert(key, x: x, y: y)
+                layers.delta.levels[index].insert(key, x: x, y: y)
             }
         }
     }
@@ -156,5 +156,131 @@ struct IndexUpdater<Scalar: Coordinate> {
         }
         layers.delta.clusterCount += made.count
         return made
+    }
+}
+
+/// The sums over the members of planned clusters, computed as `ClusterFormer` does: in order, the origin first.
+struct ClusterSums {
+    struct Sum {
+        var x = 0.0
+        var y = 0.0
+        var weight = 0.0
+        var count: UInt32 = 0
+    }
+
+    /// The sums, by plan.
+    let all: [Sum]
+
+    /// - Parameter positions: a cache of point positions for each thread.
+    init<Scalar: Coordinate>(
+        _ outcome: LevelOutcome, _ layers: LayeredIndex, _ positions: [PointPositionCache<Scalar>],
+        _ parallel: Parallel
+    ) {
+        let plans = outcome.plans
+        let count = parallel.shares(of: plans.count, perThread: 4)
+        let parts = parallel.map(count) { number, thread in
+            let (start, end) = Parallel.bounds(number, of: count, count: plans.count)
+            return plans[start..<end].map { plan in
+                Self.sum(outcome.members[plan.start..<plan.start + plan.count], layers, positions[thread])
+            }
+        }
+        all = parts.count == 1 ? parts[0] : Array(parts.joined())
+    }
+
+    private static func sum<Scalar: Coordinate>(
+        _ members: ArraySlice<NodeKey>, _ layers: LayeredIndex, _ positions: PointPositionCache<Scalar>
+    ) -> Sum {
+        var sum = Sum()
+        for member in members {
+            let (x, y) = layers.exact(member, positions)
+            let share = layers.weight(of: member)
+            sum.x += x * share
+            sum.y += y * share
+            sum.weight += share
+            sum.count &+= layers.pointCount(of: member)
+        }
+        // Only in an index that is lost. Its centre must still be a number.
+        if !(sum.weight > 0) { sum.weight = 1 }
+        return sum
+    }
+}
+
+/// Reads the nodes of an index's levels during an update. It must be released before the layers change, because
+/// they would otherwise be copied.
+///
+/// A class, so that a search retains one object instead of each of the layers' parts.
+final class LevelReader<Scalar: Coordinate> {
+    let layers: LayeredIndex
+    let spatial: SpatialIndex<Scalar>
+    let positions: PointPositionCache<Scalar>
+
+    init(layers: LayeredIndex, spatial: SpatialIndex<Scalar>, positions: PointPositionCache<Scalar>) {
+        self.layers = layers
+        self.spatial = spatial
+        self.positions = positions
+    }
+
+    func departure(_ key: NodeKey) -> Departure { layers.departure(key, positions) }
+
+    @inline(__always) func compared(_ key: NodeKey) -> (x: Double, y: Double) {
+        layers.compared(key, positions)
+    }
+
+    @inline(__always) func exact(_ key: NodeKey) -> (x: Double, y: Double) { layers.exact(key, positions) }
+
+    /// Calls `body` with the nodes at a level within a distance of a position, in no particular order.
+    ///
+    /// - Parameters:
+    ///   - reach: the distance along each axis.
+    ///   - squared: the square of the distance.
+    @inline(__always) func visit(
+        around x: Double, _ y: Double, reach: Double, squared: Double, level: Int,
+        _ body: (NodeKey, Double, Double) -> Void
+    ) {
+        let box = UnitBox(around: x, y, reach: reach)
+        // Nodes in the box's corners are left out first, because the rest is read from memory far apart.
+        @inline(__always) func isNear(_ otherX: Double, _ otherY: Double) -> Bool {
+            let (dx, dy) = (otherX - x, otherY - y)
+            return dx * dx + dy * dy <= squared
+        }
+        spatial.visitTogether(box, zoom: level) { slot in
+            let (slotX, slotY) = (Double(slot.x), Double(slot.y))
+            guard isNear(slotX, slotY) else { return }
+            let key = layers.key(ofBase: slot.node)
+            if !layers.delta.hides(key, at: level) { body(key, slotX, slotY) }
+        }
+        layers.delta.levels[level - layers.options.minimumZoom].visit(box) {
+            if isNear($0.x, $0.y) { body($0.key, $0.x, $0.y) }
+        }
+    }
+}
+
+extension LayeredIndex {
+    /// A node's position for comparisons with other nodes: rounded to the index's number type.
+    @inline(__always) func compared<Scalar>(
+        _ key: NodeKey, _ positions: PointPositionCache<Scalar>
+    ) -> (x: Double, y: Double) {
+        guard key.isCluster else { return position(ofPoint: key.rawValue, positions) }
+        let (x, y) = center(ofCluster: key.number)
+        return (Double(Scalar(x)), Double(Scalar(y)))
+    }
+
+    /// A node's position as a claimant: for a cluster the exact centre.
+    @inline(__always) func exact<Scalar>(
+        _ key: NodeKey, _ positions: PointPositionCache<Scalar>
+    ) -> (x: Double, y: Double) {
+        key.isCluster ? center(ofCluster: key.number) : position(ofPoint: key.rawValue, positions)
+    }
+
+    func departure<Scalar>(_ key: NodeKey, _ positions: PointPositionCache<Scalar>) -> Departure {
+        let (x, y) = compared(key, positions)
+        return Departure(key: key, parent: parent(of: key), x: x, y: y)
+    }
+
+    private func position<Scalar>(
+        ofPoint point: UInt32, _ positions: PointPositionCache<Scalar>
+    ) -> (x: Double, y: Double) {
+        guard let placement = delta.placement(of: point) else { return positions[point] }
+        return (placement.x, placement.y)
     }
 }

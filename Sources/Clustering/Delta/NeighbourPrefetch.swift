@@ -58,10 +58,10 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
             return Self.share(sorted[start..<end], search.with(positions[thread]))
         }
         compared = shares.reduce(0) { $0 + $1.compared }
-        var place: UInt32 = 0
+        var index: UInt32 = 0
         for node in sorted {
-            visitIndexes.set(node.key.rawValue, place)
-            place += 1
+            visitIndexes.set(node.key.rawValue, index)
+            index += 1
         }
         starts = (0..<count).map { Parallel.bounds($0, of: count, count: sorted.count).start }
     }
@@ -80,11 +80,11 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
             return PlacedNode(key: key, x: x, y: y)
         }
         // Sorting moves 16 bytes per node.
-        var ranked = nodes.enumerated().map { place, node in
-            (code: ZOrderCurve.code(node.x, node.y), place: UInt32(truncatingIfNeeded: place))
+        var ranked = nodes.enumerated().map { index, node in
+            (code: ZOrderCurve.code(node.x, node.y), index: UInt32(truncatingIfNeeded: index))
         }
         ranked.sort { $0.code < $1.code }
-        return ranked.map { nodes[Int($0.place)] }
+        return ranked.map { nodes[Int($0.index)] }
     }
 
     private static func share(_ nodes: ArraySlice<PlacedNode>, _ search: Search) -> Share {
@@ -112,10 +112,10 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
 
     /// The prefetched data of a node; nil if there are none.
     func find(_ key: NodeKey) -> Found? {
-        guard let place = visitIndexes[key.rawValue] else { return nil }
+        guard let index = visitIndexes[key.rawValue] else { return nil }
         var share = starts.count - 1
-        while starts[share] > place { share -= 1 }
-        return Found(share: share, visit: shares[share].visits[Int(place) - starts[share]])
+        while starts[share] > index { share -= 1 }
+        return Found(share: share, visit: shares[share].visits[Int(index) - starts[share]])
     }
 
     /// The formerly unclaimed earlier nodes that reach a node.

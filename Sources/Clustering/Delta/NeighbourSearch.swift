@@ -163,8 +163,8 @@ struct NeighbourSearch<Scalar: Coordinate> {
         }
         guard neighbours.count <= limit else { return }
         // The orders are read in one loop, so that the waits for memory overlap.
-        for place in neighbours.indices {
-            neighbours[place].order = level.layers.order(of: neighbours[place].key)
+        for index in neighbours.indices {
+            neighbours[index].order = level.layers.order(of: neighbours[index].key)
         }
     }
 
@@ -252,10 +252,10 @@ struct NeighbourSearch<Scalar: Coordinate> {
 
     /// Reads the orders of all neighbours in one loop, so that the waits for memory overlap.
     private func lookUpOrders(_ neighbours: inout [Neighbour]) {
-        for place in neighbours.indices {
-            let key = neighbours[place].key
-            neighbours[place].order = level.layers.order(of: key)
-            neighbours[place].isMade = key.isCluster && level.layers.zoom(ofCluster: key.number) == zoom
+        for index in neighbours.indices {
+            let key = neighbours[index].key
+            neighbours[index].order = level.layers.order(of: key)
+            neighbours[index].isMade = key.isCluster && level.layers.zoom(ofCluster: key.number) == zoom
         }
     }
 

@@ -69,10 +69,10 @@ struct ClaimedNodes {
     }
 
     func forEach(of claimant: UInt32, _ body: (UInt32) -> Void) {
-        var place = heads[claimant] ?? .max
-        while place != .max {
-            body(links[Int(place)].key)
-            place = links[Int(place)].next
+        var link = heads[claimant] ?? .max
+        while link != .max {
+            body(links[Int(link)].key)
+            link = links[Int(link)].next
         }
     }
 }
@@ -82,4 +82,70 @@ public struct IndexUpdate: Sendable {
     public let index: ClusterIndex
     /// The clusters that the changes made, by ordinal: a cluster's children have lower ordinals than the cluster.
     public let made: Range<UInt32>
+}
+
+extension ClusterIndex {
+    /// The index that the next added point gets: one above those of all points that ever existed.
+    public var pointLimit: Int { layers.delta.pointLimit }
+
+    /// Whether `updated` can apply changes: it can if two points suffice for a cluster.
+    ///
+    /// If a cluster needs three points or more, nodes that failed to form one are passed to the next level in an
+    /// order that differs from the input's, so one point may change the order of all.
+    public var takesUpdates: Bool { options.minimumPoints <= 2 }
+
+    /// Returns the index after changes. All answers, including the order of nodes, equal those of an index built
+    /// from the resulting points; only ids of clusters differ. This index stays unchanged.
+    ///
+    /// Ids: a cluster that the changes do not affect keeps its id. A cluster that they create or change has an id
+    /// of a different form, which stays the same while a cluster of its zoom grows from the same point.
+    ///
+    /// - Parameters:
+    ///   - threads: how many threads may work at once; the result does not depend on it.
+    ///   - areOnDisk: whether `coordinates` may have to read from a disk. The result does not depend on it.
+    ///   - coordinates: returns the coordinates of a point that is neither among the changes nor was placed by
+    ///     earlier ones. Called on any of the threads.
+    /// - Returns: nil if applying the changes would cost more than a rebuild, or is not possible.
+    /// - Complexity: the neighbourhoods of the changes and of the clusters that contain them, plus one reference
+    ///   for about every hundred nodes that earlier changes made.
+    public func updated(
+        _ changes: PointChanges, threads: Int = 1, areOnDisk: Bool = false,
+        coordinates: @Sendable (PointIndex) -> (longitude: Double, latitude: Double)
+    ) -> IndexUpdate? {
+        updated(
+            changes, threads: threads, limit: Self.nodeLimit, areOnDisk: areOnDisk, coordinates: coordinates)
+    }
+
+    /// - Parameter limit: the maximum number of nodes.
+    func updated(
+        _ changes: PointChanges, threads: Int, limit: Int, areOnDisk: Bool = false,
+        coordinates: @Sendable (PointIndex) -> (longitude: Double, latitude: Double)
+    ) -> IndexUpdate? {
+        guard takesUpdates, changes.count <= max(64, pointCount / 16),
+            2 * (pointLimit + changes.added.count) <= limit
+        else { return nil }
+        let changed: LayeredIndex? =
+            switch layers.base.spatial {
+            case .float(let spatial):
+                withoutActuallyEscaping(coordinates) { run(changes, spatial, threads, areOnDisk, $0) }
+            case .double(let spatial):
+                withoutActuallyEscaping(coordinates) { run(changes, spatial, threads, areOnDisk, $0) }
+            }
+        // A built index has fewer clusters than points, but updates leave the numbers of former clusters unused.
+        guard let changed, 2 * changed.clusterLimit <= limit else { return nil }
+        let made =
+            UInt32(truncatingIfNeeded: layers.clusterLimit)..<UInt32(truncatingIfNeeded: changed.clusterLimit)
+        return IndexUpdate(index: ClusterIndex(changed, lineage: lineage), made: made)
+    }
+
+    private func run<Scalar: Coordinate>(
+        _ changes: PointChanges, _ spatial: SpatialIndex<Scalar>, _ threads: Int,
+        _ areOnDisk: Bool,
+        _ coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
+    ) -> LayeredIndex? {
+        var updater = IndexUpdater(
+            layers: layers, spatial: spatial, threads: threads, areOnDisk: areOnDisk,
+            coordinates: coordinates)
+        return updater.run(changes) ? updater.layers : nil
+    }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// The convex hull of positions, in the plane of longitude and latitude.
 public enum ConvexHull: Equatable, Sendable {
@@ -18,10 +19,10 @@ public enum ConvexHull: Equatable, Sendable {
     /// - Returns: nil if cancelled.
     /// - Complexity: O(n) for most data, O(n log n) at worst.
     public static func hull(
-        of places: [Position], isCancelled: () -> Bool = { false }
+        of positions: [Position], isCancelled: () -> Bool = { false }
     ) -> ConvexHull? {
-        guard !places.isEmpty, !isCancelled() else { return nil }
-        var corners = outside(of: octagon(around: places), places)
+        guard !positions.isEmpty, !isCancelled() else { return nil }
+        var corners = outside(of: octagon(around: positions), positions)
         if isCancelled() { return nil }
         guard sort(&corners, isCancelled) else { return nil }
         let first = corners[0]
@@ -40,32 +41,32 @@ public enum ConvexHull: Equatable, Sendable {
 
     /// Sorts from west to east, then from south to north: in pieces, which are then merged. Returns false if
     /// cancelled.
-    private static func sort(_ places: inout [Position], _ isCancelled: () -> Bool) -> Bool {
+    private static func sort(_ positions: inout [Position], _ isCancelled: () -> Bool) -> Bool {
         var width = piece
-        for start in stride(from: 0, to: places.count, by: width) {
+        for start in stride(from: 0, to: positions.count, by: width) {
             if isCancelled() { return false }
-            places[start..<min(start + width, places.count)].sort(by: isBefore)
+            positions[start..<min(start + width, positions.count)].sort(by: isBefore)
         }
         var merged: [Position] = []
-        while width < places.count {
+        while width < positions.count {
             merged.removeAll(keepingCapacity: true)
-            merged.reserveCapacity(places.count)
-            for start in stride(from: 0, to: places.count, by: 2 * width) {
-                let middle = min(start + width, places.count)
-                let end = min(middle + width, places.count)
+            merged.reserveCapacity(positions.count)
+            for start in stride(from: 0, to: positions.count, by: 2 * width) {
+                let middle = min(start + width, positions.count)
+                let end = min(middle + width, positions.count)
                 var (left, right) = (start, middle)
                 while left < middle || right < end {
                     if merged.count % piece == 0, isCancelled() { return false }
-                    if right == end || left < middle && !isBefore(places[right], places[left]) {
-                        merged.append(places[left])
+                    if right == end || left < middle && !isBefore(positions[right], positions[left]) {
+                        merged.append(positions[left])
                         left += 1
                     } else {
-                        merged.append(places[right])
+                        merged.append(positions[right])
                         right += 1
                     }
                 }
             }
-            swap(&places, &merged)
+            swap(&positions, &merged)
             width *= 2
         }
         return !isCancelled()
@@ -77,56 +78,73 @@ public enum ConvexHull: Equatable, Sendable {
     }
 
     /// The vertices of the chain: from the first to the last position, with all other positions on its left.
-    private static func chain(_ places: some Sequence<Position>) -> [Position] {
+    private static func chain(_ positions: some Sequence<Position>) -> [Position] {
         var chain: [Position] = []
-        for place in places {
+        for position in positions {
             while chain.count >= 2,
-                Orientation.sign(chain[chain.count - 2], chain[chain.count - 1], place) <= 0
+                Orientation.sign(chain[chain.count - 2].plane, chain[chain.count - 1].plane, position.plane) <= 0
             {
                 chain.removeLast()
             }
-            if chain.last != place { chain.append(place) }
+            if chain.last != position { chain.append(position) }
         }
         return chain
     }
 
     /// The outermost positions in eight directions, counter-clockwise from the west.
-    private static func octagon(around places: [Position]) -> [Position] {
-        var extremes = [Position](repeating: places[0], count: 8)
+    private static func octagon(around positions: [Position]) -> [Position] {
+        var extremes = [Position](repeating: positions[0], count: 8)
         var reach = [Double](repeating: -.infinity, count: 8)
-        func consider(_ direction: Int, _ value: Double, _ place: Position) {
+        func consider(_ direction: Int, _ value: Double, _ position: Position) {
             if value > reach[direction] {
                 reach[direction] = value
-                extremes[direction] = place
+                extremes[direction] = position
             }
         }
-        for place in places {
-            let (x, y) = (place.longitude, place.latitude)
-            consider(0, -x, place)
-            consider(1, -x - y, place)
-            consider(2, -y, place)
-            consider(3, x - y, place)
-            consider(4, x, place)
-            consider(5, x + y, place)
-            consider(6, y, place)
-            consider(7, y - x, place)
+        for position in positions {
+            let (x, y) = (position.longitude, position.latitude)
+            consider(0, -x, position)
+            consider(1, -x - y, position)
+            consider(2, -y, position)
+            consider(3, x - y, position)
+            consider(4, x, position)
+            consider(5, x + y, position)
+            consider(6, y, position)
+            consider(7, y - x, position)
         }
         return extremes
     }
 
     /// The positions that are not certainly inside a ring of corners. Equal neighbours are first removed from the
     /// ring, because they have no inside.
-    private static func outside(of ring: [Position], _ places: [Position]) -> [Position] {
+    private static func outside(of ring: [Position], _ positions: [Position]) -> [Position] {
         var corners: [Position] = []
         for corner in ring where corner != corners.last { corners.append(corner) }
         if corners.count > 1, corners.first == corners.last { corners.removeLast() }
-        guard corners.count >= 3 else { return places }
-        return places.filter { place in
+        guard corners.count >= 3 else { return positions }
+        return positions.filter { position in
             for index in corners.indices {
                 let next = index + 1 == corners.count ? 0 : index + 1
-                if !Orientation.isCertainlyLeft(corners[index], corners[next], place) { return true }
+                if !Orientation.isCertainlyLeft(corners[index].plane, corners[next].plane, position.plane) {
+                    return true
+                }
             }
             return false
         }
     }
+}
+
+/// A position in degrees.
+public struct Position: Hashable, Sendable, BitwiseCopyable {
+    public var longitude: Double
+    public var latitude: Double
+
+    @inlinable public init(longitude: Double, latitude: Double) {
+        self.longitude = longitude
+        self.latitude = latitude
+    }
+}
+
+extension Position {
+    @inline(__always) var plane: SIMD2<Double> { SIMD2(longitude, latitude) }
 }

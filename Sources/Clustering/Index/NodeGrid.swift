@@ -37,16 +37,16 @@ struct NodeGrid: Sendable {
     mutating func remove(_ key: NodeKey, x: Double, y: Double) -> Bool {
         guard !entries.isEmpty else { return false }
         let bucket = bucket(column(x), column(y))
-        guard let place = unlink(bucket, where: { $0.key == key }) else { return false }
+        guard let index = unlink(bucket, where: { $0.key == key }) else { return false }
         // The last entry fills the gap.
         let last = entries.count - 1
-        if Int(place) != last {
+        if Int(index) != last {
             var moved = entries[last]
             let movedBucket = self.bucket(column(moved.x), column(moved.y))
             _ = unlink(movedBucket, where: { $0.key == moved.key })
             moved.next = heads[movedBucket]
-            entries[Int(place)] = moved
-            heads[movedBucket] = place
+            entries[Int(index)] = moved
+            heads[movedBucket] = index
         }
         entries.removeLast()
         return true
@@ -61,24 +61,24 @@ struct NodeGrid: Sendable {
         let cells = (east - west + 1) * (south - north + 1)
         // Examining a cell costs about as much as examining two entries.
         if cells > 64, cells * 2 > entries.count {
-            for place in entries.indices {
-                let entry = entries[place]
+            for index in entries.indices {
+                let entry = entries[index]
                 if box.contains(entry.x, entry.y) { body(entry) }
             }
             return
         }
         for row in north...south {
             for column in west...east {
-                var place = heads[bucket(column, row)]
-                while place >= 0 {
-                    let entry = entries[Int(place)]
+                var index = heads[bucket(column, row)]
+                while index >= 0 {
+                    let entry = entries[Int(index)]
                     // Different cells may share a bucket: each entry is visited for its own cell only.
                     if box.contains(entry.x, entry.y), self.column(entry.x) == column,
                         self.column(entry.y) == row
                     {
                         body(entry)
                     }
-                    place = entry.next
+                    index = entry.next
                 }
             }
         }
@@ -86,31 +86,31 @@ struct NodeGrid: Sendable {
 
     private mutating func unlink(_ bucket: Int, where isWanted: (Entry) -> Bool) -> Int32? {
         var previous: Int32 = -1
-        var place = heads[bucket]
-        while place >= 0 {
-            let next = entries[Int(place)].next
-            if isWanted(entries[Int(place)]) {
+        var index = heads[bucket]
+        while index >= 0 {
+            let next = entries[Int(index)].next
+            if isWanted(entries[Int(index)]) {
                 if previous < 0 { heads[bucket] = next } else { entries[Int(previous)].next = next }
-                return place
+                return index
             }
-            previous = place
-            place = next
+            previous = index
+            index = next
         }
         return nil
     }
 
     private mutating func rehash(_ size: Int) {
         heads = PagedArray(repeating: -1, count: size)
-        for place in entries.indices {
-            let bucket = bucket(column(entries[place].x), column(entries[place].y))
-            entries[place].next = heads[bucket]
-            heads[bucket] = Int32(truncatingIfNeeded: place)
+        for index in entries.indices {
+            let bucket = bucket(column(entries[index].x), column(entries[index].y))
+            entries[index].next = heads[bucket]
+            heads[bucket] = Int32(truncatingIfNeeded: index)
         }
     }
 
     /// The column or row of a position; positions beyond the world count as at its edge.
-    @inline(__always) private func column(_ place: Double) -> Int {
-        Int(max(0, min(1, place)) * cellsAcross)
+    @inline(__always) private func column(_ position: Double) -> Int {
+        Int(max(0, min(1, position)) * cellsAcross)
     }
 
     @inline(__always) private func bucket(_ column: Int, _ row: Int) -> Int {

@@ -40,7 +40,7 @@ extension ClusterIndex {
         /// Calls `body` with all leaves in order, without a search for each leaf.
         @inline(__always) func visit(_ body: (PointIndex) -> Void) {
             guard !runs.isEmpty else {
-                for place in start..<start + endIndex { body(PointIndex(rawValue: leaves[within: place])) }
+                for index in start..<start + endIndex { body(PointIndex(rawValue: leaves[within: index])) }
                 return
             }
             for (number, run) in runs.enumerated() {
@@ -49,8 +49,8 @@ extension ClusterIndex {
                     continue
                 }
                 let end = number + 1 < runs.count ? runs[number + 1].position : endIndex
-                for place in run.first..<Swift.max(run.first, run.first + end - run.position) {
-                    body(PointIndex(rawValue: leaves[within: place]))
+                for index in run.first..<Swift.max(run.first, run.first + end - run.position) {
+                    body(PointIndex(rawValue: leaves[within: index]))
                 }
             }
         }
@@ -91,16 +91,16 @@ extension LayeredIndex {
 extension ClusterIndex {
     /// A cluster's children: the node from which it grew, then those that joined it, in the order of their origins.
     public func children(of cluster: ClusterOrdinal) -> Children {
-        let places = layers.childPlaces(ofCluster: Int(cluster.rawValue))
+        let indexes = layers.childIndexes(ofCluster: Int(cluster.rawValue))
         return Children(
-            index: self, cluster: Int(cluster.rawValue), start: places.lowerBound, endIndex: places.count)
+            index: self, cluster: Int(cluster.rawValue), start: indexes.lowerBound, endIndex: indexes.count)
     }
 
     /// A cluster's children.
     public struct Children: RandomAccessCollection, Sendable {
         let index: ClusterIndex
         let cluster: Int
-        /// The first child's place among the children of the layer that has the cluster.
+        /// The first child's index among the children of the layer that has the cluster.
         let start: Int
         public let endIndex: Int
 

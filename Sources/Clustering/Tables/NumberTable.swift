@@ -12,7 +12,7 @@ protocol NumberSlots: Sendable {
     init()
     init(repeating slot: NumberSlot, count: Int)
     var count: Int { get }
-    subscript(place: Int) -> NumberSlot { get set }
+    subscript(index: Int) -> NumberSlot { get set }
 }
 
 extension Array: NumberSlots where Element == NumberSlot {}
@@ -46,41 +46,41 @@ struct NumberTable<Slots: NumberSlots>: Sendable {
 
     @inline(__always) subscript(key: UInt32) -> UInt32? {
         guard count > 0 else { return nil }
-        let slot = slots[place(of: key)]
+        let slot = slots[index(of: key)]
         return slot.key == key ? slot.value : nil
     }
 
     mutating func set(_ key: UInt32, _ value: UInt32) {
         if (count + 1) * 2 > slots.count { grow() }
-        let place = place(of: key)
-        if slots[place].key != key { count += 1 }
-        slots[place] = NumberSlot(key: key, value: value)
+        let index = index(of: key)
+        if slots[index].key != key { count += 1 }
+        slots[index] = NumberSlot(key: key, value: value)
     }
 
     /// Calls `body` with every key and its value, in no particular order.
     func forEach(_ body: (_ key: UInt32, _ value: UInt32) -> Void) {
-        for place in 0..<slots.count where slots[place].key != Self.empty {
-            body(slots[place].key, slots[place].value)
+        for index in 0..<slots.count where slots[index].key != Self.empty {
+            body(slots[index].key, slots[index].value)
         }
     }
 
     /// The slot of a key, or the empty slot for it. There always is one, because at least half of the slots are
     /// empty.
-    @inline(__always) private func place(of key: UInt32) -> Int {
+    @inline(__always) private func index(of key: UInt32) -> Int {
         // Multiplicative hashing (Knuth, volume 3, 6.4).
-        var place = Int((key &* 0x9e37_79b9) >> shift)
+        var index = Int((key &* 0x9e37_79b9) >> shift)
         while true {
-            let found = slots[place].key
-            if found == key || found == Self.empty { return place }
-            place = (place + 1) & (slots.count - 1)
+            let found = slots[index].key
+            if found == key || found == Self.empty { return index }
+            index = (index + 1) & (slots.count - 1)
         }
     }
 
     private mutating func grow() {
         let old = slots
         resize(to: max(16, slots.count * 2))
-        for place in 0..<old.count where old[place].key != Self.empty {
-            slots[self.place(of: old[place].key)] = old[place]
+        for index in 0..<old.count where old[index].key != Self.empty {
+            slots[self.index(of: old[index].key)] = old[index]
         }
     }
 

@@ -15,9 +15,8 @@ public final class PropertyColumn: Sendable {
         case null, no, yes, number, string, other
     }
 
-    let kinds: CellValues<UInt8>
-    /// Numbers; for strings their codes, for other values their indexes.
-    let numbers: CellValues<Double>
+    /// Not written from now on.
+    private let cells: PropertyCells
     let strings: StringPool
     let others: [JSONValue]
 
@@ -31,21 +30,15 @@ public final class PropertyColumn: Sendable {
         let cells = parts.first?.cells ?? PropertyCells(count: 0)
         var strings = parts.first?.strings ?? StringPool()
         var others = parts.first?.others ?? []
-        for var part in parts.dropFirst() {
+        for part in parts.dropFirst() {
             guard part.renumber(into: &strings, &others, isCancelled) else { return nil }
         }
-        kinds = cells.kindValues
-        numbers = cells.numberValues
-        self.strings = strings
-        self.others = others
+        (self.cells, self.strings, self.others) = (cells, strings, others)
     }
 
     /// - Parameter cells: must not be written from then on.
     init(_ cells: PropertyCells, _ strings: StringPool, _ others: [JSONValue]) {
-        kinds = cells.kindValues
-        numbers = cells.numberValues
-        self.strings = strings
-        self.others = others
+        (self.cells, self.strings, self.others) = (cells, strings, others)
     }
 
     /// A copy of this column with other values in some rows.
@@ -57,12 +50,12 @@ public final class PropertyColumn: Sendable {
     /// - Complexity: O(`count`).
     public func changing(_ rows: [UInt32], to values: PropertyColumn, count: Int) -> PropertyColumn {
         let cells = PropertyCells(count: count)
-        cells.fill(from: self)
+        cells.fill(from: self.cells)
         var strings = strings
         var others = others
         for (index, row) in rows.prefix(values.count).enumerated() where Int(row) < count {
-            var number = values.numbers[index]
-            switch Kind(rawValue: values.kinds[index]) {
+            var number = values.number(index)
+            switch values.kind(index) {
             case .string:
                 let code = values.strings.withText(Int(number)) { strings.code(adding: $0) }
                 number = Double(code)
@@ -71,28 +64,49 @@ public final class PropertyColumn: Sendable {
                 number = Double(others.count - 1)
             default: break
             }
-            cells.set(Int(row), values.kinds[index], number)
+            cells.set(Int(row), values.kind(index), number)
         }
         return PropertyColumn(cells, strings, others)
     }
 
-    public var count: Int { kinds.count }
+    public var count: Int { cells.count }
 
     public var memoryBytes: Int {
-        kinds.count * (MemoryLayout<UInt8>.stride + MemoryLayout<Double>.stride) + strings.memoryBytes
-            + others.count * MemoryLayout<JSONValue>.stride
+        count * PropertyCells.bytesOfRow + strings.memoryBytes + others.count * MemoryLayout<JSONValue>.stride
+    }
+
+    @inline(__always) func kind(_ row: Int) -> Kind {
+        precondition(row >= 0 && row < count, "the column has no such row")
+        return Kind(rawValue: cells.kinds[row]) ?? .missing
+    }
+
+    /// A row's number; of a string its code, of other values their index.
+    @inline(__always) func number(_ row: Int) -> Double {
+        precondition(row >= 0 && row < count, "the column has no such row")
+        return cells.numbers[row]
+    }
+
+    /// Lends the raw values of the rows' kinds, and their numbers.
+    @inline(__always) func withRows<Result>(
+        _ body: (_ kinds: UnsafeBufferPointer<UInt8>, _ numbers: UnsafeBufferPointer<Double>) -> Result
+    ) -> Result {
+        withExtendedLifetime(cells) {
+            body(
+                UnsafeBufferPointer(start: cells.kinds, count: count),
+                UnsafeBufferPointer(start: cells.numbers, count: count))
+        }
     }
 
     /// A row's value; nil if the feature has no such property.
     public func value(_ row: Int) -> JSONValue? {
-        switch Kind(rawValue: kinds[row]) {
-        case .missing, nil: nil
+        switch kind(row) {
+        case .missing: nil
         case .null: .null
         case .no: .bool(false)
         case .yes: .bool(true)
-        case .number: .number(numbers[row])
-        case .string: .string(strings[Int(numbers[row])])
-        case .other: others[Int(numbers[row])]
+        case .number: .number(number(row))
+        case .string: .string(strings[Int(number(row))])
+        case .other: others[Int(number(row))]
         }
     }
 }
@@ -133,21 +147,16 @@ public final class PropertyCells: @unchecked Sendable {
         self.count = count
     }
 
-    /// Copies as many of a column's rows as fit. Allowed only before these cells are shared.
-    func fill(from column: PropertyColumn) {
-        let most = min(count, column.count)
-        column.kinds.withUnsafeBufferPointer { old in
-            if let old = old.baseAddress { kinds.update(from: old, count: most) }
-        }
-        column.numbers.withUnsafeBufferPointer { old in
-            if let old = old.baseAddress { numbers.update(from: old, count: most) }
-        }
+    /// Copies as many of other rows as fit. Allowed only before these cells are shared.
+    func fill(from other: PropertyCells) {
+        kinds.update(from: other.kinds, count: min(count, other.count))
+        numbers.update(from: other.numbers, count: min(count, other.count))
     }
 
     /// Writes a row. Allowed only before these cells are shared.
-    func set(_ row: Int, _ kind: UInt8, _ number: Double) {
+    func set(_ row: Int, _ kind: PropertyColumn.Kind, _ number: Double) {
         precondition(row >= 0 && row < count, "there is no such row")
-        kinds[row] = kind
+        kinds[row] = kind.rawValue
         numbers[row] = number
     }
 
@@ -157,38 +166,30 @@ public final class PropertyCells: @unchecked Sendable {
     }
 }
 
-/// The kinds or numbers of a finished column's rows.
-///
-/// Invariant: `base` refers to `count` values that are no longer written, and `owner` keeps them alive.
-/// Therefore `@unchecked Sendable` is sound.
-struct CellValues<Element: BitwiseCopyable & Sendable>: RandomAccessCollection, @unchecked Sendable {
-    private let base: UnsafePointer<Element>
-    let count: Int
-    private let owner: PropertyCells
+/// Properties of all features of a source, by name.
+public struct FeatureColumns: Sendable {
+    /// The rows of each column.
+    public let count: Int
+    private var columns: [Name: PropertyColumn] = [:]
 
-    fileprivate init(_ base: UnsafeMutablePointer<Element>, _ owner: PropertyCells) {
-        self.base = UnsafePointer(base)
-        count = owner.count
-        self.owner = owner
+    /// A name that is compared by its bytes.
+    private struct Name: Hashable {
+        let bytes: [UInt8]
+
+        init(_ text: String) { bytes = Array(text.utf8) }
     }
 
-    var startIndex: Int { 0 }
-    var endIndex: Int { count }
-
-    subscript(row: Int) -> Element {
-        precondition(row >= 0 && row < count, "the column has no such row")
-        return base[row]
+    public init(count: Int) {
+        self.count = count
     }
 
-    func withUnsafeBufferPointer<Result, Failure: Error>(
-        _ body: (UnsafeBufferPointer<Element>) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        defer { withExtendedLifetime(owner) {} }
-        return try body(UnsafeBufferPointer(start: base, count: count))
+    /// Adds a column, which must have `count` rows.
+    public mutating func add(_ name: String, _ column: PropertyColumn) {
+        precondition(column.count == count, "all columns have the same rows")
+        columns[Name(name)] = column
     }
-}
 
-extension PropertyCells {
-    var kindValues: CellValues<UInt8> { CellValues(kinds, self) }
-    var numberValues: CellValues<Double> { CellValues(numbers, self) }
+    public func column(_ name: String) -> PropertyColumn? { columns[Name(name)] }
+
+    public var memoryBytes: Int { columns.values.reduce(0) { $0 + $1.memoryBytes } }
 }

@@ -83,7 +83,7 @@ final class EvaluationContext {
         }
     }
 
-    func evaluate(_ node: Node) throws(EvaluationError) -> JSONValue {
+    func evaluate(_ node: ExpressionNode) throws(EvaluationError) -> JSONValue {
         if case .literal(let value) = node.operation { return value }
         try charge()
         let arguments = node.arguments
@@ -119,7 +119,7 @@ final class EvaluationContext {
         }
     }
 
-    private func variable(_ binding: Int, _ bound: Node) throws(EvaluationError) -> JSONValue {
+    private func variable(_ binding: Int, _ bound: ExpressionNode) throws(EvaluationError) -> JSONValue {
         if let known = bindings[binding] { return try known.get() }
         let result: Result<JSONValue, EvaluationError>
         do throws(EvaluationError) {
@@ -131,7 +131,7 @@ final class EvaluationContext {
         return try result.get()
     }
 
-    private func assert(_ type: ExpressionType, _ arguments: [Node]) throws(EvaluationError) -> JSONValue {
+    private func assert(_ type: ExpressionType, _ arguments: [ExpressionNode]) throws(EvaluationError) -> JSONValue {
         var found = ExpressionType.null
         for argument in arguments {
             let value = try evaluate(argument)
@@ -142,7 +142,7 @@ final class EvaluationContext {
         throw EvaluationError("Expected value to be of type \(type.name), but found \(found.name) instead.")
     }
 
-    private func coerce(_ type: ExpressionType, _ arguments: [Node]) throws(EvaluationError) -> JSONValue {
+    private func coerce(_ type: ExpressionType, _ arguments: [ExpressionNode]) throws(EvaluationError) -> JSONValue {
         switch type {
         case .boolean: return .bool(Conversion.boolean(try evaluate(arguments[0])))
         case .string: return .string(try boundedText(try evaluate(arguments[0])))
@@ -160,7 +160,7 @@ final class EvaluationContext {
     }
 
     /// The output of the first true condition, or the last argument.
-    private func chosen(_ arguments: [Node]) throws(EvaluationError) -> Node {
+    private func chosen(_ arguments: [ExpressionNode]) throws(EvaluationError) -> ExpressionNode {
         for index in stride(from: 0, to: arguments.count - 1, by: 2)
         where try evaluate(arguments[index]) == .bool(true) {
             return arguments[index + 1]
@@ -168,7 +168,7 @@ final class EvaluationContext {
         return arguments[arguments.count - 1]
     }
 
-    private func coalesce(_ arguments: [Node]) throws(EvaluationError) -> JSONValue {
+    private func coalesce(_ arguments: [ExpressionNode]) throws(EvaluationError) -> JSONValue {
         for argument in arguments {
             let value = try evaluate(argument)
             if value != .null { return value }
@@ -183,7 +183,7 @@ final class EvaluationContext {
         return try Conversion.boundedText(value)
     }
 
-    func number(_ node: Node) throws(EvaluationError) -> Double {
+    func number(_ node: ExpressionNode) throws(EvaluationError) -> Double {
         guard case .number(let number) = try evaluate(node) else {
             throw EvaluationError("Expected value to be of type number.")
         }

@@ -12,11 +12,11 @@ enum CurveOperators {
     /// Pairs of stops and outputs.
     private struct Curve {
         var stops: [Double] = []
-        var outputs: [Node] = []
+        var outputs: [ExpressionNode] = []
         var type: ExpressionType?
     }
 
-    private static func step(_ context: ParsingContext, _ items: [JSONValue]) -> Node? {
+    private static func step(_ context: ParsingContext, _ items: [JSONValue]) -> ExpressionNode? {
         guard hasPairs(context, items), let input = context.parse(items[1], 1, expecting: .number),
             let curve = curve(context, "step", items, from: 1)
         else { return nil }
@@ -25,10 +25,10 @@ enum CurveOperators {
             let value = try context.number(arguments[0])
             return try context.evaluate(arguments[1 + lastStop(atOrBelow: value, in: stops)])
         }
-        return Node(curve.type ?? .value, .lazy(evaluate), [input] + curve.outputs)
+        return ExpressionNode(curve.type ?? .value, .lazy(evaluate), [input] + curve.outputs)
     }
 
-    private static func interpolate(_ context: ParsingContext, _ items: [JSONValue]) -> Node? {
+    private static func interpolate(_ context: ParsingContext, _ items: [JSONValue]) -> ExpressionNode? {
         guard let interpolation = interpolation(context, items.count > 1 ? items[1] : .null),
             hasPairs(context, items), let input = context.parse(items[2], 2, expecting: .number),
             let curve = curve(context, "interpolate", items, from: 3)
@@ -50,7 +50,7 @@ enum CurveOperators {
             let lower = try context.evaluate(arguments[1 + index])
             return between(lower, try context.evaluate(arguments[2 + index]), factor)
         }
-        return Node(type, .lazy(evaluate), [input] + curve.outputs)
+        return ExpressionNode(type, .lazy(evaluate), [input] + curve.outputs)
     }
 
     private static func hasPairs(_ context: ParsingContext, _ items: [JSONValue]) -> Bool {

@@ -3,7 +3,7 @@ import JSON
 
 /// Operators that read the feature, an object, or the feature's surroundings.
 ///
-/// `Expression` and `Node.isConstant` recognise by name which of these depend on the feature. `get` and `has`
+/// `Expression` and `ExpressionNode.isConstant` recognise by name which of these depend on the feature. `get` and `has`
 /// with an object do not, so they are compiled under other names.
 enum FeatureOperators {
     static let definitions: [String: OperatorDefinition] = [

@@ -8,7 +8,7 @@ enum LiteralOperators {
         "semiliteral": OperatorDefinition { context, name, items in semiliteral(context, name, items) },
     ]
 
-    private static func literal(_ context: ParsingContext, _ name: String, _ items: [JSONValue]) -> Node? {
+    private static func literal(_ context: ParsingContext, _ name: String, _ items: [JSONValue]) -> ExpressionNode? {
         guard items.count == 2 else {
             return context.fail(
                 "'\(name)' expression requires exactly one argument, but found \(items.count - 1) instead.")
@@ -21,22 +21,22 @@ enum LiteralOperators {
         {
             type = expected
         }
-        return Node(type, .literal(value))
+        return ExpressionNode(type, .literal(value))
     }
 
-    private static func semiliteral(_ context: ParsingContext, _ name: String, _ items: [JSONValue]) -> Node?
+    private static func semiliteral(_ context: ParsingContext, _ name: String, _ items: [JSONValue]) -> ExpressionNode?
     {
         guard items.count == 2, case .array(let elements) = items[1] else {
             return literal(context, name, items)
         }
         let inside = context.at(1)
-        var arguments: [Node] = []
+        var arguments: [ExpressionNode] = []
         for (index, element) in elements.enumerated() {
             guard let node = inside.parse(element, index, expecting: .value) else { return nil }
             arguments.append(node)
         }
         let type = ExpressionType.array(commonType(arguments.map(\.type)), arguments.count)
-        return Node(type, .lazy(array), arguments)
+        return ExpressionNode(type, .lazy(array), arguments)
     }
 
     /// The type of all elements. Two arrays never have the same type here, as in MapLibre.

@@ -16,14 +16,14 @@ enum LogicOperators {
     /// MapLibre has a separate signature for two operands, which appears in its messages.
     private static func parse(
         _ context: ParsingContext, _ name: String, _ items: [JSONValue], _ operation: Operation
-    ) -> Node? {
+    ) -> ExpressionNode? {
         let unused: Operation.Evaluate = { _, _ throws(EvaluationError) in .null }
         let signatures = [
             Signature(.boolean, .fixed([.boolean, .boolean]), unused),
             Signature(.boolean, .any(.boolean), unused),
         ]
         guard let node = context.parse(name, items, by: signatures) else { return nil }
-        return Node(.boolean, operation, node.arguments)
+        return ExpressionNode(.boolean, operation, node.arguments)
     }
 }
 
@@ -38,7 +38,7 @@ enum ComparisonOperators {
         })
 
     private static func parse(_ context: ParsingContext, _ comparison: Comparison, _ items: [JSONValue])
-        -> Node?
+        -> ExpressionNode?
     {
         guard items.count == 3 || items.count == 4 else {
             return context.fail("Expected two or three arguments.")
@@ -50,8 +50,8 @@ enum ComparisonOperators {
             return context.fail("Cannot compare types '\(left.type.name)' and '\(right.type.name)'.")
         }
         if comparison.isOrder {
-            if left.type == .value, right.type != .value { left = Node(right.type, .assertion, [left]) }
-            if left.type != .value, right.type == .value { right = Node(left.type, .assertion, [right]) }
+            if left.type == .value, right.type != .value { left = ExpressionNode(right.type, .assertion, [left]) }
+            if left.type != .value, right.type == .value { right = ExpressionNode(left.type, .assertion, [right]) }
         }
         if items.count == 4 {
             guard [left.type, right.type].contains(where: { $0 == .string || $0 == .value }) else {
@@ -61,12 +61,12 @@ enum ComparisonOperators {
             guard let node = context.parse(items[3], 3) else { return nil }
             return context.at(3).fail("Expected collator but found \(node.type.name) instead.")
         }
-        return Node(.boolean, .comparison(comparison), [left, right])
+        return ExpressionNode(.boolean, .comparison(comparison), [left, right])
     }
 
     private static func operand(
         _ context: ParsingContext, _ value: JSONValue, _ index: Int, of comparison: Comparison
-    ) -> Node? {
+    ) -> ExpressionNode? {
         guard let node = context.parse(value, index, expecting: .value) else { return nil }
         let isComparable =
             switch node.type {

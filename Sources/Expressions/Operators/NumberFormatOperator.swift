@@ -23,7 +23,7 @@ enum NumberFormatOperator {
     /// The cost of making a format, in steps: about a hundred microseconds.
     private static let formatterSteps = 1024
 
-    private static func parse(_ context: ParsingContext, _ items: [JSONValue]) -> Node? {
+    private static func parse(_ context: ParsingContext, _ items: [JSONValue]) -> ExpressionNode? {
         guard items.count == 3 else { return context.fail("Expected two arguments.") }
         guard let number = context.parse(items[1], 1, expecting: .number) else { return nil }
         guard case .object(let object) = items[2] else {
@@ -47,12 +47,12 @@ enum NumberFormatOperator {
             // reported.
             return .string(formatter.text(try context.number(arguments[0])))
         }
-        return Node(.string, .lazy(evaluate), arguments)
+        return ExpressionNode(.string, .lazy(evaluate), arguments)
     }
 
     /// The format that the options describe, made at its first use.
     private static func formatter(
-        _ options: [Option], _ arguments: ArraySlice<Node>, _ context: EvaluationContext
+        _ options: [Option], _ arguments: ArraySlice<ExpressionNode>, _ context: EvaluationContext
     ) throws(EvaluationError) -> NumberFormatter {
         var key = NumberFormatterCache.Key()
         for (option, argument) in zip(options, arguments) {

@@ -48,7 +48,7 @@ enum TextOperators {
         return text.withUTF8 { bytes in
             var parts: [JSONValue] = []
             var start = 0
-            while let index = ByteSearch.first(separator, in: bytes, from: start) {
+            while let index = SequenceOperators.find(separator, in: bytes, from: start) {
                 parts.append(.string(String(decoding: bytes[start..<index], as: UTF8.self)))
                 start = index + separator.utf8.count
             }

@@ -25,14 +25,14 @@ enum TypeOperators {
 
     private static func assertion(
         _ context: ParsingContext, _ items: [JSONValue], _ type: ExpressionType, from start: Int
-    ) -> Node? {
+    ) -> ExpressionNode? {
         guard items.count >= 2 else { return context.fail("Expected at least one argument.") }
         guard let arguments = context.values(items, from: start) else { return nil }
-        return Node(type, .assertion, arguments)
+        return ExpressionNode(type, .assertion, arguments)
     }
 
     /// `["array", value]`, `["array", item type, value]` or `["array", item type, length, value]`.
-    private static func arrayAssertion(_ context: ParsingContext, _ items: [JSONValue]) -> Node? {
+    private static func arrayAssertion(_ context: ParsingContext, _ items: [JSONValue]) -> ExpressionNode? {
         guard items.count > 2 else { return assertion(context, items, .array(.value, nil), from: 1) }
         let itemTypes: [String: ExpressionType] = ["string": .string, "number": .number, "boolean": .boolean]
         guard case .string(let name) = items[1], let item = itemTypes[name] else {
@@ -55,7 +55,7 @@ enum TypeOperators {
             guard items.count >= 2 else { return context.fail("Expected at least one argument.") }
             guard type == .number || items.count == 2 else { return context.fail("Expected one argument.") }
             guard let arguments = context.values(items, from: 1) else { return nil }
-            return Node(type, .coercion, arguments)
+            return ExpressionNode(type, .coercion, arguments)
         }
     }
 }

@@ -8,12 +8,12 @@ enum VariableOperators {
         "var": OperatorDefinition { context, _, items in variable(context, items) },
     ]
 
-    private static func binding(_ context: ParsingContext, _ items: [JSONValue]) -> Node? {
+    private static func binding(_ context: ParsingContext, _ items: [JSONValue]) -> ExpressionNode? {
         guard items.count >= 4 else {
             return context.fail("Expected at least 3 arguments, but found \(items.count - 1) instead.")
         }
-        var bindings: [(name: String, value: Node)] = []
-        var values: [Node] = []
+        var bindings: [(name: String, value: ExpressionNode)] = []
+        var values: [ExpressionNode] = []
         for index in stride(from: 1, to: items.count - 1, by: 2) {
             guard case .string(let name) = items[index] else {
                 return context.fail(
@@ -25,17 +25,17 @@ enum VariableOperators {
             guard index + 1 < items.count, let value = context.parse(items[index + 1], index + 1) else {
                 return nil
             }
-            let variable = Node(value.type, .variable(binding: context.budget.nextBinding()), [value])
+            let variable = ExpressionNode(value.type, .variable(binding: context.budget.nextBinding()), [value])
             bindings.append((name, variable))
             values.append(value)
         }
         let last = items.count - 1
         guard let result = context.parse(items[last], last, expecting: context.expected, binding: bindings)
         else { return nil }
-        return Node(result.type, .bind, values + [result])
+        return ExpressionNode(result.type, .bind, values + [result])
     }
 
-    private static func variable(_ context: ParsingContext, _ items: [JSONValue]) -> Node? {
+    private static func variable(_ context: ParsingContext, _ items: [JSONValue]) -> ExpressionNode? {
         guard items.count == 2, case .string(let name) = items[1] else {
             return context.fail("'var' expression requires exactly one string literal argument.")
         }

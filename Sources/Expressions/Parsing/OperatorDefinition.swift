@@ -12,12 +12,12 @@ struct OperatorSet: Sendable {
 struct OperatorDefinition: Sendable {
     /// `items` is the whole expression: the operator's name, then its operands. If it returns nil, it has
     /// recorded an error.
-    let parse: @Sendable (_ context: ParsingContext, _ name: String, _ items: [JSONValue]) -> Node?
+    let parse: @Sendable (_ context: ParsingContext, _ name: String, _ items: [JSONValue]) -> ExpressionNode?
 
     /// An operator that needs its own parsing.
     init(
         _ parse:
-            @escaping @Sendable (_ context: ParsingContext, _ name: String, _ items: [JSONValue]) -> Node?
+            @escaping @Sendable (_ context: ParsingContext, _ name: String, _ items: [JSONValue]) -> ExpressionNode?
     ) {
         self.parse = parse
     }

@@ -3,7 +3,7 @@ import JSON
 
 extension VectorProgram {
     /// A condition's outcome for each row.
-    func truth(_ node: Node, _ rows: ArraySlice<UInt32>) -> [UInt8] {
+    func truth(_ node: ExpressionNode, _ rows: ArraySlice<UInt32>) -> [UInt8] {
         guard charge(rows: rows.count) else { return Array(repeating: Truth.error, count: rows.count) }
         switch node.operation {
         case .literal(let value):
@@ -15,8 +15,7 @@ extension VectorProgram {
         case .compound("has", _):
             guard case .string(let name)? = node.arguments[0].literal, let column = columns.column(name)
             else { break }
-            let missing = PropertyColumn.Kind.missing.rawValue
-            return rows.map { column.kinds[Int($0)] == missing ? Truth.no : Truth.yes }
+            return rows.map { column.kind(Int($0)) == .missing ? Truth.no : Truth.yes }
         case .comparison(let comparison):
             if let outcome = compared(comparison, node.arguments[0], node.arguments[1], rows) {
                 return outcome
@@ -29,7 +28,7 @@ extension VectorProgram {
     }
 
     /// The outcome for one row, evaluated in the general way.
-    private func truth(_ node: Node, row: Int) -> UInt8 {
+    private func truth(_ node: ExpressionNode, row: Int) -> UInt8 {
         do throws(EvaluationError) {
             return try evaluate(node, row: row) == .bool(true) ? Truth.yes : Truth.no
         } catch {
@@ -39,7 +38,7 @@ extension VectorProgram {
     }
 
     /// `all` and `any`: the first outcome that decides counts; an error decides, too.
-    private func combined(_ conditions: [Node], _ rows: ArraySlice<UInt32>, decisive: UInt8) -> [UInt8] {
+    private func combined(_ conditions: [ExpressionNode], _ rows: ArraySlice<UInt32>, decisive: UInt8) -> [UInt8] {
         let open = 1 - decisive
         guard let first = conditions.first else { return Array(repeating: open, count: rows.count) }
         var outcome = truth(first, rows)
@@ -58,7 +57,7 @@ extension VectorProgram {
     }
 
     private func compared(
-        _ comparison: Comparison, _ left: Node, _ right: Node, _ rows: ArraySlice<UInt32>
+        _ comparison: Comparison, _ left: ExpressionNode, _ right: ExpressionNode, _ rows: ArraySlice<UInt32>
     ) -> [UInt8]? {
         if let property = left.assertedProperty, let literal = right.literal {
             return compared(comparison, property, literal, rows)
@@ -114,16 +113,14 @@ extension VectorProgram {
     ) -> [UInt8] {
         let numeric = PropertyColumn.Kind.number.rawValue
         return [UInt8](unsafeUninitializedCapacity: rows.count) { outcome, count in
-            column.kinds.withUnsafeBufferPointer { kinds in
-                column.numbers.withUnsafeBufferPointer { numbers in
-                    rows.withUnsafeBufferPointer { rows in
-                        for index in rows.indices {
-                            let row = Int(rows[index])
-                            let truth = holds(numbers[row]) ? Truth.yes : Truth.no
-                            outcome[index] = kinds[row] == numeric ? truth : other
-                        }
-                        count = rows.count
+            column.withRows { kinds, numbers in
+                rows.withUnsafeBufferPointer { rows in
+                    for index in rows.indices {
+                        let row = Int(rows[index])
+                        let truth = holds(numbers[row]) ? Truth.yes : Truth.no
+                        outcome[index] = kinds[row] == numeric ? truth : other
                     }
+                    count = rows.count
                 }
             }
         }
@@ -137,16 +134,13 @@ extension VectorProgram {
         let (same, different) = isEqual ? (Truth.yes, Truth.no) : (Truth.no, Truth.yes)
         let other = isStrict ? Truth.error : different
         var isErring = false
-        let outcome = column.kinds.withUnsafeBufferPointer { kinds in
-            column.numbers.withUnsafeBufferPointer { numbers in
-                rows.map { row -> UInt8 in
-                    let row = Int(row)
-                    guard kinds[row] == textual else {
-                        isErring = isErring || isStrict
-                        return other
-                    }
-                    return numbers[row] == code ? same : different
+        let outcome = column.withRows { kinds, numbers in
+            rows.map { row -> UInt8 in
+                guard kinds[Int(row)] == textual else {
+                    isErring = isErring || isStrict
+                    return other
                 }
+                return numbers[Int(row)] == code ? same : different
             }
         }
         if isErring { noteMismatches(column, outcome, rows, expected: "string") }
@@ -163,7 +157,7 @@ extension VectorProgram {
     }
 
     /// `["in", ["get", …], ["literal", […]]]` of strings and numbers.
-    private func membership(_ arguments: [Node], _ rows: ArraySlice<UInt32>) -> [UInt8]? {
+    private func membership(_ arguments: [ExpressionNode], _ rows: ArraySlice<UInt32>) -> [UInt8]? {
         guard let name = arguments[0].propertyName, let column = columns.column(name),
             case .array(let items)? = arguments[1].literal, !items.isEmpty
         else { return nil }
@@ -177,9 +171,9 @@ extension VectorProgram {
             }
         }
         return rows.map { row in
-            switch PropertyColumn.Kind(rawValue: column.kinds[Int(row)]) {
-            case .number: return numbers.contains(column.numbers[Int(row)]) ? Truth.yes : Truth.no
-            case .string: return codes.contains(column.numbers[Int(row)]) ? Truth.yes : Truth.no
+            switch column.kind(Int(row)) {
+            case .number: return numbers.contains(column.number(Int(row))) ? Truth.yes : Truth.no
+            case .string: return codes.contains(column.number(Int(row))) ? Truth.yes : Truth.no
             case .other:
                 let found = ExpressionType.of(column.value(Int(row)) ?? .null).name
                 note(

@@ -51,7 +51,7 @@ final class VectorProgram {
     }
 
     /// Evaluates one row in the general way.
-    func evaluate(_ node: Node, row: Int) throws(EvaluationError) -> JSONValue {
+    func evaluate(_ node: ExpressionNode, row: Int) throws(EvaluationError) -> JSONValue {
         context.start(row: row)
         prepare?(context, row)
         let value = try context.evaluate(node)
@@ -60,7 +60,7 @@ final class VectorProgram {
     }
 }
 
-extension Node {
+extension ExpressionNode {
     /// The property's name if this node only reads a property.
     var propertyName: String? {
         guard case .compound("get", _) = operation, case .string(let name)? = arguments[0].literal else {
@@ -76,5 +76,185 @@ extension Node {
             return nil
         }
         return (name, type)
+    }
+}
+
+/// The values of many rows: a kind and a number for each, and other values separately.
+struct ValueVector {
+    /// The kind of a row's value.
+    enum Kind {
+        static let null: UInt8 = 0
+        static let number: UInt8 = 1
+        /// A value in `others`, at the index that is the number.
+        static let other: UInt8 = 2
+        static let error: UInt8 = 3
+    }
+
+    var kinds: [UInt8]
+    var numbers: [Double]
+    var others: [JSONValue] = []
+
+    init(count: Int) {
+        kinds = Array(repeating: Kind.null, count: count)
+        numbers = Array(repeating: 0, count: count)
+    }
+
+    mutating func set(_ index: Int, _ value: JSONValue) {
+        switch value {
+        case .null: kinds[index] = Kind.null
+        case .number(let number):
+            kinds[index] = Kind.number
+            numbers[index] = number
+        default:
+            kinds[index] = Kind.other
+            numbers[index] = Double(others.count)
+            others.append(value)
+        }
+    }
+
+    func value(_ index: Int) -> JSONValue {
+        switch kinds[index] {
+        case Kind.number: .number(numbers[index])
+        case Kind.other: others[Int(numbers[index])]
+        default: .null
+        }
+    }
+}
+
+extension VectorProgram {
+    /// An expression's value for each row.
+    func values(_ node: ExpressionNode, _ rows: ArraySlice<UInt32>) -> ValueVector {
+        guard charge(rows: rows.count) else { return ValueVector(count: rows.count) }
+        if case .number(let number)? = node.literal {
+            var vector = ValueVector(count: rows.count)
+            for index in 0..<rows.count {
+                vector.kinds[index] = ValueVector.Kind.number
+                vector.numbers[index] = number
+            }
+            return vector
+        }
+        if let property = node.assertedProperty, let column = columns.column(property.name),
+            property.type == nil || property.type == .number
+        {
+            return read(column, asserting: property.type, rows)
+        }
+        if case .caseWhen = node.operation, node.arguments.count == 3 { return chosen(node.arguments, rows) }
+        if case .coalesce = node.operation { return coalesced(node.arguments, rows) }
+        if case .compound(let name, _) = node.operation, let fold = Self.arithmetic[name],
+            node.arguments.count >= 2
+        {
+            return folded(node.arguments, fold, rows)
+        }
+        return general(node, rows)
+    }
+
+    private func read(
+        _ column: PropertyColumn, asserting type: ExpressionType?, _ rows: ArraySlice<UInt32>
+    ) -> ValueVector {
+        var vector = ValueVector(count: rows.count)
+        for (index, row) in rows.enumerated() {
+            let row = Int(row)
+            if column.kind(row) == .number {
+                vector.kinds[index] = ValueVector.Kind.number
+                vector.numbers[index] = column.number(row)
+                continue
+            }
+            let value = column.value(row) ?? .null
+            if type == nil {
+                vector.set(index, value)
+            } else {
+                vector.kinds[index] = ValueVector.Kind.error
+                note(
+                    "Expected value to be of type number, but found \(ExpressionType.of(value).name) instead."
+                )
+            }
+        }
+        return vector
+    }
+
+    private func chosen(_ arguments: [ExpressionNode], _ rows: ArraySlice<UInt32>) -> ValueVector {
+        let condition = truth(arguments[0], rows)
+        var vector = ValueVector(count: rows.count)
+        if case .number(let yes)? = arguments[1].literal, case .number(let no)? = arguments[2].literal {
+            for (index, truth) in condition.enumerated() {
+                vector.kinds[index] =
+                    truth == Truth.error ? ValueVector.Kind.error : ValueVector.Kind.number
+                vector.numbers[index] = truth == Truth.yes ? yes : no
+            }
+            return vector
+        }
+        for (node, truth) in [(arguments[1], Truth.yes), (arguments[2], Truth.no)] {
+            let indexes = condition.indices.filter { condition[$0] == truth }
+            let some = values(node, indexes.map { rows[rows.startIndex + $0] }[...])
+            vector.fill(indexes, from: some)
+        }
+        for index in condition.indices where condition[index] == Truth.error {
+            vector.kinds[index] = ValueVector.Kind.error
+        }
+        return vector
+    }
+
+    private func coalesced(_ arguments: [ExpressionNode], _ rows: ArraySlice<UInt32>) -> ValueVector {
+        var vector = ValueVector(count: rows.count)
+        var open = Array(0..<rows.count)
+        for node in arguments where !open.isEmpty {
+            let some = values(node, open.map { rows[rows.startIndex + $0] }[...])
+            vector.fill(open, from: some)
+            open = open.filter { vector.kinds[$0] == ValueVector.Kind.null }
+        }
+        return vector
+    }
+
+    /// Operators of two numbers. Those that take more fold them from the left.
+    private static let arithmetic: [String: @Sendable (Double, Double) -> Double] = [
+        "+": { $0 + $1 }, "-": { $0 - $1 }, "*": { $0 * $1 }, "/": { $0 / $1 }, "min": MathOperators.least,
+        "max": MathOperators.greatest,
+    ]
+
+    private func folded(
+        _ arguments: [ExpressionNode], _ fold: (Double, Double) -> Double, _ rows: ArraySlice<UInt32>
+    ) -> ValueVector {
+        var result = values(arguments[0], rows)
+        for node in arguments.dropFirst() {
+            // A failed row is not evaluated further: one error is recorded per row.
+            let open = result.kinds.indices.filter { result.kinds[$0] == ValueVector.Kind.number }
+            let some = values(
+                node, open.count == rows.count ? rows : open.map { rows[rows.startIndex + $0] }[...])
+            for (index, target) in open.enumerated() {
+                if some.kinds[index] == ValueVector.Kind.number {
+                    result.numbers[target] = fold(result.numbers[target], some.numbers[index])
+                } else {
+                    result.kinds[target] = ValueVector.Kind.error
+                }
+            }
+        }
+        return result
+    }
+
+    /// Evaluates row by row.
+    private func general(_ node: ExpressionNode, _ rows: ArraySlice<UInt32>) -> ValueVector {
+        var vector = ValueVector(count: rows.count)
+        for (index, row) in rows.enumerated() {
+            do throws(EvaluationError) {
+                vector.set(index, try evaluate(node, row: Int(row)))
+            } catch {
+                note(error)
+                vector.kinds[index] = ValueVector.Kind.error
+            }
+        }
+        return vector
+    }
+}
+
+extension ValueVector {
+    /// Copies values; `indexes` are their indexes here.
+    fileprivate mutating func fill(_ indexes: [Int], from some: ValueVector) {
+        for (index, target) in indexes.enumerated() {
+            if some.kinds[index] == Kind.error {
+                kinds[target] = Kind.error
+            } else {
+                set(target, some.value(index))
+            }
+        }
     }
 }

@@ -33,7 +33,7 @@ struct FeatureCutter {
 
     typealias Body = (Piece) throws(GeoJSONError) -> Void
 
-    enum State {
+    private enum State {
         case start, collection, lines, sequence, objects, trailer
         case table(TableHeader)
     }
@@ -43,25 +43,25 @@ struct FeatureCutter {
 
     let longestPart: Int
     private let format: FeatureFormat
-    var state = State.start
-    var held: [UInt8] = []
+    private var state = State.start
+    private var held: [UInt8] = []
     /// The number of held bytes that have been scanned.
-    var scanned = 0
-    var scanner = JSONScanner()
+    private var scanned = 0
+    private var scanner = JSONScanner()
     private var rows = RowScanner()
     /// The collection without its features, which is parsed at the end; nil for a bare array.
-    var frame: [UInt8]?
-    var isFirstPiece = true
+    private var frame: [UInt8]?
+    private var isFirstPiece = true
     /// The text is not searched again before this many bytes are held.
-    private(set) var nextCut = 0
+    private var nextCut = 0
     /// How often the text has been searched.
     private(set) var cuts = 0
     /// The number of bytes dropped before the held ones.
-    var consumed = 0
+    private var consumed = 0
     /// The number of line ends dropped since the last piece.
-    var droppedLines = 0
+    private var droppedLines = 0
     private(set) var foreignReferenceSystem: String?
-    private(set) var records: RecordMembers?
+    private var records: RecordMembers?
     /// Whether the frame is that of an array of records.
     private var isWrapped = false
 
@@ -79,18 +79,13 @@ struct FeatureCutter {
         held.append(contentsOf: text)
         guard held.count >= nextCut || isTooLong else { return }
         try cut(isLast: false, body)
-        waitForMore()
+        nextCut = held.count < Self.littleText ? 0 : held.count + held.count / 8
         guard !isTooLong else {
             throw .malformed(
                 message:
                     "A feature, or what surrounds the features, is longer than \(longestPart >> 20) MiB.",
                 offset: consumed)
         }
-    }
-
-    /// Sets when the held text is searched again.
-    mutating func waitForMore() {
-        nextCut = held.count < Self.littleText ? 0 : held.count + held.count / 8
     }
 
     private var isTooLong: Bool { held.count + (frame?.count ?? 0) > longestPart }
@@ -123,8 +118,8 @@ struct FeatureCutter {
         }
     }
 
-    static let lineFeed = UInt8(ascii: "\n")
-    static let recordSeparator: UInt8 = 0x1E
+    private static let lineFeed = UInt8(ascii: "\n")
+    private static let recordSeparator: UInt8 = 0x1E
 
     /// Detects the format, once enough text is available.
     private mutating func begin(_ isLast: Bool) throws(GeoJSONError) {
@@ -133,13 +128,10 @@ struct FeatureCutter {
         } else if held.count < 3, held.first == 0xEF, !isLast {
             return
         }
-        var found = Result<FormatDetection.Outcome, GeoJSONError>.success(.incomplete)
-        held.withUnsafeBytes { bytes in
-            do throws(GeoJSONError) {
-                found = .success(try FormatDetection(bytes, format, isLast: isLast).outcome())
-            } catch { found = .failure(error) }
+        let found = try held.span.bytes.withUnsafeBytes { (bytes) throws(GeoJSONError) in
+            try FormatDetection(bytes, format, isLast: isLast).outcome()
         }
-        switch try found.get() {
+        switch found {
         case .incomplete: break
         case .empty: drop(held.count)
         case .lines: state = .lines
@@ -187,18 +179,14 @@ struct FeatureCutter {
         _ form: Piece.Form, from start: Int = 0, upTo end: Int, _ body: Body
     ) throws(GeoJSONError) {
         guard end > start else { return drop(end) }
-        var failure: GeoJSONError?
-        held.withUnsafeBytes { bytes in
+        try held.span.bytes.withUnsafeBytes { (bytes) throws(GeoJSONError) in
             let before = UnsafeRawBufferPointer(rebasing: bytes[..<start])
-            do throws(GeoJSONError) {
-                try body(
-                    Piece(
-                        form: form, bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<end]),
-                        linesBefore: droppedLines + LineCount.of(before),
-                        foreignReferenceSystem: foreignReferenceSystem, records: records))
-            } catch { failure = error }
+            try body(
+                Piece(
+                    form: form, bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<end]),
+                    linesBefore: droppedLines + LineCount.of(before),
+                    foreignReferenceSystem: foreignReferenceSystem, records: records))
         }
-        if let failure { throw failure }
         droppedLines = 0
         remove(end)
     }
@@ -232,15 +220,9 @@ struct FeatureCutter {
     private mutating func handFeatures(upTo end: Int, _ body: Body) throws(GeoJSONError) {
         guard var start = held[..<end].firstIndex(where: Self.isContent) else { return drop(end) }
         if !isFirstPiece {
-            guard held[start] == UInt8(ascii: ",") else {
-                throw .malformed(
-                    message: "One comma between each two features was expected.", offset: nil)
-            }
+            guard held[start] == UInt8(ascii: ","), held[(start + 1)..<end].contains(where: Self.isContent)
+            else { throw .commaExpected }
             start += 1
-            guard held[start..<end].contains(where: Self.isContent) else {
-                throw .malformed(
-                    message: "One comma between each two features was expected.", offset: nil)
-            }
         }
         isFirstPiece = false
         try hand(.array, from: start, upTo: end, body)

@@ -93,15 +93,13 @@ final class FeatureParser {
                 members.hasRest = true
             }
         }
-        if let fault = fault(of: feature, members) ?? read(feature, members, result) {
-            let range = feature.rawRange.lowerBound + offset..<feature.rawRange.upperBound + offset
-            result.addFault(fault, identifier: Self.text(of: members.identifier), range: range)
-        } else {
-            if result.keepsRanges {
-                let range = feature.rawRange
-                result.ranges.append(range.lowerBound + offset..<range.upperBound + offset)
-            }
+        let range = feature.rawRange.lowerBound + offset..<feature.rawRange.upperBound + offset
+        do throws(FeatureFault) {
+            try read(feature, members, result)
+            if result.keepsRanges { result.ranges.append(range) }
             result.seen += 1
+        } catch {
+            result.addFault(error, identifier: Self.text(of: members.identifier), range: range)
         }
     }
 
@@ -113,59 +111,55 @@ final class FeatureParser {
         return String(decoding: identifier.rawText, as: UTF8.self)
     }
 
-    /// The fault of a feature's members other than its geometry; nil if there is none.
-    private func fault(of feature: JSONElement, _ members: Members) -> FeatureFault? {
-        guard let type = members.type, type.isString("Feature") else {
-            return Geometry.isBare(feature, type: members.type) ? .bareGeometry : .notAFeature
-        }
-        if feature.loneSurrogates > 0 { return .loneSurrogate }
-        if let identifier = members.identifier, identifier.kind != .number, identifier.kind != .string {
-            return .badIdentifier
-        }
-        guard let properties = members.properties else { return .badProperties }
-        return properties.kind == .object || properties.kind == .null ? nil : .badProperties
-    }
-
-    /// Appends the feature's rows, or appends nothing and returns the fault.
+    /// Appends the feature's rows, or appends nothing and throws its fault.
     private func read(
         _ feature: JSONElement, _ members: Members, _ result: ParsedFeatures
-    ) -> FeatureFault? {
-        guard let properties = members.properties else { return .badProperties }
-        guard let element = members.geometry, element.kind != .null else { return .noGeometry }
+    ) throws(FeatureFault) {
+        guard let type = members.type, type.isString("Feature") else {
+            throw Geometry.isBare(feature, type: members.type) ? .bareGeometry : .notAFeature
+        }
+        if feature.loneSurrogates > 0 { throw .loneSurrogate }
+        if let identifier = members.identifier, identifier.kind != .number, identifier.kind != .string {
+            throw .badIdentifier
+        }
+        guard let properties = members.properties, properties.kind == .object || properties.kind == .null
+        else { throw .badProperties }
+        guard let element = members.geometry, element.kind != .null else { throw .noGeometry }
         let empty = UnsafeRawBufferPointer(start: nil, count: 0)
         let sent = members.identifier?.rawText ?? empty
-        var field: [UInt8] = []
-        if let promoteId {
-            let promoted = Self.promoted(promoteId, properties)
-            if promoted != nil { result.advice.promoted += 1 }
-            field = FeatureRecord.identifier(promoted: promoted?.rawText ?? empty, sent: sent)
-        }
         rest.removeAll(keepingCapacity: true)
         if members.hasRest { gatherRest(of: feature) }
-        return field.withUnsafeBytes { field in
-            append(
-                element, Row(identifier: promoteId == nil ? sent : field, properties: properties, rest: rest),
-                result)
+        guard let promoteId else {
+            return try append(element, Row(identifier: sent, properties: properties, rest: rest), result)
+        }
+        let promoted = Self.promoted(promoteId, properties)
+        if promoted != nil { result.advice.promoted += 1 }
+        let field = FeatureRecord.identifier(promoted: promoted?.rawText ?? empty, sent: sent)
+        try field.span.bytes.withUnsafeBytes { (field) throws(FeatureFault) in
+            try append(element, Row(identifier: field, properties: properties, rest: rest), result)
         }
     }
 
-    /// Appends the rows of a geometry, or appends nothing and returns the fault.
-    private func append(_ element: JSONElement, _ row: Row, _ result: ParsedFeatures) -> FeatureFault? {
+    /// Appends the rows of a geometry, or appends nothing and throws its fault.
+    private func append(
+        _ element: JSONElement, _ row: Row, _ result: ParsedFeatures
+    ) throws(FeatureFault) {
         let geometry = Geometry(element)
         // Most features are simple points.
         if let (coordinates, position) = geometry.validPoint(rules) {
-            row.append(coordinates, [], position, to: result)
-            return nil
+            return row.append(coordinates, [], position, to: result)
         }
-        switch geometry.rows(rules, &result.advice) {
-        case .fault(let fault): return fault
-        case .point(let sent, let foreign): row.append(sent, foreign, to: result)
-        case .points(let positions, let foreign):
+        switch try geometry.rows(rules, &result.advice) {
+        case .sent(let positions, let foreign):
             let size = positions.count * (row.size + 24 + foreign.count)
-            guard result.blob.count + size <= ParsedFeatures.largestBlob else { return .tooLarge }
-            result.groups.append((result.ends.count, positions.count - 1))
-            for sent in positions { row.append(sent, foreign, to: result) }
-        case .placed(let position, let foreign):
+            guard positions.count == 1 || result.blob.count + size <= ParsedFeatures.largestBlob else {
+                throw .tooLarge
+            }
+            if positions.count > 1 { result.groups.append((result.ends.count, positions.count - 1)) }
+            for sent in positions {
+                sent.withText { row.append($0, foreign, sent.position, to: result) }
+            }
+        case .computed(let position, let foreign):
             var text = ByteWriter()
             text.append("[")
             text.append(number: position.longitude)
@@ -174,7 +168,6 @@ final class FeatureParser {
             text.append("]")
             text.withUnsafeBytes { row.append($0, foreign, position, to: result) }
         }
-        return nil
     }
 
     /// The promoted property, if it is a number or a string.
@@ -189,10 +182,7 @@ final class FeatureParser {
         where !key.isString("type") && !key.isString("id") && !key.isString("geometry")
             && !key.isString("properties")
         {
-            rest.append(UInt8(ascii: ","))
-            rest.append(contentsOf: key.rawText)
-            rest.append(UInt8(ascii: ":"))
-            rest.append(contentsOf: value.rawText)
+            rest.append(member: key, value)
         }
     }
 
@@ -201,10 +191,6 @@ final class FeatureParser {
         let identifier: UnsafeRawBufferPointer
         let properties: JSONElement
         let rest: [UInt8]
-
-        func append(_ sent: SentPosition, _ foreign: [UInt8], to result: ParsedFeatures) {
-            sent.withText { append($0, foreign, sent.position, to: result) }
-        }
 
         var size: Int { identifier.count + properties.rawText.count + rest.count }
 

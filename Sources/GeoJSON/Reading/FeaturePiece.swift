@@ -68,12 +68,11 @@ public final class FeaturePiece {
 
 extension FeatureStoreBuilder {
     /// Makes an empty piece for this builder, or for one with the same rules and collector.
-    public func makePiece() -> FeaturePiece { FeaturePiece(parserMaker.makeParser(), rules) }
+    public func makePiece() -> FeaturePiece { FeaturePiece(makeParser(), rules) }
 
-    /// Admits a piece except its bytes, for which it reserves space: `fill` copies them there, while other
-    /// pieces are filled and admitted, and before `finish`.
-    public mutating func admit(_ piece: FeaturePiece) throws(GeoJSONError) -> AdmittedPiece {
-        AdmittedPiece(rows: rows, part: try admit(piece.result) { _ in nil }, piece: piece)
+    /// Adds a piece's features.
+    public mutating func admit(_ piece: FeaturePiece) throws(GeoJSONError) {
+        try admit(piece.result) { _ in nil }
     }
 }
 

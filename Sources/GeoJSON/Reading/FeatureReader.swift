@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+import Glibc
+import SystemSupport
 
 /// Reads features from bytes that arrive in pieces of any size: a FeatureCollection, an array of features,
 /// features one after another, a JSON text sequence (RFC 8142), or a table with a header (RFC 4180); plain or
@@ -9,9 +11,9 @@
 public struct FeatureReader: ~Copyable {
     private var input = GzipInput()
     /// Bytes of a file that were read and not cut yet.
-    private var unread = Unread()
+    private var unread: [UInt8] = []
     private let cutting: Cutting
-    private let crew: ParallelParser
+    private let parser: ParallelParser
 
     /// A cutter that a closure may use while another part of the reader is in use. Only the reader has it.
     private final class Cutting {
@@ -20,18 +22,12 @@ public struct FeatureReader: ~Copyable {
         init(_ format: FeatureFormat) { cutter = FeatureCutter(format) }
     }
 
-    private struct Unread {
-        var bytes: [UInt8] = []
-        var place = 0
-        var isEmpty: Bool { place == bytes.count }
-    }
-
     /// - Parameters:
     ///   - threads: the most threads to use.
     ///   - window: the number of bytes to gather before parsing.
     public init(_ format: FeatureFormat = FeatureFormat(), threads: Int = 1, window: Int = 2 << 20) {
         cutting = Cutting(format)
-        crew = ParallelParser(threads: max(1, threads), window: window)
+        parser = ParallelParser(threads: max(1, threads), window: window)
     }
 
     /// Adds the complete features to a builder. If it throws, the reader and the builder must be discarded.
@@ -41,13 +37,14 @@ public struct FeatureReader: ~Copyable {
         _ bytes: UnsafeRawBufferPointer, into builder: inout FeatureStoreBuilder
     ) throws(GeoJSONError) {
         var buffer: [UInt8]?
-        var place = 0
-        while place < bytes.count {
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[place...])
-            do throws(GeoJSONError) { place += try cut(rest, &buffer) } catch {
+        var rest = bytes
+        while !rest.isEmpty {
+            do throws(GeoJSONError) {
+                rest = UnsafeRawBufferPointer(rebasing: rest[try cut(rest, &buffer)...])
+            } catch {
                 throw firstFault(error, &builder)
             }
-            if crew.isFull { try crew.flush(into: &builder) }
+            if parser.isFull { try parser.flush(into: &builder) }
         }
     }
 
@@ -55,54 +52,29 @@ public struct FeatureReader: ~Copyable {
     public mutating func finish(into builder: inout FeatureStoreBuilder) throws(GeoJSONError) {
         do throws(GeoJSONError) { try cutRest() } catch { throw firstFault(error, &builder) }
         builder.note(foreignReferenceSystem: cutting.cutter.foreignReferenceSystem)
-        try crew.flush(into: &builder)
+        try parser.flush(into: &builder)
         builder.note(isBlank: cutting.cutter.isBlank)
     }
 
     /// Adds all features of a text. Bytes are cut by one thread at a time while others parse.
     ///
-    /// - Parameters:
-    ///   - windows: returns the rest of the text as windows of a file, if it is one. Then each thread reads
-    ///     windows itself.
-    ///   - check: called with each window before it is cut; throws to stop.
-    ///   - read: lends the next bytes to its argument; false at the end. Called by several threads, one at a
-    ///     time.
+    /// - Parameter read: lends the next bytes to its argument; false at the end. Called by several threads, one at a
+    ///   time.
     mutating func readAll(
-        into builder: inout FeatureStoreBuilder, windows: () -> FileWindow.Sequence? = { nil },
-        check: (FileWindow) throws(GeoJSONError) -> Void = { _ in },
+        into builder: inout FeatureStoreBuilder,
         _ read: ((UnsafeRawBufferPointer) throws(GeoJSONError) -> Void) throws(GeoJSONError) -> Bool
     ) throws(GeoJSONError) {
         var isAtEnd = false
         // In a short text the reference system is known before the first feature is checked.
-        while !crew.isFull, !isAtEnd {
+        while !parser.isFull, !isAtEnd {
             do throws(GeoJSONError) { isAtEnd = try !cutNext([], read) } catch {
                 throw firstFault(error, &builder)
             }
         }
         builder.note(foreignReferenceSystem: cutting.cutter.foreignReferenceSystem)
-        var windows = input.isPlain && !isAtEnd ? windows() : nil
-        var isLastCut = false
-        try crew.flush(into: &builder) { (hand) throws(GeoJSONError) in
-            if isAtEnd { return .end }
-            switch hand {
-            case .window(let window):
-                guard !isLastCut else { return .again }
-                try check(window)
-                isLastCut = window.isLast
-                return try cut(window)
-            case .buffer(let buffer):
-                guard windows != nil else {
-                    isAtEnd = try !cutNext(buffer, read)
-                    return .again
-                }
-                let isScanned = crew.isParallel && cutting.cutter.usesScans
-                if !isLastCut, let window = windows?.next(isScanned: isScanned, reusing: buffer) {
-                    return .read(window)
-                }
-                isAtEnd = true
-                try cutRest()
-                return .again
-            }
+        try parser.flush(into: &builder) { (buffer) throws(GeoJSONError) in
+            if !isAtEnd { isAtEnd = try !cutNext(buffer, read) }
+            return !isAtEnd
         }
         builder.note(foreignReferenceSystem: cutting.cutter.foreignReferenceSystem)
         builder.note(isBlank: cutting.cutter.isBlank)
@@ -112,7 +84,7 @@ public struct FeatureReader: ~Copyable {
     private func firstFault(
         _ error: GeoJSONError, _ builder: inout FeatureStoreBuilder
     ) -> GeoJSONError {
-        do throws(GeoJSONError) { try crew.flush(into: &builder) } catch { return error }
+        do throws(GeoJSONError) { try parser.flush(into: &builder) } catch { return error }
         return error
     }
 
@@ -123,40 +95,21 @@ public struct FeatureReader: ~Copyable {
     ) throws(GeoJSONError) -> Bool {
         var buffer = Optional(buffer)
         guard unread.isEmpty else {
-            try cutUnread(&buffer)
+            let bytes = unread
+            try bytes.span.bytes.withUnsafeBytes { (bytes) throws(GeoJSONError) in try cutNext(bytes, &buffer) }
             return true
         }
-        let isMore = try read { (bytes) throws(GeoJSONError) in
-            let count = try cut(bytes, &buffer)
-            unread = Unread(bytes: count < bytes.count ? Array(bytes[count...]) : [])
-        }
+        let isMore = try read { (bytes) throws(GeoJSONError) in try cutNext(bytes, &buffer) }
         if !isMore { try cutRest() }
         return isMore
     }
 
-    /// Cuts the next window of a file.
-    private mutating func cut(_ window: FileWindow) throws(GeoJSONError) -> PieceWork.Step {
-        if let failure = window.failure { throw .unreadable(failure) }
-        // A local copy for the same reason as in `cutRest`.
-        let cutting = cutting
-        if let cut = cutting.cutter.cut(window) { return .cut(cut) }
-        var failure: GeoJSONError?
-        var buffer: [UInt8]?
-        window.text.withUnsafeBytes { bytes in
-            do throws(GeoJSONError) { _ = try cut(bytes, &buffer) } catch { failure = error }
-        }
-        if let failure { throw failure }
-        return .again
-    }
-
-    private mutating func cutUnread(_ buffer: inout [UInt8]?) throws(GeoJSONError) {
-        let unread = unread
-        var failure: GeoJSONError?
-        unread.bytes.withUnsafeBytes { bytes in
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[unread.place...])
-            do throws(GeoJSONError) { self.unread.place += try cut(rest, &buffer) } catch { failure = error }
-        }
-        if let failure { throw failure }
+    /// Cuts bytes and keeps those that are left.
+    private mutating func cutNext(
+        _ bytes: UnsafeRawBufferPointer, _ buffer: inout [UInt8]?
+    ) throws(GeoJSONError) {
+        let count = try cut(bytes, &buffer)
+        unread = count < bytes.count ? Array(bytes[count...]) : []
     }
 
     /// - Parameter buffer: room for the first piece's text.
@@ -164,10 +117,10 @@ public struct FeatureReader: ~Copyable {
     private mutating func cut(
         _ bytes: UnsafeRawBufferPointer, _ buffer: inout [UInt8]?
     ) throws(GeoJSONError) -> Int {
-        let (cutting, crew) = (cutting, crew)
+        let (cutting, parser) = (cutting, parser)
         return try input.push(bytes) { (text) throws(GeoJSONError) in
             try cutting.cutter.push(text) { (piece) throws(GeoJSONError) in
-                crew.take(piece, buffer: buffer.take() ?? [])
+                parser.take(piece, buffer: buffer.take() ?? [])
             }
         }
     }
@@ -176,7 +129,97 @@ public struct FeatureReader: ~Copyable {
         try input.finish()
         // Copied to locals, because the compiler miscompiles accesses to this struct's members with the
         // thread sanitizer.
-        let (cutting, crew) = (cutting, crew)
-        try cutting.cutter.finish { (piece) throws(GeoJSONError) in crew.take(piece) }
+        let (cutting, parser) = (cutting, parser)
+        try cutting.cutter.finish { (piece) throws(GeoJSONError) in parser.take(piece) }
+    }
+}
+
+/// Reads a file of features with a `FeatureReader`.
+public enum FeatureFileReader {
+    /// The number of bytes to read from a file at once.
+    ///
+    /// This much text stays in a core's cache while it is read, parsed and copied.
+    public static let windowSize = 256 << 10
+
+    /// Adds all features of an open file to a builder, from the descriptor's current offset on. If it
+    /// throws, the builder must be discarded.
+    ///
+    /// - Parameters:
+    ///   - descriptor: an open, readable file; it stays open.
+    ///   - format: what is known about the file's format.
+    ///   - threads: the most threads to use.
+    ///   - windowSize: the number of bytes to read at once; 1 or more.
+    ///   - window: the number of bytes to gather before parsing begins.
+    ///   - isCancelled: called once for each read.
+    /// - Complexity: O(size), several hundred MB/s per core. Memory for a few windows, whatever the size.
+    public static func read(
+        descriptor: Int32, format: FeatureFormat = FeatureFormat(), into builder: inout FeatureStoreBuilder,
+        threads: Int = 1, windowSize: Int = windowSize, window: Int = 2 << 20,
+        isCancelled: () -> Bool = { false }
+    ) throws(GeoJSONError) {
+        var reader = FeatureReader(format, threads: threads, window: window)
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: windowSize, alignment: 64)
+        defer { memory.deallocate() }
+        let size = size(of: descriptor)
+        builder.expect(bytes: size)
+        var pages = ReadPages(descriptor, size: size)
+        try reader.readAll(into: &builder) { (take) throws(GeoJSONError) in
+            if isCancelled() { throw .cancelled }
+            let count = try read(descriptor, into: memory)
+            pages?.add(count)
+            if count > 0 { try take(UnsafeRawBufferPointer(rebasing: memory[..<count])) }
+            return count > 0
+        }
+    }
+
+    /// Reads the next bytes; 0 at the end.
+    private static func read(
+        _ descriptor: Int32, into window: UnsafeMutableRawBufferPointer
+    ) throws(GeoJSONError) -> Int {
+        while true {
+            let count = Glibc.read(descriptor, window.baseAddress, window.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .unreadable(errno) }
+            return count
+        }
+    }
+
+    /// A file's size in bytes; 0 if the system does not say.
+    private static func size(of descriptor: Int32) -> Int {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+    }
+}
+
+/// Drops a large file's pages from the system's page cache after they have been read.
+///
+/// If a file is larger than the cache, its pages are dropped before it could be read again, and meanwhile they
+/// push out pages that queries need. A smaller file stays cached.
+struct ReadPages {
+    private let file: Int32
+    /// The offsets in the file before which pages have been dropped, and before which all has been read.
+    private var (dropped, read): (Int, Int)
+
+    /// Dropping takes about a millisecond for this many bytes.
+    private static let step = 32 << 20
+
+    /// - Parameters:
+    ///   - file: an open file, at the offset from which it is read.
+    ///   - size: its size in bytes.
+    ///   - room: the memory in bytes that the machine can spare; nil if unknown.
+    /// - Returns: nil if the file may stay in the cache, or is not a regular file.
+    init?(_ file: Int32, size: Int, room: Int? = SystemMemory.process.available) {
+        let offset = Int(lseek(file, 0, SEEK_CUR))
+        guard let room, size > room / 2, offset >= 0 else { return nil }
+        self.file = file
+        (dropped, read) = (offset, offset)
+    }
+
+    /// Notes that the next bytes have been read; 0 at the file's end.
+    mutating func add(_ count: Int) {
+        read += count
+        guard read - dropped >= Self.step || count == 0, read > dropped else { return }
+        _ = posix_fadvise(file, off_t(dropped), off_t(read - dropped), POSIX_FADV_DONTNEED)
+        dropped = read
     }
 }

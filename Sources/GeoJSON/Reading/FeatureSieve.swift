@@ -51,12 +51,12 @@ public final class FeatureSieve {
 
     /// Adds a piece of the text. O(bytes).
     public func push(_ bytes: UnsafeRawBufferPointer) throws(GeoJSONError) {
-        var place = 0
-        while place < bytes.count {
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[place...])
-            place += try input.push(rest) { (text) throws(GeoJSONError) in
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = try input.push(rest) { (text) throws(GeoJSONError) in
                 try cutter.push(text) { (piece) throws(GeoJSONError) in try take(PieceText(piece).joined()) }
             }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         }
         advice.foreignReferenceSystem = cutter.foreignReferenceSystem
     }
@@ -99,7 +99,7 @@ public final class FeatureSieve {
         let line = lines.first(of: piece)
         for fault in result.faults {
             var feature = InvalidFeature(
-                index: before + fault.place, fault: fault.fault, line: nil, identifier: fault.identifier)
+                index: before + fault.index, fault: fault.fault, line: nil, identifier: fault.identifier)
             if policy == .reject {
                 feature.line = line + piece.lines(before: fault.range.lowerBound)
                 throw .badFeature(feature.advised(by: advice))

@@ -28,13 +28,14 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
 
     /// Decides when the text goes to a file; nil for never. Must be set before the first feature.
     public var spill: TextSpill? {
-        didSet { rows.spill(to: spill) }
+        get { rows.spill }
+        set { rows.spill = newValue }
     }
 
     /// Receives the properties of all accepted features. Must be set before the first.
     public var collector: (any PropertyCollector)?
 
-    let rows = GatheredRows()
+    private var rows = GatheredRows()
     /// Made on first use. Parsers are not Sendable, and a builder is used by one thread at a time.
     private let workshop = Workshop()
 
@@ -62,41 +63,28 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     /// Adds the features of a JSON array's text. If it throws, nothing of the text was added, and the
     /// builder must be discarded.
     public mutating func append(features json: UnsafeRawBufferPointer) throws(GeoJSONError) {
-        let parser = workshop.parser ?? parserMaker.makeParser()
+        let parser = workshop.parser ?? makeParser()
         workshop.parser = parser
         do throws(JSONError) {
             try parser.parse(features: json)
         } catch {
             throw .malformed(message: error.message, offset: error.offset)
         }
-        try add(parser.result) { _ in nil }
+        try admit(parser.result) { _ in nil }
     }
 
-    /// Makes parsers whose pieces this builder admits.
-    struct ParserMaker {
-        let rules: FeatureRules
-        let collector: (any PropertyCollector)?
-
-        func makeParser() -> PieceParser {
-            PieceParser(rules: rules, result: ParsedFeatures(piece: collector?.makePiece()))
-        }
+    /// A parser whose pieces this builder admits.
+    func makeParser() -> PieceParser {
+        PieceParser(rules: rules, result: ParsedFeatures(piece: collector?.makePiece()))
     }
-
-    var parserMaker: ParserMaker { ParserMaker(rules: rules, collector: collector) }
 
     /// Reserves memory for a text to come.
     func expect(bytes: Int) { rows.expect(bytes: bytes) }
 
-    private mutating func add(_ parsed: ParsedFeatures, line: (Int) -> Int?) throws(GeoJSONError) {
-        rows.fill(try admit(parsed, line: line), from: parsed)
-    }
-
-    /// Admits what another thread has parsed, except its rows, for which it reserves a part of `rows`.
+    /// Adds what was parsed.
     ///
     /// - Parameter line: the line of an offset in the text that was parsed.
-    mutating func admit(
-        _ parsed: ParsedFeatures, line: (Int) -> Int?
-    ) throws(GeoJSONError) -> GatheredRows.Reservation {
+    mutating func admit(_ parsed: ParsedFeatures, line: (Int) -> Int?) throws(GeoJSONError) {
         try parsed.checkCommas()
         let before = accepted + skipped
         advice.add(parsed.advice)
@@ -104,7 +92,7 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
         for fault in parsed.faults {
             let isDescribed = policy == .reject || firstSkipped.count < Self.mostDescribed
             let feature = InvalidFeature(
-                index: before + fault.place, fault: fault.fault,
+                index: before + fault.index, fault: fault.fault,
                 line: isDescribed ? line(fault.range.lowerBound) : nil, identifier: fault.identifier)
             if policy == .reject { throw .badFeature(feature.advised(by: advice)) }
             skipped += 1
@@ -112,15 +100,11 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
             if isDescribed { firstSkipped.append(feature) }
         }
         guard rows.count + parsed.ends.count <= mostRows else { throw .tooMany(mostRows) }
-        guard
-            admits(
-                rows.memoryBytes(adding: parsed) + (collector?.memoryBytes ?? 0)
-            )
-        else { throw .tooLarge }
+        guard admits(rows.memoryBytes(adding: parsed) + (collector?.memoryBytes ?? 0)) else { throw .tooLarge }
         if let piece = parsed.piece { collector?.take(piece) }
         groups.append(parsed.groups, after: rows.count)
         accepted += parsed.accepted
-        return rows.reserve(for: parsed)
+        rows.append(parsed)
     }
 
     mutating func note(foreignReferenceSystem name: String?) {

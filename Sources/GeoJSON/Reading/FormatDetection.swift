@@ -126,15 +126,15 @@ struct FormatDetection {
     /// Whether one of the next lines is a Feature by itself; nil if more text is needed.
     private func featureFollows(_ start: Int) -> Bool? {
         let parser = JSONParser()
-        var place = start
+        var offset = start
         for _ in 0..<Self.lineLimit {
-            guard let line = line(from: place) else {
+            guard let line = line(from: offset) else {
                 return isLast || text.count >= Self.window ? false : nil
             }
-            place += line.count + 1
+            offset += line.count + 1
             let isFeature = try? parser.withTape(of: line) { $0.root["type"]?.isString("Feature") == true }
             if isFeature == true { return true }
-            if place >= text.count { return isLast ? false : nil }
+            if offset >= text.count { return isLast ? false : nil }
         }
         return false
     }

@@ -8,14 +8,10 @@ struct Geometry {
     private var coordinates: JSONElement?
     private var hasForeign = false
 
-    /// The points that a geometry becomes.
+    /// The points that a geometry becomes. Further members follow, each after a comma.
     enum Rows {
-        case fault(FeatureFault)
-        /// The sent position, and further members, each after a comma.
-        case point(SentPosition, foreign: [UInt8])
-        case points([SentPosition], foreign: [UInt8])
-        /// A computed point.
-        case placed(GeometryPosition, foreign: [UInt8])
+        case sent([SentPosition], foreign: [UInt8])
+        case computed(GeometryPosition, foreign: [UInt8])
     }
 
     init(_ element: JSONElement) {
@@ -51,80 +47,116 @@ struct Geometry {
         return (coordinates.rawText, position)
     }
 
-    func rows(_ rules: FeatureRules, _ advice: inout ImportAdvice) -> Rows {
-        guard let type, type.isString("Point") else { return otherRows(rules, &advice) }
-        guard let coordinates else { return .fault(.badCoordinates) }
-        do throws(Fault) {
-            let position = try Self.sentPosition(coordinates, rules, &advice)
-            return .point(position, foreign: hasForeign ? foreignMembers : [])
-        } catch {
-            return .fault(error.fault)
+    func rows(_ rules: FeatureRules, _ advice: inout ImportAdvice) throws(FeatureFault) -> Rows {
+        guard let type, Self.shapes.contains(where: { type.isString($0) }) else { throw .notAPoint }
+        if type.isString("Point") {
+            guard let coordinates else { throw .badCoordinates }
+            return .sent([try Self.sentPosition(coordinates, rules, &advice)], foreign: foreignMembers)
         }
+        guard rules.geometries != .point else { throw .notAPoint }
+        if type.isString("MultiPoint") {
+            guard let coordinates else { throw .badCoordinates }
+            var positions: [SentPosition] = []
+            positions.reserveCapacity(coordinates.count)
+            for element in try Self.elements(coordinates) {
+                positions.append(try Self.sentPosition(element, rules, &advice))
+            }
+            return .sent(positions, foreign: foreignMembers)
+        }
+        guard rules.geometries != .multipoint else { throw .notAPoint }
+        var parts = GeometryParts()
+        try Self.add(element, to: &parts, rules, &advice)
+        guard let position = parts.position(rules.geometries) else { throw .badGeometry }
+        return .computed(rules.wrapsLongitudes ? position.wrapped : position, foreign: foreignMembers)
     }
 
-    private struct Fault: Error { let fault: FeatureFault }
-
-    /// A position within bounds, after wrapping if necessary.
     private static func sentPosition(
         _ coordinates: JSONElement, _ rules: FeatureRules, _ advice: inout ImportAdvice
-    ) throws(Fault) -> SentPosition {
-        guard let position = position(coordinates) else { throw Fault(fault: .badCoordinates) }
+    ) throws(FeatureFault) -> SentPosition {
+        let (position, isOutside) = try allowed(coordinates, rules, &advice)
         let sent = SentPosition(text: coordinates.rawText, position: position, isWrapped: false)
+        return isOutside ? sent.wrapped : sent
+    }
+
+    /// A position within bounds, or outside of them until its longitude is wrapped.
+    private static func allowed(
+        _ coordinates: JSONElement, _ rules: FeatureRules, _ advice: inout ImportAdvice
+    ) throws(FeatureFault) -> (GeometryPosition, isOutside: Bool) {
+        guard let position = position(coordinates) else { throw .badCoordinates }
         guard let fault = rules.fault(longitude: position.longitude, latitude: position.latitude) else {
-            return sent
+            return (position, false)
         }
         guard rules.canWrap(position, after: fault) else {
             advice.note(position)
-            throw Fault(fault: fault)
+            throw fault
         }
-        return sent.wrapped
+        return (position, true)
     }
 
     /// Two or more finite numbers.
     @inline(__always) private static func position(_ coordinates: JSONElement) -> GeometryPosition? {
         guard coordinates.count >= 2 else { return nil }
         var position = GeometryPosition(longitude: 0, latitude: 0)
-        var place = 0
+        var count = 0
         for element in coordinates.elements {
             guard let number = element.number else { return nil }
-            if place == 0 { position.longitude = number }
-            if place == 1 { position.latitude = number }
-            place += 1
+            if count == 0 { position.longitude = number }
+            if count == 1 { position.latitude = number }
+            count += 1
         }
-        return place >= 2 ? position : nil
+        return count >= 2 ? position : nil
     }
 
-    // MARK: Other geometries
+    // MARK: Lines, areas and collections
 
-    private func otherRows(_ rules: FeatureRules, _ advice: inout ImportAdvice) -> Rows {
-        guard let type, let shape = Self.shapes.first(where: { type.isString($0) }) else {
-            return .fault(.notAPoint)
+    /// Adds a geometry's parts.
+    private static func add(
+        _ geometry: JSONElement, to parts: inout GeometryParts, _ rules: FeatureRules,
+        _ advice: inout ImportAdvice
+    ) throws(FeatureFault) {
+        guard let type = geometry["type"] else { throw .badGeometry }
+        if type.isString("GeometryCollection") {
+            guard let members = geometry["geometries"], members.count > 0 else { throw .badGeometry }
+            for member in members.elements { try add(member, to: &parts, rules, &advice) }
+            return
         }
-        guard rules.geometries != .point else { return .fault(.notAPoint) }
-        if "\(shape)" == "MultiPoint" { return positions(rules, &advice) }
-        guard rules.geometries != .multipoint else { return .fault(.notAPoint) }
-        var parts = GeometryParts()
-        var reader = GeometryReader(rules: rules)
-        if let fault = reader.read(element, into: &parts) {
-            if let position = reader.outside { advice.note(position) }
-            return .fault(fault)
+        guard let coordinates = geometry["coordinates"] else { throw .badCoordinates }
+        func positions(_ array: JSONElement, atLeast least: Int) throws(FeatureFault) -> [GeometryPosition] {
+            var positions: [GeometryPosition] = []
+            positions.reserveCapacity(array.count)
+            for element in try elements(array) { positions.append(try allowed(element, rules, &advice).0) }
+            guard positions.count >= least else { throw .badGeometry }
+            return positions
         }
-        guard let position = parts.position(rules.geometries) else { return .fault(.badGeometry) }
-        return .placed(rules.wrapsLongitudes ? position.wrapped : position, foreign: foreignMembers)
-    }
-
-    private func positions(_ rules: FeatureRules, _ advice: inout ImportAdvice) -> Rows {
-        guard let coordinates, coordinates.count > 0 else { return .fault(.badCoordinates) }
-        var positions: [SentPosition] = []
-        positions.reserveCapacity(coordinates.count)
-        do throws(Fault) {
-            for element in coordinates.elements {
-                positions.append(try Self.sentPosition(element, rules, &advice))
+        func area(_ rings: JSONElement) throws(FeatureFault) -> [[GeometryPosition]] {
+            var area: [[GeometryPosition]] = []
+            for ring in try elements(rings) {
+                let ring = try positions(ring, atLeast: 4)
+                guard ring.first == ring.last else { throw .badGeometry }
+                area.append(ring)
             }
-        } catch {
-            return .fault(error.fault)
+            return area
         }
-        return positions.isEmpty ? .fault(.badCoordinates) : .points(positions, foreign: foreignMembers)
+        if type.isString("Point") {
+            parts.points.append(try allowed(coordinates, rules, &advice).0)
+        } else if type.isString("MultiPoint") {
+            parts.points += try positions(coordinates, atLeast: 1)
+        } else if type.isString("LineString") {
+            parts.lines.append(try positions(coordinates, atLeast: 2))
+        } else if type.isString("MultiLineString") {
+            for line in try elements(coordinates) { parts.lines.append(try positions(line, atLeast: 2)) }
+        } else if type.isString("Polygon") {
+            parts.areas.append(try area(coordinates))
+        } else if type.isString("MultiPolygon") {
+            for polygon in try elements(coordinates) { parts.areas.append(try area(polygon)) }
+        } else {
+            throw .badGeometry
+        }
+    }
+
+    private static func elements(_ array: JSONElement) throws(FeatureFault) -> JSONElement.Elements {
+        guard array.kind == .array, array.count > 0 else { throw .badCoordinates }
+        return array.elements
     }
 
     /// Foreign members, each after a comma. A `bbox` is omitted, since it is that of the geometry and not of
@@ -135,11 +167,18 @@ struct Geometry {
         for (key, value) in element.members {
             if key.isString("type") || key.isString("coordinates") { continue }
             if !type.isString("Point"), key.isString("geometries") || key.isString("bbox") { continue }
-            members.append(UInt8(ascii: ","))
-            members.append(contentsOf: key.rawText)
-            members.append(UInt8(ascii: ":"))
-            members.append(contentsOf: value.rawText)
+            members.append(member: key, value)
         }
         return members
+    }
+}
+
+extension [UInt8] {
+    /// Appends an object's member after a comma.
+    mutating func append(member key: JSONElement, _ value: JSONElement) {
+        append(UInt8(ascii: ","))
+        append(contentsOf: key.rawText)
+        append(UInt8(ascii: ":"))
+        append(contentsOf: value.rawText)
     }
 }

@@ -13,9 +13,6 @@ struct GzipInput: ~Copyable {
     private var inflater: InflateStream?
     private var window: [UInt8] = []
 
-    /// Whether the bytes are known to be passed on as they are.
-    var isPlain: Bool { if case .plain = state { true } else { false } }
-
     typealias Body = (UnsafeRawBufferPointer) throws(GeoJSONError) -> Void
 
     /// Takes in bytes up to those that fill a window: a few compressed bytes may stand for a thousand times
@@ -68,25 +65,19 @@ struct GzipInput: ~Copyable {
     }
 
     private mutating func inflate(_ bytes: UnsafeRawBufferPointer, _ body: Body) throws(GeoJSONError) -> Int {
-        var failure: CompressionError?
         var step = (read: 0, written: 0)
+        var failure: CompressionError?
         window.withUnsafeMutableBytes { output in
             do throws(CompressionError) {
                 step = try inflater?.inflate(bytes, into: output) ?? (0, 0)
             } catch { failure = error }
         }
         if let failure { throw .damaged(failure.message) }
-        if step.written > 0 { try hand(step.written, body) }
-        return step.read == 0 && step.written == 0 ? bytes.count : step.read
-    }
-
-    private func hand(_ count: Int, _ body: Body) throws(GeoJSONError) {
-        var failure: GeoJSONError?
-        window.withUnsafeBytes { window in
-            do throws(GeoJSONError) {
-                try body(UnsafeRawBufferPointer(rebasing: window[..<count]))
-            } catch { failure = error }
+        if step.written > 0 {
+            try window.span.bytes.withUnsafeBytes { (window) throws(GeoJSONError) in
+                try body(UnsafeRawBufferPointer(rebasing: window[..<step.written]))
+            }
         }
-        if let failure { throw failure }
+        return step.read == 0 && step.written == 0 ? bytes.count : step.read
     }
 }

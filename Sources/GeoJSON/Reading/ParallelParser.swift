@@ -12,8 +12,6 @@ final class ParallelParser {
     private var waitingBytes = 0
     private var lines = PieceLines()
 
-    var isParallel: Bool { threads > 1 }
-
     /// The most small pieces to gather.
     private static let mostWaiting = 64
 
@@ -32,88 +30,37 @@ final class ParallelParser {
         waiting.count >= threads && (waitingBytes >= window || waiting.count >= Self.mostWaiting)
     }
 
-    /// Adds the waiting pieces.
-    func flush(into builder: inout FeatureStoreBuilder) throws(GeoJSONError) {
-        try flush(into: &builder) { (_) throws(GeoJSONError) in .end }
-    }
-
     /// Adds the waiting pieces and those that `more` yields.
     ///
-    /// - Parameter more: called if no piece waits. Called by several threads, one at a time, while others parse.
+    /// - Parameter more: called if no piece waits, with memory for a piece's text; takes further pieces, and returns false
+    ///   if there are none. Called by several threads, one at a time, while others parse.
     func flush(
         into builder: inout FeatureStoreBuilder,
-        more: (_ hand: consuming PieceWork.Hand) throws(GeoJSONError) -> PieceWork.Step
+        more: (_ buffer: [UInt8]) throws(GeoJSONError) -> Bool = { _ in false }
     ) throws(GeoJSONError) {
-        let work = PieceWork(
-            rows: builder.rows, parsers: parsers,
-            makeParser: { [maker = builder.parserMaker] in maker.makeParser() })
-        try work.run(
-            threads: threads,
-            next: { (hand) throws(GeoJSONError) -> PieceWork.Step in
-                if case .buffer = hand, !waiting.isEmpty { return .piece(waiting.removeFirst()) }
-                let step = try more(hand)
-                guard case .again = step, !waiting.isEmpty else { return step }
-                return .piece(waiting.removeFirst())
+        // A thread that is ahead of the others parks what it has parsed and continues with another parser.
+        while parsers.count < (threads > 1 ? 2 * threads : 1) { parsers.append(builder.makeParser()) }
+        try run(
+            next: { (buffer) throws(GeoJSONError) -> PieceText? in
+                var (buffer, isMore) = (buffer, true)
+                while waiting.isEmpty, isMore {
+                    isMore = try more(buffer)
+                    buffer = []
+                }
+                return waiting.isEmpty ? nil : waiting.removeFirst()
             },
             admit: { (parsed, piece) throws(GeoJSONError) in
                 builder.note(foreignReferenceSystem: piece.foreignReferenceSystem)
                 let line = lines.first(of: piece)
                 return try builder.admit(parsed) { line + piece.lines(before: $0) }
             })
-        parsers = work.parsers
         waitingBytes = 0
     }
-}
 
-/// One parallel run over pieces. Each thread takes a piece and parses it. The thread with the next one in the
-/// pieces' order admits it, which assigns its rows a part of the columns. Rows are copied at the same time.
-///
-/// Errors also follow the pieces' order: the first fault of the text is the result for any number of threads,
-/// and no later piece is admitted.
-final class PieceWork {
-    /// What a thread brings when it asks for the next piece.
-    enum Hand {
-        /// Memory for a text.
-        case buffer([UInt8])
-        /// A window that it has read, whose turn it is.
-        case window(FileWindow)
-    }
-
-    /// What a thread does next.
-    enum Step {
-        /// Parse a piece.
-        case piece(PieceText)
-        /// Parse a piece that is a part of the window.
-        case cut(FeatureCutter.WindowCut)
-        /// Read a window, wait for its turn, and bring it.
-        case read(FileWindow)
-        /// Ask again.
-        case again
-        case end
-    }
-
-    typealias Next = (_ hand: consuming Hand) throws(GeoJSONError) -> Step
-    typealias Admit = (ParsedFeatures, PieceText) throws(GeoJSONError) -> GatheredRows.Reservation
-
-    private let rows: GatheredRows
-    private let makeParser: () -> PieceParser
-    /// Parsers for the next run.
-    private(set) var parsers: [PieceParser]
-
-    init(rows: GatheredRows, parsers: [PieceParser], makeParser: @escaping () -> PieceParser) {
-        (self.rows, self.parsers, self.makeParser) = (rows, parsers, makeParser)
-    }
-
-    /// - Parameters:
-    ///   - next: returns the next step. Called by several threads, one at a time; for windows in their order.
-    ///   - admit: called for each piece in order, by several threads, one at a time.
-    func run(threads: Int, next: Next, admit: Admit) throws(GeoJSONError) {
-        // A thread that is ahead of the others parks what it has parsed and continues with another parser.
-        let count = threads > 1 ? 2 * threads : 1
-        while parsers.count < count { parsers.append(makeParser()) }
+    private func run(next: AssemblyLine.Next, admit: AssemblyLine.Admit) throws(GeoJSONError) {
         let failure = withoutActuallyEscaping(next) { next in
             withoutActuallyEscaping(admit) { admit in
-                let line = AssemblyLine(rows, parsers, threads: threads, next, admit)
+                let line = AssemblyLine(parsers, next: next, admit: admit)
                 Parallel(.shared, threads: threads).forEach(below: threads) { _ in line.work() }
                 return line.failure
             }
@@ -122,23 +69,26 @@ final class PieceWork {
     }
 }
 
-/// What the threads of a run share.
+/// One parallel run over pieces. Each thread takes a piece and parses it. The thread with the next one in the
+/// pieces' order admits it, which copies its rows.
+///
+/// Errors also follow the pieces' order: the first fault of the text is the result for any number of threads,
+/// and no later piece is admitted.
 ///
 /// Invariant: `next` is called only while `source` is locked, `admit` only while `order` is. A parser is used
 /// by the thread that took it from `idle`, or is parked in `order`, from which one thread takes it. So it may
 /// be shared.
 private final class AssemblyLine: @unchecked Sendable {
-    private let rows: GatheredRows
-    private let next: PieceWork.Next
-    private let admit: PieceWork.Admit
+    typealias Next = (_ buffer: [UInt8]) throws(GeoJSONError) -> PieceText?
+    typealias Admit = (ParsedFeatures, PieceText) throws(GeoJSONError) -> Void
+
+    private let next: Next
+    private let admit: Admit
     private let source = Mutex(Source())
     private let order = Mutex(Order())
     private let idle: Mutex<Idle>
     /// Counts idle parsers.
     private let idleCount: DispatchSemaphore
-    /// Signalled when it is the turn of the window with this number, modulo the number of threads: each has
-    /// one window at most.
-    private let turns: [DispatchSemaphore]
 
     private struct Source {
         /// The number of pieces taken.
@@ -167,13 +117,11 @@ private final class AssemblyLine: @unchecked Sendable {
         case failed(GeoJSONError)
     }
 
-    init(
-        _ rows: GatheredRows, _ parsers: [PieceParser], threads: Int, _ next: @escaping PieceWork.Next,
-        _ admit: @escaping PieceWork.Admit
-    ) {
-        (self.rows, self.next, self.admit) = (rows, next, admit)
-        turns = (0..<threads).map { _ in DispatchSemaphore(value: 0) }
-        turns[0].signal()
+    /// - Parameters:
+    ///   - next: returns the next piece; nil at the end. Called by several threads, one at a time.
+    ///   - admit: called for each piece in order, by several threads, one at a time.
+    init(_ parsers: [PieceParser], next: @escaping Next, admit: @escaping Admit) {
+        (self.next, self.admit) = (next, admit)
         idle = Mutex(Idle(parsers: parsers))
         idleCount = DispatchSemaphore(value: 0)
         for _ in parsers { idleCount.signal() }
@@ -189,8 +137,7 @@ private final class AssemblyLine: @unchecked Sendable {
         while let parser = takeIdle() {
             guard let number = takePiece(parser) else { return giveBack(parser) }
             parser.parsePiece()
-            order.withLock { $0.parked[number] = .parsed(parser) }
-            admitParked()
+            park(.parsed(parser), number)
         }
     }
 
@@ -206,68 +153,40 @@ private final class AssemblyLine: @unchecked Sendable {
 
     /// Assigns the next piece to the parser and returns its number; nil at the end.
     private func takePiece(_ parser: PieceParser) -> Int? {
-        while true {
-            let (step, number) = ask(.buffer(parser.takeBuffer()))
-            switch step {
-            case .piece(let piece):
-                parser.piece = piece
-                return number
-            case .read(let window):
-                window.read()
-                if let number = takePiece(of: window, parser) { return number }
-            case .cut, .again: continue
-            case .end: return nil
+        let (number, failure) = source.withLock { source -> (Int, GeoJSONError?) in
+            parser.piece = nil
+            guard !source.isExhausted else { return (0, nil) }
+            defer { source.taken += 1 }
+            do throws(GeoJSONError) {
+                parser.piece = try next(parser.takeBuffer())
+                source.isExhausted = parser.piece == nil
+                return (source.taken, nil)
+            } catch {
+                source.isExhausted = true
+                return (source.taken, error)
             }
         }
+        if let failure { park(.failed(failure), number) }
+        return parser.piece == nil ? nil : number
     }
 
-    /// Waits for the window's turn, which comes since the window before it is in the hands of a running
-    /// thread.
-    private func takePiece(of window: FileWindow, _ parser: PieceParser) -> Int? {
-        let turn = window.number
-        turns[turn % turns.count].wait()
-        let (step, number) = ask(.window(window))
-        turns[(turn + 1) % turns.count].signal()
-        switch step {
-        case .piece(let piece): parser.piece = piece
-        case .cut(let cut): parser.piece = PieceText(cut, of: window)
-        case .read, .again, .end: return nil
-        }
-        return number
+    private func park(_ parked: Parked, _ number: Int) {
+        order.withLock { $0.parked[number] = parked }
+        admitParked()
     }
 
-    /// Asks for the next step, and numbers the piece in it.
-    private func ask(_ hand: PieceWork.Hand) -> (PieceWork.Step, number: Int) {
-        let (step, number, failure) = source.withLock { source -> (PieceWork.Step, Int, GeoJSONError?) in
-            guard !source.isExhausted else { return (.end, 0, nil) }
-            var (step, failure) = (PieceWork.Step.end, GeoJSONError?.none)
-            do throws(GeoJSONError) { step = try next(hand) } catch { failure = error }
-            switch step {
-            case .piece, .cut: source.taken += 1
-            case .end: source.isExhausted = true
-            case .read, .again: break
-            }
-            return (step, failure == nil ? source.taken - 1 : source.taken, failure)
-        }
-        if let failure {
-            order.withLock { $0.parked[number] = .failed(failure) }
-            admitParked()
-        }
-        return (step, number)
-    }
-
-    /// Admits the pieces that are next in order, and copies their rows.
+    /// Admits the pieces that are next in order.
     private func admitParked() {
-        while let (parser, part) = admitNext() {
-            if let part { rows.fill(part, from: parser.result) }
+        while let parser = admitNext() {
             parser.reset()
             giveBack(parser)
         }
     }
 
-    private func admitNext() -> (PieceParser, GatheredRows.Reservation?)? {
+    /// Admits the next piece, if it has been parsed, and returns its parser.
+    private func admitNext() -> PieceParser? {
         var isFailed = false
-        let outcome = order.withLock { order -> (PieceParser, GatheredRows.Reservation?)? in
+        let outcome = order.withLock { order -> PieceParser? in
             guard let parked = order.parked.removeValue(forKey: order.next) else { return nil }
             order.next += 1
             switch parked {
@@ -275,12 +194,12 @@ private final class AssemblyLine: @unchecked Sendable {
                 order.failure = order.failure ?? error
                 return nil
             case .parsed(let parser):
-                guard order.failure == nil, let piece = parser.piece else { return (parser, nil) }
-                do throws(GeoJSONError) { return (parser, try admit(parser.result, piece)) } catch {
+                guard order.failure == nil, let piece = parser.piece else { return parser }
+                do throws(GeoJSONError) { try admit(parser.result, piece) } catch {
                     order.failure = error
                     isFailed = true
-                    return (parser, nil)
                 }
+                return parser
             }
         }
         if isFailed { source.withLock { $0.isExhausted = true } }

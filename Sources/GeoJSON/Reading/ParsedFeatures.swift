@@ -7,7 +7,7 @@ final class ParsedFeatures {
     /// An invalid feature of the text.
     struct Fault {
         /// Its index among the text's features.
-        let place: Int
+        let index: Int
         let fault: FeatureFault
         let identifier: String?
         /// Its range in the text.
@@ -60,13 +60,12 @@ final class ParsedFeatures {
 
     /// Throws if the text was not a list of values.
     func checkCommas() throws(GeoJSONError) {
-        guard lacksComma else { return }
-        throw .malformed(message: "One comma between each two features was expected.", offset: nil)
+        if lacksComma { throw .commaExpected }
     }
 
     func addFault(_ fault: FeatureFault, identifier: String?, range: Range<Int>) {
         advice.note(fault)
-        faults.append(Fault(place: seen, fault: fault, identifier: identifier, range: range))
+        faults.append(Fault(index: seen, fault: fault, identifier: identifier, range: range))
         seen += 1
     }
 

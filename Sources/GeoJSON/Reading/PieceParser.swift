@@ -49,7 +49,6 @@ final class PieceParser {
     /// Parses a piece, replacing earlier results.
     func parse(_ piece: PieceText) {
         result.removeAll()
-        guard !piece.lacksComma else { return result.lacksComma = true }
         piece.text.withUnsafeBytes { text in
             if let header = piece.header { return table.parse(text, header, into: result) }
             if let texts = piece.texts {

@@ -6,14 +6,11 @@ import JSON
 struct PieceText: Sendable {
     /// A JSON array, or a table's rows. Before `join` it may also be texts or objects as they were cut.
     private(set) var text: [UInt8]
-    /// The form of text that `join` makes an array of. An array begins with the comma that follows the
-    /// previous piece.
+    /// The form of text that `join` makes an array of.
     private var formToJoin: FeatureCutter.Piece.Form?
     /// The expected range of each feature in the text; nil for an array as sent.
     private(set) var texts: [Range<Int>]?
     private(set) var header: TableHeader?
-    /// Whether no comma separates the text from the previous piece. Known after `join`.
-    private(set) var lacksComma = false
     /// The number of line ends between the previous piece and this one, and in this one. The second is known
     /// after `join`.
     let linesBefore: Int
@@ -44,22 +41,6 @@ struct PieceText: Sendable {
         }
     }
 
-    /// A piece of a window's own memory.
-    init(_ cut: FeatureCutter.WindowCut, of window: FileWindow) {
-        text = window.takeText()
-        text.removeSubrange(cut.end...)
-        linesBefore = 0
-        foreignReferenceSystem = cut.foreignReferenceSystem
-        records = cut.records
-        formToJoin = cut.form
-        var before = cut.held
-        if case .array = cut.form {
-            before.insert(UInt8(ascii: "["), at: 0)
-            text.append(UInt8(ascii: "]"))
-        }
-        text.insert(contentsOf: before, at: 0)
-    }
-
     /// Counts the lines, and makes one array of the text if it is not one yet. It is separate from the
     /// initializer, so that each parser's thread does it for its own pieces. O(bytes).
     ///
@@ -67,14 +48,13 @@ struct PieceText: Sendable {
     mutating func join(reusing memory: inout [UInt8]) {
         lines = text.withUnsafeBytes { LineCount.of($0) }
         joinForm(reusing: &memory)
-        if let records, !lacksComma { text = text.withUnsafeBytes(records.features) }
+        if let records { text = text.withUnsafeBytes(records.features) }
         records = nil
     }
 
     private mutating func joinForm(reusing memory: inout [UInt8]) {
         guard let form = formToJoin else { return }
         formToJoin = nil
-        if case .array = form { return dropFirstComma() }
         swap(&text, &memory)
         text.removeAll(keepingCapacity: true)
         memory.withUnsafeBytes { bytes in
@@ -84,13 +64,6 @@ struct PieceText: Sendable {
             case .array, .rows: break
             }
         }
-    }
-
-    /// Replaces the comma between an array's features and those of the previous piece by a space.
-    private mutating func dropFirstComma() {
-        let first = text.dropFirst().firstIndex { $0 > UInt8(ascii: " ") }
-        guard let first, text[first] == UInt8(ascii: ",") else { return lacksComma = true }
-        text[first] = UInt8(ascii: " ")
     }
 
     /// The piece as one array.
@@ -109,15 +82,15 @@ struct PieceText: Sendable {
     private mutating func join(_ bytes: UnsafeRawBufferPointer, _ ranges: [Range<Int>]) {
         text.reserveCapacity(bytes.count + ranges.count + 2)
         text.append(UInt8(ascii: "["))
-        var (joined, place) = ([Range<Int>](), 0)
+        var (joined, end) = ([Range<Int>](), 0)
         joined.reserveCapacity(ranges.count)
         for range in ranges {
             if !joined.isEmpty { text.append(UInt8(ascii: ",")) }
-            for byte in bytes[place..<range.lowerBound] where byte == UInt8(ascii: "\n") { text.append(byte) }
+            for byte in bytes[end..<range.lowerBound] where byte == UInt8(ascii: "\n") { text.append(byte) }
             let start = text.count
             text.append(contentsOf: bytes[range])
             joined.append(start..<text.count)
-            place = range.upperBound
+            end = range.upperBound
         }
         text.append(UInt8(ascii: "]"))
         texts = joined
@@ -201,13 +174,4 @@ enum LineCount {
         }
         return count
     }
-}
-
-/// A piece with space reserved in a builder.
-public struct AdmittedPiece {
-    let rows: GatheredRows
-    let part: GatheredRows.Reservation
-    public let piece: FeaturePiece
-
-    public func fill() { rows.fill(part, from: piece.result) }
 }

@@ -7,9 +7,8 @@ import JSON
 struct TableParser: ~Copyable {
     let rules: FeatureRules
     private var cells: [TableCell] = []
-    /// A record's id and coordinates while they are written. Shared by all rows, since an allocation for each
-    /// row costs as much as reading it.
-    private var head = ByteWriter(capacity: 128)
+    /// A record while it is written. Shared by all rows, since an allocation for each row costs as much as reading it.
+    private var record = ByteWriter(capacity: 512)
 
     init(rules: FeatureRules) { self.rules = rules }
 
@@ -65,16 +64,14 @@ struct TableParser: ~Copyable {
         _ header: TableHeader
     ) -> (UnsafeRawBufferPointer, UnsafeRawBufferPointer)? {
         guard header.longitude == header.latitude else {
-            return (Self.trimmed(cells[header.longitude].text), Self.trimmed(cells[header.latitude].text))
+            return (cells[header.longitude].text.trimmed(), cells[header.latitude].text.trimmed())
         }
         return PositionNames.pair(cells[header.longitude].text).map { ($0.longitude, $0.latitude) }
     }
 
     private func identifier(_ header: TableHeader, _ column: Int?) -> String? {
         guard let column, !cells[column].text.isEmpty else { return nil }
-        if case .number = CellKind(cells[column], staysText: header.staysText[column]) {
-            return cells[column].string
-        }
+        if CellKind(cells[column], staysText: header.staysText[column]).isNumber { return cells[column].string }
         return JSONValue.string(cells[column].string).text
     }
 
@@ -100,115 +97,76 @@ struct TableParser: ~Copyable {
             }
             position = position.wrapped
         }
-        let blob = result.blob
-        appendHead(header, id, texts, wrapped: position.longitude == longitude ? nil : position, to: blob)
+        append(header, id, texts, wrapped: position.longitude == longitude ? nil : position, to: result.blob)
         if rules.promoteId != nil, let id, !cells[id].text.isEmpty { result.advice.promoted += 1 }
-        appendProperties(header, to: blob)
         result.endRow(longitude: position.longitude, latitude: position.latitude)
         result.piece?.add(TableRow(header: header, cells: cells))
         return nil
     }
 
-    /// Writes the record's lengths, id and coordinates.
-    private mutating func appendHead(
+    /// Writes the record: lengths, id, coordinates and properties.
+    private mutating func append(
         _ header: TableHeader, _ id: Int?, _ texts: (UnsafeRawBufferPointer, UnsafeRawBufferPointer),
         wrapped: GeometryPosition?, to blob: FeatureBlob
     ) {
-        head.truncate(to: 0)
+        record.truncate(to: 0)
         if rules.promoteId == nil {
-            appendToHead(header, id)
+            appendIdentifier(header, id)
         } else {
-            head.append(UInt8(0))
-            appendToHead(header, id)
-            head.append(UInt8(0))
-            appendToHead(header, header.id)
+            record.append(UInt8(0))
+            appendIdentifier(header, id)
+            record.append(UInt8(0))
+            appendIdentifier(header, header.id)
         }
-        let idLength = head.count
-        head.append("[")
+        let idLength = record.count
+        record.append("[")
         if let wrapped {
-            head.append(number: wrapped.longitude)
+            record.append(number: wrapped.longitude)
         } else {
-            head.append(contentsOf: texts.0)
+            record.append(contentsOf: texts.0)
         }
-        head.append(",")
-        head.append(contentsOf: texts.1)
-        head.append("]")
+        record.append(",")
+        record.append(contentsOf: texts.1)
+        record.append("]")
         blob.append(length: idLength)
-        blob.append(length: head.count - idLength)
+        blob.append(length: record.count - idLength)
         blob.append(length: 0)
-        head.withUnsafeBytes { blob.append($0) }
+        appendProperties(header)
+        record.withUnsafeBytes { blob.append($0) }
     }
 
     /// Writes a cell as an id; nothing if it is empty.
-    private mutating func appendToHead(_ header: TableHeader, _ column: Int?) {
+    private mutating func appendIdentifier(_ header: TableHeader, _ column: Int?) {
         guard let column, !cells[column].text.isEmpty else { return }
-        if case .number = CellKind(cells[column], staysText: header.staysText[column]) {
-            head.append(contentsOf: cells[column].text)
-        } else {
-            head.append(json: cells[column].string)
-        }
+        append(cells[column], CellKind(cells[column], staysText: header.staysText[column]).isNumber)
     }
 
-    private func appendProperties(_ header: TableHeader, to blob: FeatureBlob) {
-        blob.append(byte: UInt8(ascii: "{"))
-        var isFirst = true
+    private mutating func appendProperties(_ header: TableHeader) {
+        record.append("{")
+        let start = record.count
         for column in cells.indices {
             guard let key = header.keys[column] else { continue }
-            let cell = cells[column]
-            let kind = CellKind(cell, staysText: header.staysText[column])
+            let kind = CellKind(cells[column], staysText: header.staysText[column])
             if case .empty = kind { continue }
-            if !isFirst { blob.append(byte: UInt8(ascii: ",")) }
-            isFirst = false
-            key.withUnsafeBytes { blob.append($0) }
+            if record.count > start { record.append(",") }
+            record.append(contentsOf: key)
             if case .text = kind {
-                Self.append(text: cell, to: blob)
+                append(cells[column], false)
             } else {
-                blob.append(cell.text)
+                append(cells[column], true)
             }
         }
-        blob.append(byte: UInt8(ascii: "}"))
+        record.append("}")
     }
 
-    /// Writes a cell's text as a JSON string.
-    @inline(__always) private static func append(text cell: TableCell, to blob: FeatureBlob) {
-        blob.append(byte: UInt8(ascii: "\""))
-        let text = cell.text
-        var (start, at) = (0, 0)
-        while at < text.count {
-            let byte = text[at]
-            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
-                at &+= 1
-                continue
-            }
-            blob.append(UnsafeRawBufferPointer(rebasing: text[start..<at]))
-            append(escaped: byte, to: blob)
-            // A doubled quotation mark is written once.
-            at &+= byte == UInt8(ascii: "\"") && cell.hasDoubledQuotes ? 2 : 1
-            start = at
+    /// Writes a cell as it is, or as a JSON string.
+    @inline(__always) private mutating func append(_ cell: TableCell, _ isJSON: Bool) {
+        if isJSON {
+            record.append(contentsOf: cell.text)
+        } else if cell.hasDoubledQuotes {
+            record.append(json: cell.string)
+        } else {
+            record.append(json: cell.text)
         }
-        if start < text.count { blob.append(UnsafeRawBufferPointer(rebasing: text[start...])) }
-        blob.append(byte: UInt8(ascii: "\""))
-    }
-
-    private static func append(escaped byte: UInt8, to blob: FeatureBlob) {
-        blob.append(byte: UInt8(ascii: "\\"))
-        switch byte {
-        case UInt8(ascii: "\n"): blob.append(byte: UInt8(ascii: "n"))
-        case UInt8(ascii: "\r"): blob.append(byte: UInt8(ascii: "r"))
-        case UInt8(ascii: "\t"): blob.append(byte: UInt8(ascii: "t"))
-        case 0..<0x20:
-            let digits = Array("0123456789abcdef".utf8)
-            for digit in [UInt8(ascii: "u"), 48, 48, digits[Int(byte >> 4)], digits[Int(byte & 15)]] {
-                blob.append(byte: digit)
-            }
-        default: blob.append(byte: byte)
-        }
-    }
-
-    @inline(__always) private static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        var (start, end) = (0, text.count)
-        while start < end, text[start] == UInt8(ascii: " ") { start += 1 }
-        while end > start, text[end - 1] == UInt8(ascii: " ") { end -= 1 }
-        return UnsafeRawBufferPointer(rebasing: text[start..<end])
     }
 }

@@ -38,11 +38,8 @@ final class FeatureBlob: @unchecked Sendable {
         capacity = size
     }
 
-    /// Whether `more` bytes fit without reallocation.
-    @inline(__always) func hasRoom(for more: Int) -> Bool { capacity - count >= more }
-
     @inline(__always) func reserve(_ more: Int) {
-        if !hasRoom(for: more) { resize(to: max(count + more, capacity + capacity / 2)) }
+        if capacity - count < more { resize(to: max(count + more, capacity + capacity / 2)) }
     }
 
     /// Counts bytes that the caller writes.
@@ -51,23 +48,11 @@ final class FeatureBlob: @unchecked Sendable {
         count += more
     }
 
-    /// Writes bytes that have been counted by `extend`.
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
-        guard let start = bytes.baseAddress else { return }
-        (base + offset).copyMemory(from: start, byteCount: bytes.count)
-    }
-
     @inline(__always) func append(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress else { return }
         reserve(bytes.count)
         (base + count).copyMemory(from: start, byteCount: bytes.count)
         count &+= bytes.count
-    }
-
-    @inline(__always) func append(byte: UInt8) {
-        reserve(1)
-        base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
-        count &+= 1
     }
 
     /// Appends a length as unsigned LEB128: seven bits in each byte, the lowest first.

@@ -24,10 +24,6 @@ public final class FeatureCoordinates: Sendable {
         }
     }
 
-    func hasRoom(for more: Int) -> Bool {
-        longitudeColumn.hasRoom(for: more) && latitudeColumn.hasRoom(for: more)
-    }
-
     func reserve(_ more: Int) {
         longitudeColumn.reserve(more)
         latitudeColumn.reserve(more)

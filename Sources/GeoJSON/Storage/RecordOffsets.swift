@@ -37,20 +37,9 @@ struct RecordOffsets: Sendable {
         offsets.append(UInt32(truncatingIfNeeded: start - blockStarts[blockStarts.count - 1]))
     }
 
-    /// Whether `more` records fit without reallocation.
-    func hasRoom(for more: Int) -> Bool {
-        offsets.hasRoom(for: more) && blockStarts.hasRoom(for: Self.blocks(count + more) - blockStarts.count)
-    }
-
     func reserve(_ more: Int) {
         offsets.reserve(more)
         blockStarts.reserve(Self.blocks(more))
-    }
-
-    /// Counts records whose starts the caller writes.
-    func extend(by more: Int) {
-        offsets.extend(by: more)
-        blockStarts.extend(by: Self.blocks(offsets.count) - blockStarts.count)
     }
 
     func shrink() {

@@ -15,19 +15,14 @@ enum PositionNames {
     static func pair(
         _ text: UnsafeRawBufferPointer
     ) -> (latitude: UnsafeRawBufferPointer, longitude: UnsafeRawBufferPointer)? {
-        let around: [UInt8] = [
-            UInt8(ascii: " "), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "["), UInt8(ascii: "]"),
-        ]
-        var (start, end) = (0, text.count)
-        while start < end, around.contains(text[start]) { start += 1 }
-        while end > start, around.contains(text[end - 1]) { end -= 1 }
-        let separators: [UInt8] = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: " ")]
-        guard let first = text[start..<end].firstIndex(where: separators.contains) else { return nil }
-        var second = first
-        while second < end, separators.contains(text[second]) { second += 1 }
+        let text = text.trimmed { " ()[]".utf8.contains($0) }
+        let isSeparator = { (byte: UInt8) in ",; ".utf8.contains(byte) }
+        guard let first = text.firstIndex(where: isSeparator),
+            let second = text[first...].firstIndex(where: { !isSeparator($0) })
+        else { return nil }
         let parts = (
-            UnsafeRawBufferPointer(rebasing: text[start..<first]),
-            UnsafeRawBufferPointer(rebasing: text[second..<end])
+            UnsafeRawBufferPointer(rebasing: text[..<first]),
+            UnsafeRawBufferPointer(rebasing: text[second...])
         )
         guard CellKind.isNumber(parts.0), CellKind.isNumber(parts.1) else { return nil }
         return (latitude: parts.0, longitude: parts.1)
@@ -70,10 +65,7 @@ enum DecimalComma {
     static func replace(_ text: UnsafeMutableRawBufferPointer) -> Bool {
         guard let comma = text.firstIndex(of: UInt8(ascii: ",")) else { return false }
         text[comma] = UInt8(ascii: ".")
-        var (start, end) = (0, text.count)
-        while start < end, text[start] == UInt8(ascii: " ") { start += 1 }
-        while end > start, text[end - 1] == UInt8(ascii: " ") { end -= 1 }
-        if CellKind.isNumber(UnsafeRawBufferPointer(rebasing: text[start..<end])) { return true }
+        if CellKind.isNumber(UnsafeRawBufferPointer(text).trimmed()) { return true }
         text[comma] = UInt8(ascii: ",")
         return false
     }

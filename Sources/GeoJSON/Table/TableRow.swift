@@ -61,6 +61,8 @@ enum CellKind {
         }
     }
 
+    var isNumber: Bool { if case .number = self { true } else { false } }
+
     /// Whether a text is a number by RFC 8259's grammar, and finite.
     static func isNumber(_ text: UnsafeRawBufferPointer) -> Bool {
         var at = text.first == UInt8(ascii: "-") ? 1 : 0
@@ -81,5 +83,17 @@ enum CellKind {
         at += 1
         if at < text.count, text[at] == UInt8(ascii: "-") || text[at] == UInt8(ascii: "+") { at += 1 }
         return digits() > 0 && at == text.count && JSONText.number(text) != nil
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The bytes without those at both ends that satisfy a predicate.
+    @inline(__always) func trimmed(
+        _ isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") }
+    ) -> UnsafeRawBufferPointer {
+        var (start, end) = (0, count)
+        while start < end, isSpace(self[start]) { start += 1 }
+        while end > start, isSpace(self[end - 1]) { end -= 1 }
+        return UnsafeRawBufferPointer(rebasing: self[start..<end])
     }
 }

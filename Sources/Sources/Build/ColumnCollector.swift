@@ -9,12 +9,12 @@ import JSON
 /// time. A piece is filled by one thread, and taken over by another after the first has finished.
 package final class ColumnCollector: PropertyCollector, @unchecked Sendable {
     private let names: [String]
-    private let columns: [PropertyColumnBuilder]
+    private var columns: [PropertyColumnWriter]
     private var count = 0
 
     package init(_ names: Set<String>) {
         self.names = names.sorted()
-        columns = names.map { _ in PropertyColumnBuilder() }
+        columns = names.map { _ in PropertyColumnWriter() }
     }
 
     package var memoryBytes: Int { columns.reduce(0) { $0 + $1.memoryBytes } }
@@ -23,14 +23,15 @@ package final class ColumnCollector: PropertyCollector, @unchecked Sendable {
 
     package func take(_ piece: any PropertyPiece) {
         guard let piece = piece as? ColumnPiece else { return }
-        for (column, part) in zip(columns, piece.columns) { column.append(contentsOf: part) }
+        for column in columns.indices { columns[column].append(contentsOf: piece.columns[column]) }
         count += piece.count
     }
 
     /// The columns of all features read.
     package func finish() -> SourceColumns {
         var all = FeatureColumns(count: count)
-        for (name, column) in zip(names, columns) { all.add(name, column.finish()) }
+        for column in columns.indices { all.add(names[column], columns[column].finish()) }
+        columns = []
         return SourceColumns(all)
     }
 }
@@ -38,7 +39,7 @@ package final class ColumnCollector: PropertyCollector, @unchecked Sendable {
 /// The columns of some features.
 private final class ColumnPiece: PropertyPiece {
     private let names: [[UInt8]]
-    fileprivate let columns: [PropertyColumnBuilder]
+    fileprivate private(set) var columns: [PropertyColumnWriter]
     /// By column, the feature's last member of that name.
     private var values: [JSONElement?]
     fileprivate private(set) var count = 0
@@ -48,12 +49,12 @@ private final class ColumnPiece: PropertyPiece {
 
     init(_ names: [String]) {
         self.names = names.map { Array($0.utf8) }
-        columns = names.map { _ in PropertyColumnBuilder() }
+        columns = names.map { _ in PropertyColumnWriter() }
         values = names.map { _ in nil }
     }
 
     func removeAll() {
-        for column in columns { column.removeAll() }
+        for column in columns.indices { columns[column].removeAll() }
         count = 0
     }
 
@@ -66,7 +67,7 @@ private final class ColumnPiece: PropertyPiece {
             next = column + 1
         }
         for column in columns.indices {
-            Self.append(values[column], to: columns[column])
+            Self.append(values[column], to: &columns[column])
             values[column] = nil
         }
         count += 1
@@ -77,13 +78,13 @@ private final class ColumnPiece: PropertyPiece {
             header = row.header
             cells = names.map { row.header.column(named: String(decoding: $0, as: UTF8.self)) }
         }
-        for (column, cell) in zip(columns, cells) {
-            switch cell.map(row.value) ?? .missing {
-            case .missing: column.appendMissing()
-            case .number(let number): column.append(number)
-            case .bool(let value): column.append(.bool(value))
-            case .text(let text): column.append(utf8: text)
-            case .string(let text): column.append(.string(text))
+        for column in columns.indices {
+            switch cells[column].map(row.value) ?? .missing {
+            case .missing: columns[column].appendMissing()
+            case .number(let number): columns[column].append(number)
+            case .bool(let value): columns[column].append(value)
+            case .text(let text): columns[column].append(utf8: text)
+            case .string(let text): columns[column].append(.string(text))
             }
         }
         count += 1
@@ -98,7 +99,7 @@ private final class ColumnPiece: PropertyPiece {
         return nil
     }
 
-    @inline(__always) private static func append(_ value: JSONElement?, to column: PropertyColumnBuilder) {
+    @inline(__always) private static func append(_ value: JSONElement?, to column: inout PropertyColumnWriter) {
         guard let value else { return column.appendMissing() }
         if let number = value.number { return column.append(number) }
         if let text = value.plainString { return column.append(utf8: text) }

@@ -115,17 +115,13 @@ public final class FeatureImport: Sendable {
         let value = read(fresh)
         pieces.park(fresh, number)
         while let piece = pieces.beginAdmission() {
-            defer { pieces.giveBack(piece) }
-            try admit(piece)?.fill()
+            defer {
+                pieces.endAdmission()
+                pieces.giveBack(piece)
+            }
+            try withWork { (work) throws(GeoJSONError) in try work.builder.admit(piece) }
         }
         return value
-    }
-
-    private func admit(_ piece: FeaturePiece) throws(SourceError) -> AdmittedPiece? {
-        defer { pieces.endAdmission() }
-        var admitted: AdmittedPiece?
-        try withWork { (work) throws(GeoJSONError) in admitted = try work.builder.admit(piece) }
-        return admitted
     }
 
     /// The number of pieces added, in the order of their numbers.

@@ -15,7 +15,8 @@ struct EdgeSearchTests {
         let (longitudes, latitudes) = (places.map(\.longitude), places.map(\.latitude))
         let index = try longitudes.withUnsafeBufferPointer { longitudes in
             try latitudes.withUnsafeBufferPointer {
-                try ClusterIndex.build(longitudes: longitudes, latitudes: $0, options: ClusteringOptions())
+                try ClusterIndex.build(
+                    ProjectedPoints(longitudes: longitudes, latitudes: $0, options: ClusteringOptions()))
             }
         }
         var expected = Box.nowhere

@@ -4,13 +4,13 @@ import JSON
 /// A part of a compiled expression.
 ///
 /// Immutable, and shared between threads.
-final class Node: Sendable {
+final class ExpressionNode: Sendable {
     let type: ExpressionType
     let operation: Operation
     /// The parts that are evaluated by this one.
-    let arguments: [Node]
+    let arguments: [ExpressionNode]
 
-    init(_ type: ExpressionType, _ operation: Operation, _ arguments: [Node] = []) {
+    init(_ type: ExpressionType, _ operation: Operation, _ arguments: [ExpressionNode] = []) {
         self.type = type
         self.operation = operation
         self.arguments = arguments
@@ -51,5 +51,5 @@ enum Operation: Sendable {
         @Sendable (_ arguments: [JSONValue], _ context: EvaluationContext) throws(EvaluationError) ->
         JSONValue
     typealias EvaluateLazily =
-        @Sendable (_ arguments: [Node], _ context: EvaluationContext) throws(EvaluationError) -> JSONValue
+        @Sendable (_ arguments: [ExpressionNode], _ context: EvaluationContext) throws(EvaluationError) -> JSONValue
 }

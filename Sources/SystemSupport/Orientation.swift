@@ -5,34 +5,40 @@
 /// Computes a quick answer in doubles with an error bound, then uses exact arithmetic on expansions if the bound
 /// does not decide (Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
 /// Predicates", 1997).
-enum Orientation {
-    private static let quickBound = (3 + 16 * 0x1p-53) * 0x1p-53
+package enum Orientation {
+    package typealias Position = SIMD2<Double>
+
+    @inlinable package static var quickBound: Double { (3 + 16 * 0x1p-53) * 0x1p-53 }
 
     /// Positive if `a`, `b`, `c` turn left, negative if they turn right, 0 if they are collinear.
-    @inline(__always) static func sign(_ a: Position, _ b: Position, _ c: Position) -> Double {
-        let left = (a.longitude - c.longitude) * (b.latitude - c.latitude)
-        let right = (a.latitude - c.latitude) * (b.longitude - c.longitude)
+    @inlinable @inline(__always) package static func sign(
+        _ a: Position, _ b: Position, _ c: Position
+    ) -> Double {
+        let left = (a.x - c.x) * (b.y - c.y)
+        let right = (a.y - c.y) * (b.x - c.x)
         let determinant = left - right
         if abs(determinant) > quickBound * (abs(left) + abs(right)) { return determinant }
         return exactSign(a, b, c)
     }
 
     /// True only if the turn is certainly to the left; cheap, and false in doubt.
-    @inline(__always) static func isCertainlyLeft(_ a: Position, _ b: Position, _ c: Position) -> Bool {
-        let left = (a.longitude - c.longitude) * (b.latitude - c.latitude)
-        let right = (a.latitude - c.latitude) * (b.longitude - c.longitude)
+    @inlinable @inline(__always) package static func isCertainlyLeft(
+        _ a: Position, _ b: Position, _ c: Position
+    ) -> Bool {
+        let left = (a.x - c.x) * (b.y - c.y)
+        let right = (a.y - c.y) * (b.x - c.x)
         return left - right > quickBound * (abs(left) + abs(right))
     }
 
-    private static func exactSign(_ a: Position, _ b: Position, _ c: Position) -> Double {
+    @usableFromInline static func exactSign(_ a: Position, _ b: Position, _ c: Position) -> Double {
         var sum: [Double] = []
         sum.reserveCapacity(12)
-        addProduct(a.longitude, b.latitude, to: &sum)
-        addProduct(-a.longitude, c.latitude, to: &sum)
-        addProduct(-c.longitude, b.latitude, to: &sum)
-        addProduct(-a.latitude, b.longitude, to: &sum)
-        addProduct(a.latitude, c.longitude, to: &sum)
-        addProduct(c.latitude, b.longitude, to: &sum)
+        addProduct(a.x, b.y, to: &sum)
+        addProduct(-a.x, c.y, to: &sum)
+        addProduct(-c.x, b.y, to: &sum)
+        addProduct(-a.y, b.x, to: &sum)
+        addProduct(a.y, c.x, to: &sum)
+        addProduct(c.y, b.x, to: &sum)
         return sum.last { $0 != 0 } ?? 0
     }
 
