@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
+import Dispatch
 import EventLoop
+import SystemSupport
 
 /// Keeps a fixed number of requests in flight on each of many connections, from one thread.
 ///
@@ -29,8 +31,7 @@ public final class LoadGenerator<Wire: LoadProtocol> {
             guard let connection, !isLost, !outgoing.isEmpty else { return }
             let written = outgoing.withUnsafeBytes { connection.tryWrite($0) }
             if written < outgoing.count {
-                let rest = RequestsOnTheirWay(outgoing[written...])
-                connection.write(UnsafeRawBufferPointer(rest.bytes), keeping: rest)
+                connection.write(WaitingRequests(outgoing[written...]))
             }
             outgoing.removeAll(keepingCapacity: true)
         }
@@ -57,9 +58,9 @@ public final class LoadGenerator<Wire: LoadProtocol> {
         generator.start(depth: depth)
         generator.pump(for: warmUp)
         generator.isMeasuring = true
-        let began = LoadSocket.now()
+        let began = DispatchTime.now().uptimeNanoseconds
         generator.pump(for: seconds)
-        generator.result.seconds = Double(LoadSocket.now() - began) / 1e9
+        generator.result.seconds = Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
         generator.result.lostConnections = generator.peers.count { $0.isLost }
         return generator.result
     }
@@ -85,7 +86,7 @@ public final class LoadGenerator<Wire: LoadProtocol> {
     }
 
     private func start(depth: Int) {
-        let now = LoadSocket.now()
+        let now = DispatchTime.now().uptimeNanoseconds
         for peer in peers {
             peer.connection?.start { [unowned self] event in
                 switch event {
@@ -108,7 +109,7 @@ public final class LoadGenerator<Wire: LoadProtocol> {
     }
 
     private func read(_ bytes: UnsafeRawBufferPointer, _ peer: Peer) {
-        let now = LoadSocket.now()
+        let now = DispatchTime.now().uptimeNanoseconds
         answered.removeAll(keepingCapacity: true)
         peer.wire.receive(bytes, into: &answered)
         for answer in answered { take(answer, peer, now) }
@@ -125,7 +126,7 @@ public final class LoadGenerator<Wire: LoadProtocol> {
             result.answers += 1
             result.bytes += answer.bytes
             if answer.isError { result.errors += 1 }
-            result.latency.record(nanoseconds: now &- peer.started[answer.slot])
+            result.latency.record(now &- peer.started[answer.slot])
         }
         peer.request(answer.slot, now)
     }
@@ -140,15 +141,21 @@ public final class LoadGenerator<Wire: LoadProtocol> {
 /// Bytes that the socket has not taken yet.
 ///
 /// Invariant: this object owns `bytes` until its `deinit`.
-private final class RequestsOnTheirWay {
-    let bytes: UnsafeMutableRawBufferPointer
+final class WaitingRequests {
+    fileprivate let bytes: UnsafeMutableRawBufferPointer
 
-    init(_ requests: ArraySlice<UInt8>) {
+    init(_ requests: some Collection<UInt8>) {
         bytes = .allocate(byteCount: requests.count, alignment: 1)
         bytes.copyBytes(from: requests)
     }
 
     deinit { bytes.deallocate() }
+}
+
+extension Connection {
+    func write(_ requests: WaitingRequests) {
+        write(UnsafeRawBufferPointer(requests.bytes), keeping: requests)
+    }
 }
 
 /// The wire protocol of a server under load: writes requests, and counts answers without keeping them.
@@ -182,7 +189,7 @@ public struct LoadResult {
     public internal(set) var errors = 0
     public internal(set) var bytes = 0
     public internal(set) var seconds = 0.0
-    public internal(set) var latency = LatencyHistogram()
+    public internal(set) var latency = LatencyHistogram(subBits: 6)
     /// Connections that the server has closed.
     public internal(set) var lostConnections = 0
 

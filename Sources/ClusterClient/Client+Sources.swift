@@ -7,7 +7,7 @@ extension Client {
     @discardableResult
     public func createSource(_ source: String, options: JSONObject = [:]) async throws -> SourceDescription {
         let params: JSONObject = ["source": .string(source), "options": .object(options)]
-        return try SourceDescription(try await call("SourceService/CreateSource", params).value())
+        return try SourceDescription(try await call("SourceService/CreateSource", CallParams(params)).value())
     }
 
     /// A source's description. Throws `NOT_FOUND` if there is no such source.
@@ -34,6 +34,6 @@ extension Client {
         var params: JSONObject = ["source": .string(source)]
         if !upsert.isEmpty { params["upsert"] = .array(upsert) }
         if !remove.isEmpty { params["remove"] = .array(remove) }
-        return try await call("SourceService/UpdateFeatures", params)
+        return try await call("SourceService/UpdateFeatures", CallParams(params))
     }
 }

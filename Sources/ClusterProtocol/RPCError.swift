@@ -27,7 +27,7 @@ public struct RPCError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Writes the object under an envelope's `error`.
     public func write(into bytes: inout ByteWriter) {
         bytes.append("{\"code\":")
-        bytes.append(integer: code.rawValue)
+        bytes.append(integer: code.number)
         bytes.append(",\"status\":\"")
         bytes.append(raw: code.name)
         bytes.append("\",\"message\":")
@@ -45,16 +45,14 @@ public struct RPCError: Error, Sendable, Equatable, CustomStringConvertible {
             self.init(.unknown, "the server's error could not be read")
             return
         }
-        var code = StatusCode.unknown
-        if case .number(let number)? = object["code"],
-            let known = Int(exactly: number).flatMap(StatusCode.init)
-        {
-            code = known
+        var code: StatusCode?
+        if case .number(let number)? = object["code"] {
+            code = Int(exactly: number).flatMap(StatusCode.init(number:))
         }
         var message = ""
         if case .string(let text)? = object["message"] { message = text }
         var details: JSONObject?
         if case .object(let object)? = object["details"] { details = object }
-        self.init(code, message, details: details)
+        self.init(code ?? .unknown, message, details: details)
     }
 }

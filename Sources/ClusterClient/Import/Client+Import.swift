@@ -22,7 +22,7 @@ extension Client {
         let description = try await self.source(source)
         let sieve = Self.sieve(for: description, options)
         let call = try openClientStream(
-            "SourceService/ImportFeatures", Self.params(source, options), options: callOptions)
+            "SourceService/ImportFeatures", CallParams(Self.params(source, options)), options: callOptions)
         do {
             var isAtEnd = false
             while !isAtEnd {

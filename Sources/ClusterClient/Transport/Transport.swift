@@ -24,18 +24,11 @@ final class Transport: Sendable {
         var isFlushAsked = false
         /// Why the connection ended; nil while it is open.
         var closing: RPCError?
-        var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
-        var lastTicket: UInt64 = 0
 
         var isFull: Bool { pending.count + inFlight > Transport.highWater && closing == nil }
-
-        mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
-            defer { waiters.removeAll() }
-            return Array(waiters.values)
-        }
     }
 
-    private let state = Mutex(State())
+    private let state = Monitor(State())
     private let side: LoopBound<LoopSide>
     private let remote: EventLoop.Remote
 
@@ -107,26 +100,7 @@ final class Transport: Sendable {
     }
 
     /// Returns once few enough bytes are unsent, the connection has ended, or the task is cancelled.
-    func waitForRoom() async {
-        let ticket: UInt64? = state.withLock { state in
-            guard state.isFull else { return nil }
-            state.lastTicket += 1
-            return state.lastTicket
-        }
-        guard let ticket else { return }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let resumeNow = state.withLock { state in
-                    guard state.isFull, !Task.isCancelled else { return true }
-                    state.waiters[ticket] = continuation
-                    return false
-                }
-                if resumeNow { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: ticket) }?.resume()
-        }
-    }
+    func waitForRoom() async { try? await state.wait { $0.isFull ? nil : () } }
 
     func resumeReading() { post { $0.resumeReading() } }
 
@@ -153,21 +127,14 @@ final class Transport: Sendable {
 
     /// The system has accepted all but `remaining` bytes.
     fileprivate func didWrite(remaining: Int) {
-        let waiters = state.withLock { state in
+        let isRoomy = state.withLock { state in
             state.inFlight = remaining
-            let isRoomy = state.pending.count + remaining <= Transport.highWater / 2
-            return isRoomy ? state.takeWaiters() : []
+            return state.pending.count + remaining <= Transport.highWater / 2
         }
-        waiters.forEach { $0.resume() }
+        if isRoomy { state.announce() }
     }
 
-    fileprivate func didEnd(_ reason: RPCError) {
-        let waiters = state.withLock { state in
-            state.closing = reason
-            return state.takeWaiters()
-        }
-        waiters.forEach { $0.resume() }
-    }
+    fileprivate func didEnd(_ reason: RPCError) { state.change { $0.closing = reason } }
 }
 
 /// The state that only the loop's thread uses.

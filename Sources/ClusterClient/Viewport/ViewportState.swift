@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import JSON
-import Synchronization
 
 /// The state that a session's reader and its iterator share.
 final class ViewportState: Sendable {
@@ -10,19 +9,11 @@ final class ViewportState: Sendable {
         /// Whether a change has arrived that has not been delivered, even an empty one.
         var hasNews = false
         var outcome: Result<Void, any Error>?
-        var waiters: [CheckedContinuation<Void, Never>] = []
-
-        var isReady: Bool { hasNews || !queue.isEmpty || outcome != nil }
-
-        mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
-            defer { waiters = [] }
-            return waiters
-        }
     }
 
-    private let state: Mutex<State>
+    private let state: Monitor<State>
 
-    init(_ pace: FlushPace) { state = Mutex(State(pace: pace)) }
+    init(_ pace: FlushPace) { state = Monitor(State(pace: pace)) }
 
     var delivered: [String: Marker] { state.withLock { $0.queue.delivered } }
 
@@ -33,20 +24,14 @@ final class ViewportState: Sendable {
 
     func apply(_ item: Answer) throws {
         let change = try item.value()
-        let waiters = try state.withLock { state in
+        try state.change { state in
             try state.queue.apply(change)
             state.hasNews = true
-            return state.takeWaiters()
         }
-        waiters.forEach { $0.resume() }
     }
 
     func finish(_ error: (any Error)?) {
-        let waiters = state.withLock { state in
-            state.outcome = error.map { .failure($0) } ?? .success(())
-            return state.takeWaiters()
-        }
-        waiters.forEach { $0.resume() }
+        state.change { state in state.outcome = error.map { .failure($0) } ?? .success(()) }
     }
 
     // MARK: The iterator's side
@@ -60,26 +45,7 @@ final class ViewportState: Sendable {
     }
 
     func next() async throws -> ViewportUpdate? {
-        while true {
-            try Task.checkCancellation()
-            if let taken = try state.withLock({ try Self.take(&$0) }) { return taken.update }
-            await withTaskCancellationHandler {
-                await wait()
-            } onCancel: {
-                state.withLock { $0.takeWaiters() }.forEach { $0.resume() }
-            }
-        }
-    }
-
-    private func wait() async {
-        await withCheckedContinuation { continuation in
-            let resumeNow = state.withLock { state in
-                if state.isReady || Task.isCancelled { return true }
-                state.waiters.append(continuation)
-                return false
-            }
-            if resumeNow { continuation.resume() }
-        }
+        try await state.wait { try Self.take(&$0) }.update
     }
 
     /// An update, or `(nil, ())` at the end; nil if there is neither yet.

@@ -22,17 +22,15 @@ extension ClientMessage {
     public static let maximumID: Int64 = (1 << 53) - 1
 
     /// Reads one message. Members that the envelope does not know are ignored, so that it can grow.
-    ///
-    /// - Parameter names: recently read method names, if the caller keeps them.
     public static func read(
-        _ text: UnsafeRawBufferPointer, parser: JSONParser, names: MethodNames? = nil
+        _ text: UnsafeRawBufferPointer, parser: JSONParser
     ) throws(EnvelopeError) -> ClientMessage {
         do {
             // A lone surrogate invalidates the feature that contains it, not the message: features' text is
             // parsed again later.
             return try parser.withTape(of: text, allowsLoneSurrogates: true) { (tape) throws(EnvelopeError) in
                 if tape.hasLoneSurrogates { try checkSurrogates(tape.root) }
-                return try read(tape.root, names)
+                return try read(tape.root)
             }
         } catch {
             switch error {
@@ -57,10 +55,28 @@ extension ClientMessage {
             return EnvelopeError(
                 id: nil, error: RPCError(.invalidArgument, "The message is not JSON: \(error.message)"))
         }
-        let message = RefusedMessage(Array(text))
+        let (id, opensCall) = outline(of: text)
         return EnvelopeError(
-            id: message.id, error: RPCError(.invalidArgument, "The message is rejected: \(error.message)"),
-            isOpening: message.id != nil && message.opensCall)
+            id: id, error: RPCError(.invalidArgument, "The message is rejected: \(error.message)"),
+            isOpening: id != nil && opensCall)
+    }
+
+    /// Scans an object that cannot be parsed, so that the answer can name the call: its id, nil if that is missing or
+    /// invalid or if the text is not one object, and whether it has a method. O(length).
+    private static func outline(of text: UnsafeRawBufferPointer) -> (id: Int64?, opensCall: Bool) {
+        let object = UnsafeRawBufferPointer(rebasing: text.drop { $0 <= UInt8(ascii: " ") })
+        guard object.first == UInt8(ascii: "{") else { return (nil, false) }
+        var (id, opensCall) = (Int64?.none, false)
+        var members = JSONMembers(ofValidated: object)
+        while let (key, value) = members.next() {
+            if key.elementsEqual("id".utf8) { id = Int64(String(decoding: value, as: UTF8.self)) }
+            if key.elementsEqual("method".utf8) { opensCall = true }
+        }
+        let rest = object.dropFirst(members.offset).drop { $0 <= UInt8(ascii: " ") }
+        guard rest.first == UInt8(ascii: "}"), rest.dropFirst().allSatisfy({ $0 <= UInt8(ascii: " ") }),
+            let id, (1...maximumID).contains(id)
+        else { return (nil, false) }
+        return (id, opensCall)
     }
 
     private struct Members {
@@ -74,9 +90,7 @@ extension ClientMessage {
         var cancel: JSONElement?
     }
 
-    private static func read(
-        _ root: JSONElement, _ names: MethodNames?
-    ) throws(EnvelopeError) -> ClientMessage {
+    private static func read(_ root: JSONElement) throws(EnvelopeError) -> ClientMessage {
         guard root.kind == .object else {
             throw EnvelopeError(
                 id: nil, error: RPCError(.invalidArgument, "The message is not a JSON object."))
@@ -109,12 +123,10 @@ extension ClientMessage {
                     "The message has no usable id: an integer from 1 to 2^53-1 was expected."),
                 isOpening: members.method != nil && members.item == nil)
         }
-        return try read(members, id: id, names)
+        return try read(members, id: id)
     }
 
-    private static func read(
-        _ members: Members, id: Int64, _ names: MethodNames?
-    ) throws(EnvelopeError) -> ClientMessage {
+    private static func read(_ members: Members, id: Int64) throws(EnvelopeError) -> ClientMessage {
         func refuse(_ problem: String) -> EnvelopeError {
             EnvelopeError(
                 id: id, error: RPCError(.invalidArgument, problem), isOpening: members.method != nil)
@@ -135,9 +147,8 @@ extension ClientMessage {
             guard cancel.bool == true else { throw refuse("cancel must be true.") }
             return .cancel(id: id)
         }
-        guard let element = members.method, let method = names?.name(element) ?? element.string else {
-            throw refuse("method must be a string.")
-        }
+        guard let element = members.method, let method = MethodDeclaration.name(element) ?? element.string
+        else { throw refuse("method must be a string.") }
         var request = CallRequest(id: id, method: method, params: JSONObject())
         if let params = members.params {
             guard params.kind == .object else { throw refuse("params must be an object.") }

@@ -16,15 +16,7 @@ public final class Log: Sendable {
 
         public static func < (a: Level, b: Level) -> Bool { a.rawValue < b.rawValue }
 
-        public var name: String {
-            switch self {
-            case .error: "error"
-            case .warning: "warning"
-            case .notice: "notice"
-            case .info: "info"
-            case .debug: "debug"
-            }
-        }
+        public var name: String { "\(self)" }
 
         public init?(name: String) {
             guard let level = Level.allCases.first(where: { $0.name == name }) else { return nil }

@@ -49,7 +49,7 @@ enum ClustersCommand: Subcommand {
     }
 
     static func run(_ invocation: Invocation) async throws {
-        let answer = try await invocation.call("ClusterService/GetClusters", params(invocation))
+        let answer = try await invocation.call("ClusterService/GetClusters", CallParams(params(invocation)))
         guard invocation.form == .table else { return try invocation.show(answer) { _ in } }
         let collection = try FeatureCollection(answer)
         try ImportReport.showWarnings(of: answer, invocation)

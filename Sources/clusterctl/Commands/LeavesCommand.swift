@@ -57,7 +57,7 @@ enum LeavesCommand: Subcommand {
             members["limit"] = .number(Double(pageSize))
             members["offset"] = .number(Double(features.count))
             let answer = try await client.call(
-                "ClusterService/GetLeaves", members, options: invocation.callOptions)
+                "ClusterService/GetLeaves", CallParams(members), options: invocation.callOptions)
             page = try FeatureCollection(answer)
             features += page.features
             members["revision"] = .number(Double(page.revision))

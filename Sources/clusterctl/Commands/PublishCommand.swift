@@ -110,7 +110,7 @@ enum PublishCommand: Subcommand {
         let clock = ContinuousClock()
         let start = clock.now
         let call = try client.openServerStream(
-            "SourceService/PublishTiles", params, options: invocation.callOptions)
+            "SourceService/PublishTiles", CallParams(params), options: invocation.callOptions)
         for try await item in call {
             let value = try item.value()
             bar.update(

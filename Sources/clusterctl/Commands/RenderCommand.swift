@@ -66,8 +66,8 @@ enum RenderCommand: Subcommand {
         ]
         if arguments.has("hulls") { members["include"] = .array([.string("hull")]) }
         let answer = try await client.call(
-            "ClusterService/GetClusters", try invocation.queryParams(members), options: invocation.callOptions
-        )
+            "ClusterService/GetClusters", CallParams(try invocation.queryParams(members)),
+            options: invocation.callOptions)
         let collection = try FeatureCollection(answer)
         picture.caption = caption(collection, zoom: zoom)
         try OutputFile.write(picture.draw(collection.features, as: format), to: path)

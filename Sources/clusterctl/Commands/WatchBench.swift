@@ -15,13 +15,14 @@ enum WatchBench {
         let watchers = Int(try arguments.requiredInteger("watch"))
         let client = try await invocation.connect()
         defer { client.close() }
-        let (params, places) = try await RequestMix.viewports(of: source, viewport, count: watchers, client)
-        let plan = WatchLoad.Plan(
-            path: client.socketPath, source: source, viewports: params, watchers: watchers,
+        let (params, positions) = try await RequestMix.viewports(
+            of: source, viewport, count: watchers, client)
+        let result = try await WatchLoad(
+            source, path: client.socketPath, viewports: params, watchers: watchers,
             connections: Int(try arguments.requiredInteger("connections")),
             updates: try arguments.requiredNumber("updates"),
-            seconds: try arguments.requiredNumber("duration"))
-        let result = try WatchLoad.run(plan, UpdateSequence(places: places))
+            seconds: try arguments.requiredNumber("duration"), UpdateSequence(among: positions)
+        ).result
         let added = (0..<UpdateSequence.features).map { JSONValue.string(UpdateSequence.identifier($0)) }
         _ = try await client.call(
             "SourceService/UpdateFeatures", ["source": .string(source), "remove": .array(added)])
@@ -37,19 +38,10 @@ enum WatchBench {
         [
             "seconds": .number(result.seconds), "changes": .number(Double(result.items)),
             "bytes": .number(Double(result.bytes)), "errors": .number(Double(result.errors)),
-            "updates": .number(Double(result.update.count)), "arrivalMs": .object(json(result.lag)),
-            "updateMs": .object(json(result.update)), "processorSeconds": .number(result.processor),
+            "updates": .number(Double(result.update.count)), "arrivalMs": .object(BenchReport.json(result.lag)),
+            "updateMs": .object(BenchReport.json(result.update)), "processorSeconds": .number(result.processor),
             "memoryBytes": .number(Double(result.memory)),
         ]
-    }
-
-    private static func json(_ latency: LatencyHistogram) -> JSONObject {
-        var object: JSONObject = [:]
-        for (name, share) in BenchReport.shares {
-            object[name] = .number(Double(latency.quantile(share)) / 1e6)
-        }
-        object["max"] = .number(Double(latency.maximum) / 1e6)
-        return object
     }
 
     private static func text(_ result: WatchLoad.Result, _ title: String) -> String {

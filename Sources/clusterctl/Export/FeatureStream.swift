@@ -20,7 +20,7 @@ struct FeatureStream {
         let parser = JSONParser()
         var (number, count) = (0.0, 0)
         for try await page in try client.openServerStream(
-            "SourceService/GetFeatures", params, options: options)
+            "SourceService/GetFeatures", CallParams(params), options: options)
         {
             try page.bytes.withUnsafeBytes { bytes in
                 try parser.withTape(of: bytes, maximumDepth: JSONReader.maximumDepth + 4) { tape in
