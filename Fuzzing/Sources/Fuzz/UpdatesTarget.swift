@@ -49,7 +49,7 @@ final class UpdatesTarget: FuzzTarget {
 
 /// A client that watches the whole world, and what it has.
 struct WatchingClient {
-    private var table = MarkerTable()
+    private var table = ShownMarkers(hasTransitions: false)
     private var markers: Set<String> = []
     private static let world = Box(west: -180, south: -90, east: 180, north: 90)
 

@@ -19,11 +19,11 @@ final class WatchesTarget: FuzzTarget {
             violated("a source can be made")
         }
         change(source, (0..<40).map { Self.feature($0, Double($0 * 37 % 170), Double($0 * 11 % 80)) }, [])
-        var plain = Watch(MarkerTable()) { (revision, table, query, view, bytes) throws(SourceError) in
+        var plain = Watch(ShownMarkers(hasTransitions: false)) { (revision, table, query, view, bytes) throws(SourceError) in
             try revision.writeChange(from: table, to: query, of: view, into: &bytes, .never)
         }
-        var moving = Watch(ShownMarkers()) { (revision, table, query, view, bytes) throws(SourceError) in
-            try revision.writeTransitions(from: table, to: query, of: view, into: &bytes, .never)
+        var moving = Watch(ShownMarkers(hasTransitions: true)) { (revision, table, query, view, bytes) throws(SourceError) in
+            try revision.writeChange(from: table, to: query, of: view, into: &bytes, .never)
         }
         for step in stride(from: 1, to: min(input.count - 5, 150), by: 6) {
             let bytes = input[step..<step + 6].map { $0 }

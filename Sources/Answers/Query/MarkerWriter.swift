@@ -23,11 +23,6 @@ struct MarkerWriter: ~Copyable {
         return content.value
     }
 
-    mutating func candidate(for node: Node, at place: Int) throws(SourceError) -> Candidate {
-        let content = try content(of: node)
-        return Candidate(identity: identity(of: node), content: content, place: place)
-    }
-
     /// Writes the feature with its key after its other members.
     ///
     /// - Parameter source: the key of the marker that it comes from.
@@ -75,8 +70,8 @@ struct MarkerWriter: ~Copyable {
     }
 
     /// A cluster's identity is its position, its count and its aggregates. A point's identity is its feature's id or, without
-    /// one, its whole text. For a point, `write` must have left its text in `scratch`.
-    private mutating func identity(of node: Node) -> UInt64 {
+    /// one, its whole text. For a point, call `content` just before.
+    mutating func identity(of node: Node) -> UInt64 {
         var identity = Fingerprint(seed: Fingerprint.open)
         switch node {
         case .cluster(let cluster):
@@ -102,5 +97,17 @@ struct MarkerWriter: ~Copyable {
         features.writeAggregates(of: cluster, into: &scratch)
         if let partition = features.view.partition(of: cluster) { scratch.append(partition) }
         scratch.withUnsafeBytes { identity.add($0) }
+    }
+}
+
+/// A marker's key, known to the daemon and the client.
+struct MarkerKey: Sendable, BitwiseCopyable, Hashable, Comparable {
+    /// Identifies a marker from one answer to the next.
+    var identity: UInt64
+    /// Distinguishes markers with the same identity.
+    var occurrence: UInt32
+
+    static func < (a: MarkerKey, b: MarkerKey) -> Bool {
+        (a.identity, a.occurrence) < (b.identity, b.occurrence)
     }
 }

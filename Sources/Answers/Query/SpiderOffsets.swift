@@ -25,10 +25,10 @@ enum SpiderOffsets {
     private static func spiral(_ count: Int) -> [(x: Double, y: Double)] {
         var (angle, radius) = (0.0, distance)
         return (0..<count).map { _ in
-            let place = offset(angle: angle, radius: radius)
+            let next = offset(angle: angle, radius: radius)
             angle += distance / radius
             radius = distance * (1 + angle / (2 * Double.pi))
-            return place
+            return next
         }
     }
 

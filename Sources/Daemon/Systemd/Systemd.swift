@@ -45,13 +45,7 @@ public enum Systemd {
         guard let path = variable("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
             let address = UnixSocketAddress(path: path, allowsAbstract: true)
         else { return }
-        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return }
-        defer { close(descriptor) }
-        var text = state
-        text.withUTF8 { bytes in
-            _ = address.send(UnsafeRawBufferPointer(bytes), from: descriptor, flags: Int32(MSG_NOSIGNAL))
-        }
+        _ = address.send(state, waits: true)
     }
 
     /// The interval at which the service manager expects `WATCHDOG=1`, in milliseconds: half of its limit.

@@ -40,7 +40,7 @@ struct Legend {
             MapPainter.drawCircle(
                 Disc(centre: PixelPoint(x: x + radius, y: middle), radius: radius), count: count, on: canvas)
             x += 2 * radius + 7
-            label(count == counts.first ? "\(Self.grouped(count)) points" : Self.grouped(count))
+            label(count == counts.first ? "\(Quantity.grouped(count)) points" : Quantity.grouped(count))
         }
         if hasHulls, fits(130) {
             let box = PixelBox(left: x, top: middle - 7, width: 22, height: 14)
@@ -69,17 +69,5 @@ struct Legend {
                 PixelBox(left: left + Double(part) * width, top: middle - 6, width: width, height: 12),
                 colour: colour, opacity: opacity)
         }
-    }
-
-    /// The number with thousands separators: 1,000.
-    private static func grouped(_ number: Int) -> String {
-        var text = String(number % 1000)
-        var rest = number / 1000
-        while rest > 0 {
-            text = String(repeating: "0", count: (3 - text.count % 4) % 3) + text
-            text = "\(rest % 1000)," + text
-            rest /= 1000
-        }
-        return text
     }
 }

@@ -11,12 +11,8 @@ public enum MapProjection: Equatable, Sendable {
 
     /// The projection of a source with these options.
     public init(options: JSONObject) {
-        let edges = (options["projection"]?.asObject?["planar"]?.asArray ?? []).compactMap(\.asNumber)
-        guard edges.count == 4, edges[2] > edges[0], edges[3] > edges[1] else {
-            self = .mercator
-            return
-        }
-        self = .planar(BoundingBox(west: edges[0], south: edges[1], east: edges[2], north: edges[3]))
+        let plane = BoundingBox(options["projection"]?["planar"])
+        self = plane.flatMap { $0.east > $0.west && $0.north > $0.south ? .planar($0) : nil } ?? .mercator
     }
 
     /// The plane; nil for the world.

@@ -61,8 +61,8 @@ public struct PictureFrame: Equatable, Sendable {
     }
 
     private static func wrapped(_ longitude: Double) -> Double {
-        let turned = (longitude + 180).truncatingRemainder(dividingBy: 360)
-        return (turned < 0 ? turned + 360 : turned) - 180
+        let rest = (longitude + 180).truncatingRemainder(dividingBy: 360)
+        return (rest < 0 ? rest + 360 : rest) - 180
     }
 
     /// The whole frame.
@@ -96,21 +96,21 @@ public struct PictureFrame: Equatable, Sendable {
     }
 
     /// The pixels of a line or ring, which stays connected where it crosses the antimeridian.
-    func pixels(_ places: [(longitude: Double, latitude: Double)]) -> [PixelPoint] {
+    func pixels(_ positions: [(longitude: Double, latitude: Double)]) -> [PixelPoint] {
         guard projection.wraps else {
-            return places.map { pixel(longitude: $0.longitude, latitude: $0.latitude) }
+            return positions.map { pixel(longitude: $0.longitude, latitude: $0.latitude) }
         }
-        guard let first = places.first else { return [] }
+        guard let first = positions.first else { return [] }
         let start = pixel(longitude: first.longitude, latitude: first.latitude)
         var longitude = first.longitude
         var x = start.x
-        return places.map { place in
-            var step = place.longitude - longitude
+        return positions.map { position in
+            var step = position.longitude - longitude
             if step > 180 { step -= 360 }
             if step < -180 { step += 360 }
-            longitude = place.longitude
+            longitude = position.longitude
             x += step / 360 * worldSide
-            return PixelPoint(x: x, y: pixel(x: 0, y: Mercator.y(place.latitude)).y)
+            return PixelPoint(x: x, y: pixel(x: 0, y: Mercator.y(position.latitude)).y)
         }
     }
 }

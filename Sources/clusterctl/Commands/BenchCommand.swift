@@ -3,6 +3,7 @@ import Bench
 import ClusterClient
 import CommandLineOptions
 import JSON
+import Rendering
 
 /// `clusterctl bench`: puts load on the daemon, or on Redis for comparison, and measures.
 enum BenchCommand: Subcommand {

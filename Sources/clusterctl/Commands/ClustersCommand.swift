@@ -2,6 +2,7 @@
 import ClusterClient
 import CommandLineOptions
 import JSON
+import Rendering
 
 /// `clusterctl clusters`: what a map of a box shows at a zoom.
 enum ClustersCommand: Subcommand {

@@ -2,6 +2,7 @@
 import ClusterClient
 import CommandLineOptions
 import JSON
+import Rendering
 
 /// `clusterctl export`: a source's features, as they were imported.
 enum ExportCommand: Subcommand {
@@ -73,7 +74,7 @@ enum ExportCommand: Subcommand {
         defer { client.close() }
         let stream = FeatureStream(
             client: client, params: try invocation.queryParams(members), options: invocation.callOptions)
-        let file = try ExportFile(path)
+        let file = try OutputFile(path)
         let (revision, count) =
             switch format {
             case .geojson: try await writeCollection(stream, file)
@@ -85,7 +86,7 @@ enum ExportCommand: Subcommand {
     }
 
     private static func writeCollection(
-        _ stream: FeatureStream, _ file: ExportFile
+        _ stream: FeatureStream, _ file: OutputFile
     ) async throws -> (revision: Double, count: Int) {
         var isFirst = true
         // The header is written after the daemon has answered, so that nothing is written for a missing
@@ -105,7 +106,7 @@ enum ExportCommand: Subcommand {
     }
 
     private static func writeLines(
-        _ stream: FeatureStream, _ file: ExportFile
+        _ stream: FeatureStream, _ file: OutputFile
     ) async throws -> (revision: Double, count: Int) {
         try await stream.forEach { feature in
             // A feature's text may contain line breaks.
@@ -123,7 +124,7 @@ enum ExportCommand: Subcommand {
     /// A table's columns are known only after all features have been seen, so they are read twice, at one
     /// revision.
     private static func writeTable(
-        _ stream: FeatureStream, _ names: [String]?, _ file: ExportFile
+        _ stream: FeatureStream, _ names: [String]?, _ file: OutputFile
     ) async throws -> (revision: Double, count: Int) {
         var (columns, known): ([String], Set<String>) = (names ?? [], [])
         var revision: Double?

@@ -3,6 +3,7 @@ import ClusterClient
 import ClusterProtocol
 import CommandLineOptions
 import JSON
+import Rendering
 
 /// `clusterctl leaves`: a cluster's points, page by page.
 enum LeavesCommand: Subcommand {

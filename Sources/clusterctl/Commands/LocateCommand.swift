@@ -2,6 +2,7 @@
 import ClusterClient
 import CommandLineOptions
 import JSON
+import Rendering
 
 /// `clusterctl locate`: what shows a feature.
 enum LocateCommand: Subcommand {

@@ -3,6 +3,7 @@ import ClusterClient
 import CommandLineOptions
 import Glibc
 import JSON
+import Rendering
 
 /// `clusterctl publish`: all tiles of a source, or of a file, in one PMTiles archive.
 enum PublishCommand: Subcommand {

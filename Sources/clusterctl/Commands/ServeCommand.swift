@@ -3,6 +3,7 @@ import ClusterClient
 import CommandLineOptions
 import Glibc
 import JSON
+import Rendering
 import SystemSupport
 
 /// `clusterctl serve`: a map of the user's own files in the browser.
@@ -182,6 +183,6 @@ enum ServeCommand: Subcommand {
             invocation.print("Map: \(page)")
             invocation.remark("Press Ctrl-C to end.")
         }
-        if !invocation.arguments.has("no-open") { Desktop.open(page) }
+        if !invocation.arguments.has("no-open") { Program.open(page) }
     }
 }

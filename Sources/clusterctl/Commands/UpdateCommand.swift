@@ -2,6 +2,7 @@
 import ClusterClient
 import CommandLineOptions
 import JSON
+import Rendering
 
 /// `clusterctl update`: adds, replaces and removes single features.
 enum UpdateCommand: Subcommand {

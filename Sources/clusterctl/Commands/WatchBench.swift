@@ -3,6 +3,7 @@ import Bench
 import ClusterClient
 import CommandLineOptions
 import JSON
+import Rendering
 
 /// `clusterctl bench --watch`: many watched viewports of a source that changes.
 enum WatchBench {

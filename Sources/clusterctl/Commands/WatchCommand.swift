@@ -3,6 +3,7 @@ import ClusterClient
 import ClusterProtocol
 import CommandLineOptions
 import JSON
+import Rendering
 
 /// `clusterctl watch`: shows the changes of a viewport as they happen.
 enum WatchCommand: Subcommand {

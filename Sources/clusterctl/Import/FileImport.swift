@@ -4,6 +4,7 @@ import ClusterProtocol
 import CommandLineOptions
 import Glibc
 import JSON
+import Rendering
 
 /// Features from a file into a source.
 enum FileImport {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
 import JSON
+import Rendering
 
 /// The report of a finished import.
 enum ImportReport {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
 import JSON
+import Rendering
 
 /// How a source follows its table, for people.
 enum ReplicationText {

@@ -62,24 +62,26 @@ enum Terminal {
     private static func end(_ number: Int32, _ descriptor: Int32) -> Never {
         if number == EPIPE { exit(0) }
         if descriptor != STDERR_FILENO {
-            let output = descriptor == STDOUT_FILENO ? "to standard output" : "the file"
-            writeError("clusterctl: cannot write \(output): \(String(cString: strerror(number)))\n")
+            writeError("clusterctl: cannot write to standard output: \(String(cString: strerror(number)))\n")
         }
         exit(ExitStatus.failed)
     }
 
     /// Writes all bytes; ends the program if that is impossible.
-    static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) {
+    private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) {
+        let number = write(bytes, to: descriptor)
+        if number != 0 { end(number, descriptor) }
+    }
+
+    /// Writes all bytes; returns the system's error number, or 0.
+    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
         var rest = bytes
         while let base = rest.baseAddress, !rest.isEmpty {
             let written = Glibc.write(descriptor, base, rest.count)
-            if written > 0 {
-                rest = UnsafeRawBufferPointer(rebasing: rest[written...])
-            } else if written < 0 && errno == EINTR {
-                continue
-            } else {
-                end(errno, descriptor)
-            }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { return errno }
+            rest = UnsafeRawBufferPointer(rebasing: rest[written...])
         }
+        return 0
     }
 }

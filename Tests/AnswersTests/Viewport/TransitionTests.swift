@@ -18,7 +18,7 @@ struct TransitionTests {
         let test: TestSource
         var query: ClustersQuery
         var filter: String?
-        var shown = ShownMarkers()
+        var shown = ShownMarkers(hasTransitions: true)
         var features: [String: NSDictionary] = [:]
         var members: [String: Set<String>] = [:]
         /// By key: the feature that it is the key of.
@@ -44,7 +44,7 @@ struct TransitionTests {
             let queryFilter = try filter.map { QueryFilter(try JSONReader.parse($0)) }
             let view = try revision.view(queryFilter, zoom: query.zoom, .never)
             var bytes = ByteWriter()
-            shown = try revision.writeTransitions(from: shown, to: query, of: view, into: &bytes, .never)
+            shown = try revision.writeChange(from: shown, to: query, of: view, into: &bytes, .never)
             item = try Answer(bytes.string).object
             let (before, beforeMembers) = (features, members)
             for removed in list("remove") {

@@ -14,7 +14,7 @@ struct Watcher {
     var query: ClustersQuery
     var filter: String?
     private(set) var replay = MarkerReplay()
-    private var table = MarkerTable()
+    private var table = ShownMarkers(hasTransitions: false)
 
     init(_ source: TestSource, _ query: ClustersQuery, filter: String? = nil) {
         self.source = source

@@ -2,9 +2,9 @@
 import JSON
 
 /// Formats numbers for people.
-enum Quantity {
+public enum Quantity {
     /// With commas: 1,234,567.
-    static func grouped(_ number: Int) -> String {
+    public static func grouped(_ number: Int) -> String {
         var digits = String(number.magnitude)
         var groups: [Substring] = []
         while digits.count > 3 {
@@ -16,23 +16,23 @@ enum Quantity {
     }
 
     /// 1 point, 2 points.
-    static func count(_ number: Int, _ noun: String) -> String {
+    public static func count(_ number: Int, _ noun: String) -> String {
         "\(grouped(number)) \(noun)\(number == 1 ? "" : "s")"
     }
 
     /// With commas if it is an integer; otherwise as JavaScript prints it.
-    static func plain(_ number: Double) -> String {
+    public static func plain(_ number: Double) -> String {
         if let whole = Int(exactly: number), abs(number) < 1e15 { return grouped(whole) }
         return String(javaScript: number)
     }
 
     /// 12.3 KiB, 171 MiB.
-    static func bytes(_ count: Double) -> String {
+    public static func bytes(_ count: Double) -> String {
         scaled(count, step: 1024, units: ["B", "KiB", "MiB", "GiB", "TiB"])
     }
 
     /// 950, 12.3k, 1.2M.
-    static func short(_ count: Double) -> String {
+    public static func short(_ count: Double) -> String {
         scaled(count, step: 1000, units: ["", "k", "M", "G", "T"], space: "")
     }
 
@@ -50,7 +50,7 @@ enum Quantity {
     }
 
     /// 0.12 ms, 15 ms, 1.2 s, 3 min 20 s, 2 d 4 h.
-    static func duration(milliseconds: Double) -> String {
+    public static func duration(milliseconds: Double) -> String {
         if milliseconds < 10 { return fixed(milliseconds, decimals: 2) + " ms" }
         if milliseconds < 1000 { return fixed(milliseconds, decimals: 0) + " ms" }
         let seconds = milliseconds / 1000
@@ -64,7 +64,7 @@ enum Quantity {
     }
 
     /// Rounded to `decimals` decimals, all of them shown. Very large numbers are not rounded.
-    static func fixed(_ value: Double, decimals: Int) -> String {
+    public static func fixed(_ value: Double, decimals: Int) -> String {
         let power = (0..<decimals).reduce(1) { power, _ in power * 10 }
         guard let scaled = Int(exactly: (value * Double(power)).rounded()) else {
             return String(javaScript: value)
