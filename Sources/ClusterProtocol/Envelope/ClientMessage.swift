@@ -79,88 +79,54 @@ extension ClientMessage {
         return (id, opensCall)
     }
 
-    private struct Members {
-        var id: JSONElement?
-        var method: JSONElement?
-        var params: JSONElement?
-        var timeout: JSONElement?
-        var encoding: JSONElement?
-        var item: JSONElement?
-        var end: JSONElement?
-        var cancel: JSONElement?
-    }
-
     private static func read(_ root: JSONElement) throws(EnvelopeError) -> ClientMessage {
         guard root.kind == .object else {
             throw EnvelopeError(
                 id: nil, error: RPCError(.invalidArgument, "The message is not a JSON object."))
         }
-        var members = Members()
-        for (key, value) in root.members {
-            if key.isString("id") {
-                members.id = value
-            } else if key.isString("method") {
-                members.method = value
-            } else if key.isString("params") {
-                members.params = value
-            } else if key.isString("timeoutMs") {
-                members.timeout = value
-            } else if key.isString("acceptEncoding") {
-                members.encoding = value
-            } else if key.isString("item") {
-                members.item = value
-            } else if key.isString("end") {
-                members.end = value
-            } else if key.isString("cancel") {
-                members.cancel = value
-            }
-        }
-        guard let id = members.id?.integer, id >= 1, id <= maximumID else {
+        let (method, item, end, cancel) = (root["method"], root["item"], root["end"], root["cancel"])
+        guard let id = root["id"]?.integer, id >= 1, id <= maximumID else {
             throw EnvelopeError(
                 id: nil,
                 error: RPCError(
                     .invalidArgument,
                     "The message has no usable id: an integer from 1 to 2^53-1 was expected."),
-                isOpening: members.method != nil && members.item == nil)
+                isOpening: method != nil && item == nil)
         }
-        return try read(members, id: id)
-    }
-
-    private static func read(_ members: Members, id: Int64) throws(EnvelopeError) -> ClientMessage {
         func refuse(_ problem: String) -> EnvelopeError {
             EnvelopeError(
-                id: id, error: RPCError(.invalidArgument, problem), isOpening: members.method != nil)
+                id: id, error: RPCError(.invalidArgument, problem), isOpening: method != nil)
         }
-        let kinds = [members.method, members.item, members.end, members.cancel].count { $0 != nil }
+        let kinds = [method, item, end, cancel].count { $0 != nil }
         guard kinds == 1 else {
             throw refuse("The message must have exactly one of \"method\", \"item\", \"end\" and \"cancel\".")
         }
-        if let item = members.item {
+        if let item {
             guard item.kind == .object else { throw refuse("item must be an object.") }
             return .item(id: id, Array(item.rawText))
         }
-        if let end = members.end {
+        if let end {
             guard end.bool == true else { throw refuse("end must be true.") }
             return .end(id: id)
         }
-        if let cancel = members.cancel {
+        if let cancel {
             guard cancel.bool == true else { throw refuse("cancel must be true.") }
             return .cancel(id: id)
         }
-        guard let element = members.method, let method = MethodDeclaration.name(element) ?? element.string
+        guard let method, let name = MethodDeclaration.name(method) ?? method.string
         else { throw refuse("method must be a string.") }
-        var request = CallRequest(id: id, method: method, params: JSONObject())
-        if let params = members.params {
+        var request = CallRequest(id: id, method: name, params: JSONObject())
+        if let params = root["params"] {
             guard params.kind == .object else { throw refuse("params must be an object.") }
             request.read(params)
         }
-        if let timeout = members.timeout {
+        if let timeout = root["timeoutMs"] {
             guard let milliseconds = timeout.integer, milliseconds >= 0 else {
                 throw refuse("timeoutMs must be an integer from 0 up, in milliseconds.")
             }
             request.timeoutMilliseconds = milliseconds
         }
-        if let encoding = members.encoding {
+        if let encoding = root["acceptEncoding"] {
             switch encoding.string {
             case "deflate": request.acceptsDeflate = true
             case "identity": break
