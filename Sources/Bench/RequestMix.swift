@@ -112,7 +112,8 @@ public struct RequestMix {
         let lowest = viewport.zooms.lowerBound
         var features: [Feature] = []
         for zoom in [lowest, min(viewport.zooms.upperBound, lowest + 4)] {
-            features += try await client.clusters(of: source, in: .world, zoom: Double(zoom), limit: 2000).features
+            features += try await client.clusters(of: source, in: .world, zoom: Double(zoom), limit: 2000)
+                .features
         }
         return features
     }

@@ -7,11 +7,11 @@ public final class JSONDocument {
     private let text: [UInt8]
     private let parser = JSONParser()
 
-    public init(_ text: [UInt8]) throws(JSONError) {
+    public init(_ text: [UInt8], maximumDepth: Int = JSONReader.maximumDepth) throws(JSONError) {
         self.text = text
         var failure: JSONError?
         text.withUnsafeBytes { bytes in
-            do throws(JSONError) { _ = try parser.parse(bytes, JSONReader.maximumDepth) } catch {
+            do throws(JSONError) { _ = try parser.parse(bytes, maximumDepth) } catch {
                 failure = error
             }
         }

@@ -24,7 +24,7 @@ package final class SharedState: Sendable {
     /// Undoes what failed calls have left. It does not wait for `checks`, which may take minutes.
     package let undoing = DispatchQueue(label: "undoing", qos: .utility)
     /// Reads the rest of sources that answer from their overviews, one source after another, but for those whose disk does not answer.
-    package let reading = ReadingCrew(width: 1)
+    package let reading = DiskThreads(width: 1)
     /// Called before a start reads a source's files, or the rest of them, on the thread that reads; for tests.
     package let beforeReading = Mutex<(@Sendable (SourceName) -> Void)?>(nil)
     /// The number of sources that are still being read.

@@ -69,7 +69,9 @@ struct WatchingClient {
             violated("what goes was there")
         }
         for feature in Self.list(item, "add") {
-            guard case .string(let key)? = Self.member(feature, "key") else { violated("what comes has a key") }
+            guard case .string(let key)? = Self.member(feature, "key") else {
+                violated("what comes has a key")
+            }
             // One that is there already is replaced.
             markers.insert(key)
         }

@@ -68,7 +68,8 @@ extension Revision {
         _ nodes: [Node], by shown: ShownMarkers, _ next: ShownMarkers, in view: View
     ) -> Bool {
         !shown.hasTransitions && shown.lineage == next.lineage
-            && nodes.elementsEqual(shown.rows.lazy.map(\.node)) && nodes.allSatisfy { isLasting($0, in: view) }
+            && nodes.elementsEqual(shown.rows.lazy.map(\.node))
+            && nodes.allSatisfy { isLasting($0, in: view) }
     }
 
     /// Whether a node is the same in all revisions of this lineage that contain it.
@@ -116,7 +117,8 @@ extension Revision {
             if count > 0 { bytes.append(",") }
             let row = next.rows[index]
             let source = try trace?.target(of: row.node).flatMap { known[$0] }
-            try writer.write(row.node, key: row.key, from: source.flatMap { shown?.rows[$0].key }, into: &bytes)
+            try writer.write(
+                row.node, key: row.key, from: source.flatMap { shown?.rows[$0].key }, into: &bytes)
         }
     }
 

@@ -112,7 +112,9 @@ extension JSONValue {
     }
 
     /// The positions of an array; elements that are none are left out.
-    package var asPositions: [(longitude: Double, latitude: Double)] { (asArray ?? []).compactMap(\.asPosition) }
+    package var asPositions: [(longitude: Double, latitude: Double)] {
+        (asArray ?? []).compactMap(\.asPosition)
+    }
 
     /// The member of an object; nil for anything else.
     package subscript(key: String) -> JSONValue? { asObject?[key] }

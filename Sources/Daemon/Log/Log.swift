@@ -66,7 +66,8 @@ public final class Log: Sendable {
     /// (systemd.io, "Native Journal Protocol").
     private static func sendToJournal(_ level: Level, _ message: String, _ fields: JSONObject) -> Bool {
         guard let address = UnixSocketAddress(path: "/run/systemd/journal/socket") else { return false }
-        var entry = "PRIORITY=\(level.rawValue)\nSYSLOG_IDENTIFIER=clusterd\nMESSAGE=\(oneLine(message, fields))\n"
+        var entry =
+            "PRIORITY=\(level.rawValue)\nSYSLOG_IDENTIFIER=clusterd\nMESSAGE=\(oneLine(message, fields))\n"
         for (name, value) in fields.members {
             entry += "CLUSTERD_\(name.uppercased())=\(oneLine(plainText(value)))\n"
         }

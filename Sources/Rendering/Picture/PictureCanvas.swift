@@ -192,7 +192,7 @@ final class PictureCanvas {
                 setSource(halo, 0.9)
                 cairo_set_line_width(context, max(2, text.size / 4))
                 cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND)
-                        cairo_stroke(context)
+                cairo_stroke(context)
                 cairo_move_to(context, position.x - shift, position.y - Double(height) / 2)
             }
             setSource(text.colour, 1)

@@ -26,7 +26,7 @@ public final class SourceRecovery: Sendable {
     private let directory: StateDirectory?
     /// Sources that are read completely before they answer.
     private let complete: Set<SourceName>
-    private let crew = ReadingCrew(width: AvailableProcessors.count)
+    private let threads = DiskThreads(width: AvailableProcessors.count)
     private let start = ContinuousClock.now
 
     private var shared: SharedState { registry.shared }
@@ -42,7 +42,7 @@ public final class SourceRecovery: Sendable {
         state.unopened = sources.count
         self.state = Mutex(state)
         guard let directory else { return }
-        for source in sources { crew.add { self.read(source, in: directory) } }
+        for source in sources { threads.add { self.read(source, in: directory) } }
     }
 
     /// The sources that answer nothing yet, by name.
@@ -64,12 +64,12 @@ public final class SourceRecovery: Sendable {
             defer { (state.waiting, state.rest) = ([], []) }
             return (state.waiting, state.rest)
         }
-        for job in waiting { crew.add(job) }
+        for job in waiting { threads.add(job) }
         for job in rest { shared.reading.add(job) }
     }
 
     /// Waits until every source answers. Blocks.
-    package func wait() { crew.wait() }
+    package func wait() { threads.wait() }
 
     /// Reads one source, or only its overview. May take as long as its disk does not answer.
     private func read(_ unread: Source, in directory: StateDirectory) {
@@ -121,6 +121,6 @@ public final class SourceRecovery: Sendable {
             defer { state.waiting = [] }
             return state.waiting
         }
-        for job in due { crew.add(job) }
+        for job in due { threads.add(job) }
     }
 }

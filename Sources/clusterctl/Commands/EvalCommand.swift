@@ -68,7 +68,7 @@ enum EvalCommand: Subcommand {
     private static func explain(_ errors: [JSONValue], in text: String) -> String {
         errors.map { error in
             let message = error["message"]?.asString ?? error.text
-            let position = JSONPlace.range(of: error["key"]?.asString ?? "", in: text)
+            let position = JSONLocation.range(of: error["key"]?.asString ?? "", in: text)
             return Underline.message(message, in: text, at: position)
         }.joined(separator: "\n")
     }

@@ -71,10 +71,10 @@ enum GenerateCommand: Subcommand {
             points.write(index, into: &writer)
             if asLines || index == count - 1 { writer.append("\n") } else { writer.append(",\n") }
             guard writer.count >= pieceSize else { continue }
-            try writer.withUnsafeBytes { try file.write($0) }
+            try file.write(writer.bytes)
             writer.truncate(to: 0)
         }
         if !asLines { writer.append("]}\n") }
-        try writer.withUnsafeBytes { try file.write($0) }
+        try file.write(writer.bytes)
     }
 }

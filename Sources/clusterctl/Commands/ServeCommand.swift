@@ -169,7 +169,8 @@ enum ServeCommand: Subcommand {
         var bar = ProgressBar(source, total: file.bytes)
         defer { bar.clear() }
         bar.show("reading \(Quantity.bytes(Double(file.bytes))) and building the index…")
-        return try await client.call("SourceService/LoadFile", CallParams(params), options: invocation.callOptions)
+        return try await client.call(
+            "SourceService/LoadFile", CallParams(params), options: invocation.callOptions)
     }
 
     private static func announce(_ names: [String], _ address: String, _ invocation: Invocation) {

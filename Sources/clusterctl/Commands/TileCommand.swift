@@ -35,7 +35,8 @@ enum TileCommand: Subcommand {
         members["x"] = .number(Double(tile.x))
         members["y"] = .number(Double(tile.y))
         if invocation.arguments.has("mvt") { members["encoding"] = .string("mvt") }
-        let answer = try await invocation.call("ClusterService/GetTile", CallParams(try invocation.queryParams(members)))
+        let answer = try await invocation.call(
+            "ClusterService/GetTile", CallParams(try invocation.queryParams(members)))
         if let path = invocation.arguments.string("mvt"), !invocation.wantsJSON {
             return try write(try answer.value()["tile"]?.asString ?? "", to: path)
         }

@@ -8,10 +8,9 @@ final class OutputFile {
     /// Writes a complete file.
     static func write(_ bytes: [UInt8], to path: String) throws {
         let file = try OutputFile(path)
-        try bytes.withUnsafeBytes { try file.write($0) }
+        try file.write(bytes)
         try file.finish()
     }
-
 
     /// The path as given; nil for standard output.
     private let path: String?
@@ -53,15 +52,13 @@ final class OutputFile {
         if let target, !isFinished { unlink(Self.temporary(target)) }
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer) throws {
+    func write(_ bytes: [UInt8]) throws {
         guard let path else { return Terminal.write(bytes) }
         let number = Terminal.write(bytes, to: descriptor)
         guard number == 0 else { throw FeatureInputError(name: path, number: number) }
     }
 
-    func write(_ text: String) throws {
-        try Array(text.utf8).withUnsafeBytes { try write($0) }
-    }
+    func write(_ text: String) throws { try write(Array(text.utf8)) }
 
     /// Gives the file its name, and the owner and permissions of the file that it replaces.
     func finish() throws {

@@ -175,3 +175,48 @@ final class TemporaryDaemon: Sendable {
         close(keeper)
     }
 }
+
+/// A folder that only this user can read and that exists while a command runs.
+struct TemporaryFolder: Sendable {
+    let path: String
+
+    /// Creates it in $TMPDIR, or in /tmp if that is not set or too long for a socket's path.
+    init() throws(Failure) {
+        let given = Terminal.environment("TMPDIR") ?? ""
+        let parent = given.isEmpty || given.utf8.count > 60 ? "/tmp" : given
+        var template = Array((parent + "/clusterctl-serve-XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw Failure(message: "cannot make a folder in \(parent): \(String(cString: strerror(errno)))")
+        }
+        path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Removes the folder and the files in it.
+    func remove() {
+        guard let folder = opendir(path) else { return }
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != "." && name != ".." { unlink("\(path)/\(name)") }
+        }
+        closedir(folder)
+        rmdir(path)
+    }
+}
+
+/// Handles Ctrl-C and the signals that end programs.
+final class Interruption {
+    private var sources: [any DispatchSourceProtocol] = []
+
+    /// Runs `body` on the first of these signals. Never undone.
+    init(_ body: @escaping @Sendable () -> Void) {
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler(handler: body)
+            source.activate()
+            sources.append(source)
+        }
+    }
+}

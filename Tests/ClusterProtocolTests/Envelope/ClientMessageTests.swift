@@ -105,7 +105,8 @@ import Testing
     func namesMatchExactly() throws {
         let declared = MethodDeclaration.getTile.fullName
         for (text, name) in [
-            (declared, declared), (#"\u0063"# + declared.dropFirst(), declared), (declared + "s", declared + "s"),
+            (declared, declared), (#"\u0063"# + declared.dropFirst(), declared),
+            (declared + "s", declared + "s"),
             ("", ""), ("é", "é"), ("e\u{301}", "e\u{301}"), (#"\""#, "\""),
         ] {
             guard case .open(let request) = try read(#"{"id":1,"method":"\#(text)"}"#) else {
@@ -119,9 +120,11 @@ import Testing
     @Test(
         "a rejected message has an error with its id",
         arguments: [
-            (#"{"id":3,"method":"m","params":{"x":DEEP}}"#, 3, true), (#" { "params":DEEP , "id" : 3 } "#, 3, false),
+            (#"{"id":3,"method":"m","params":{"x":DEEP}}"#, 3, true),
+            (#" { "params":DEEP , "id" : 3 } "#, 3, false),
             (#"{"id":1e400,"method":DEEP}"#, nil, false), (#"{"id":0,"x":DEEP}"#, nil, false),
-            (#"{"id":3,"x":DEEP}{"#, nil, false), (#"[DEEP]"#, nil, false), (#"{"id":3,"x":DEEP"#, nil, false),
+            (#"{"id":3,"x":DEEP}{"#, nil, false), (#"[DEEP]"#, nil, false),
+            (#"{"id":3,"x":DEEP"#, nil, false),
         ] as [(String, Int64?, Bool)])
     func rejectedMessageHasId(_ text: String, _ id: Int64?, _ isOpening: Bool) {
         let deep = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)

@@ -33,7 +33,8 @@ import Testing
         var bytes = ByteWriter()
         ServerMessage.write(error: error, id: 9, into: &bytes)
         let payload = Array(bytes.bytes.dropFirst(MessageLimits.prefixLength))
-        #expect(payload.withUnsafeBytes { ServerMessage.read($0, parser: JSONParser()) } == .error(id: 9, error))
+        #expect(
+            payload.withUnsafeBytes { ServerMessage.read($0, parser: JSONParser()) } == .error(id: 9, error))
     }
 
     @Test(

@@ -5,9 +5,9 @@ import Synchronization
 /// Threads for work that consists of many short passes. Between two passes they stay awake for
 /// about a hundred microseconds, since waking a thread takes about as long as a short pass.
 ///
-/// The threads start with the first pass of several shares and end with the crew. They have the priority of the
+/// The threads start with the first pass of several shares and end with this object. They have the priority of the
 /// thread that runs the first pass.
-final class WorkerCrew: Sendable {
+final class AwakeThreads: Sendable {
     /// The number of threads, including the caller's.
     let threads: Int
     private let board: Board
@@ -48,7 +48,7 @@ final class WorkerCrew: Sendable {
     }
 }
 
-/// The state that the crew's threads share.
+/// The state that the threads share.
 ///
 /// Invariant: `body` is written only after all shares of the last pass have ended and before any of the next can be taken. A thread
 /// reads it after it has taken a share and before it has reported that share's end. So this may be shared.
@@ -88,7 +88,7 @@ private final class Board: @unchecked Sendable {
         self.body = nil
     }
 
-    /// Works until the crew ends; on its own thread.
+    /// Works until `end`; on its own thread.
     func work(as worker: Int) {
         while true {
             var looks = 0
@@ -137,7 +137,7 @@ private final class Board: @unchecked Sendable {
         }
     }
 
-    /// Sleeps until there is a pass, or the crew ends.
+    /// Sleeps until there is a pass, or `end`.
     private func sleep() {
         sleepers.add(1, ordering: .sequentiallyConsistent)
         if tickets.hasShares || isOver.load(ordering: .sequentiallyConsistent), leaveSleepers() { return }

@@ -5,10 +5,10 @@ import Synchronization
 
 /// Threads for jobs that read disks, any of which may not answer.
 ///
-/// As many jobs run at once as the crew is wide. A job whose thread has used no processor time for about a tenth of a second waits
+/// At most `width` jobs run at once. A job whose thread has used no processor time for about a tenth of a second waits
 /// for a disk: it no longer counts, and another begins beside it. So a disk that does not answer delays only the jobs that read it.
 /// Safe from any thread.
-package final class ReadingCrew: Sendable {
+package final class DiskThreads: Sendable {
     private struct Worker {
         /// The processor time of its thread; nil until it runs.
         var clock: ThreadClock?
