@@ -145,8 +145,7 @@ import Testing
     }
 
     private static func text(_ page: String) throws -> String {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("proto-docs")
+        let folder = Repository.root.appendingPathComponent("proto-docs")
         return try String(contentsOf: folder.appendingPathComponent(page), encoding: .utf8)
     }
 

@@ -142,8 +142,7 @@ struct PublishTests {
         print("tiles agree")
         """
 
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().path
+    private static let root = Repository.root.path
 
     private static func python(
         _ script: String, _ arguments: [String] = []

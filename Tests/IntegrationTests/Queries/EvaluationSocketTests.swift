@@ -17,8 +17,7 @@ struct EvaluationSocketTests {
     }
 
     private static func cases() throws -> [JSONObject] {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
-            path: "../Data/expressions.jsonl")
+        let file = Repository.root.appending(path: "Tests/Data/expressions.jsonl")
         return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").compactMap {
             try JSONReader.parse(String($0)).object
         }

@@ -74,8 +74,7 @@ struct ActivationTests {
         let folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Examples").path
+        let examples = Repository.root.appendingPathComponent("Examples").path
         let result = try DaemonProcess.run(
             "/usr/bin/env",
             [

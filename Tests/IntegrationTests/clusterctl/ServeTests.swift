@@ -6,8 +6,7 @@ import Testing
 /// `clusterctl serve` from its start to the signal that ends it.
 @Suite("clusterctl serve")
 struct ServeTests {
-    private static let cities = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
+    private static let cities = Repository.root
         .appendingPathComponent("Examples/cities.geojson").path
 
     /// Runs a command until its output has the page's address, then asks the page's daemon, sends a signal to the

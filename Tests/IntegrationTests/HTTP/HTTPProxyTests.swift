@@ -117,8 +117,7 @@ struct HTTPProxyTests {
     /// An example with some of its text replaced.
     private static func example(_ name: String, _ replaced: [(shown: String, used: String)]) throws -> String
     {
-        let example = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Examples/proxy/\(name)")
+        let example = Repository.root.appendingPathComponent("Examples/proxy/\(name)")
         var text = try String(contentsOf: example, encoding: .utf8)
         for (shown, used) in replaced {
             try #require(text.contains(shown), "the example has \(shown)")

@@ -4,8 +4,7 @@ import JSON
 import TestSupport
 import Testing
 
-private let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().path
+private let package = Repository.root.path
 
 func has(_ program: String) -> Bool {
     ["/usr/bin/", "/bin/"].contains { FileManager.default.isExecutableFile(atPath: $0 + program) }

@@ -9,8 +9,7 @@ import Testing
 /// what the table says.
 @Suite("Messy files")
 struct MessyFilesTests {
-    private static let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
+    private static let page = Repository.root
         .appendingPathComponent("proto-docs/messy-files.md")
 
     private struct Row {

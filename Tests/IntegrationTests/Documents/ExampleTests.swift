@@ -5,8 +5,7 @@ import Testing
 
 @Suite("The examples work")
 struct ExampleTests {
-    private static let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Examples")
+    private static let examples = Repository.root.appendingPathComponent("Examples")
 
     @Test("the sample is imported, and the Python client shows its clusters")
     func pythonClient() throws {

@@ -7,8 +7,7 @@ import Testing
 @Suite("clusterctl on the real daemon")
 struct ClusterctlTests {
     private let daemon: DaemonProcess
-    private static let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Examples").path
+    private static let examples = Repository.root.appendingPathComponent("Examples").path
     private static let cities = examples + "/cities.geojson"
 
     init() throws { daemon = try DaemonProcess(["--import-dir", Self.examples]) }

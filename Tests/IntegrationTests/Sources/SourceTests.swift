@@ -285,8 +285,7 @@ struct SourceTests {
 
     @Test("the navigation aids of ../shared")
     func navaids() throws {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../../shared/data/navaids.geojson").standardized
+        let file = Repository.root.appendingPathComponent("../shared/data/navaids.geojson").standardized
         guard FileManager.default.fileExists(atPath: file.path) else {
             print("navaids: ../shared/data is not here; this test has nothing to do")
             return

@@ -39,8 +39,7 @@ struct HTTPDocsTests {
     }
 
     private static func examples() throws -> [Example] {
-        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("proto-docs/http.md")
+        let page = Repository.root.appendingPathComponent("proto-docs/http.md")
         let text = try String(contentsOf: page, encoding: .utf8)
         return try text.components(separatedBy: "```http request\n").dropFirst().map { part in
             let blocks = part.components(separatedBy: "\n```\n```http answer\n")

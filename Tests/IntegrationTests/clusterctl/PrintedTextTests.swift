@@ -60,8 +60,7 @@ struct PrintedTextTests {
     }
 
     private func document(_ name: String) throws -> String {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("proto-docs")
+        let folder = Repository.root.appendingPathComponent("proto-docs")
         return try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
     }
 }

@@ -7,8 +7,7 @@ import Testing
 /// The map page in a real browser; each scenario is a function of Tests/Browser/map_page.py.
 @Suite("The map page", .serialized, .enabled(if: Chromium.isInstalled, "needs Debian's chromium"))
 struct MapPageTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
+    private static let root = Repository.root
 
     /// A daemon with the sources that the scenarios look at.
     static func daemon(arguments: [String] = []) throws -> DaemonProcess {

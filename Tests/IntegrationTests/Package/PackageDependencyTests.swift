@@ -9,8 +9,7 @@ struct PackageDependencyTests {
     func dependsFromVersion() throws {
         let folder = NSTemporaryDirectory() + "clusterd-dependency-" + UUID().uuidString.prefix(8)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().path
+        let root = Repository.root.path
         let blocks = try ConformanceServers.programs(
             in: ConformanceServers.clients + "/swift/README.md", language: "swift")
         let programs = blocks.filter { $0.hasPrefix("import ClusterClient") }

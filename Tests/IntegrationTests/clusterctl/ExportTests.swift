@@ -8,8 +8,7 @@ import Testing
 struct ExportTests {
     private let daemon: DaemonProcess
     private let folder: String
-    private static let cities = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
+    private static let cities = Repository.root.appendingPathComponent(
             "Examples/cities.geojson"
         ).path
 

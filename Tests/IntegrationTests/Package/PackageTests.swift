@@ -5,8 +5,7 @@ import Testing
 
 @Suite("The package")
 struct PackageTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().path
+    private static let root = Repository.root.path
 
     @Test("shells accept the scripts")
     func scripts() throws {
