@@ -13,9 +13,10 @@ final class BriefPolling {
     private let budget: PollingBudget
     private var policy: PollingPolicy
     private var hasInput = false
-    /// When polling was last seen to continue, and ends; nil if the loop does not poll.
-    private var polling: (seen: UInt64, end: UInt64)?
-    private(set) var hasPolled = false
+    /// When polling began, was last seen to continue, and ends; nil if the loop does not poll.
+    private var polling: (since: UInt64, seen: UInt64, end: UInt64)?
+    /// The time spent polling, in nanoseconds.
+    private(set) var nanoseconds: UInt64 = 0
 
     init(_ loop: UnsafeMutablePointer<uv_loop_t>, window: UInt64, within budget: PollingBudget) {
         self.budget = budget
@@ -40,7 +41,9 @@ final class BriefPolling {
     func inputArrived() {
         guard !hasInput else { return }
         hasInput = true
-        policy.inputArrived(at: uv_hrtime())
+        let now = uv_hrtime()
+        policy.inputArrived(at: now)
+        count(until: now)
     }
 
     /// Everything that was ready has been processed.
@@ -52,18 +55,22 @@ final class BriefPolling {
                 return self.end()
             }
             if polling == nil { uv_idle_start(idle.raw) { _ in } }
-            polling = (now, end)
-            hasPolled = true
-        } else if let (seen, end) = polling {
+            polling = (now, now, end)
+        } else if let (since, seen, end) = polling {
             let now = uv_hrtime()
             // A look takes about a microsecond. If one takes much longer, another thread uses this processor.
             if now >= end || now &- seen > policy.window / 2 {
                 policy.pollingWasUseless()
+                count(until: now)
                 self.end()
             } else {
-                polling = (now, end)
+                polling = (since, now, end)
             }
         }
+    }
+
+    private func count(until now: UInt64) {
+        if let polling { nanoseconds &+= now &- polling.since }
     }
 
     private func end() {

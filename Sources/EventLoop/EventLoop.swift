@@ -67,6 +67,9 @@ public final class EventLoop {
         polling = window > 0 ? BriefPolling(raw, window: window, within: budget) : nil
     }
 
+    /// The time that the loop has spent polling, in nanoseconds.
+    public var pollingNanoseconds: UInt64 { polling?.nanoseconds ?? 0 }
+
     /// Makes `run` return after the current iteration.
     public func stop() { uv_stop(raw) }
 

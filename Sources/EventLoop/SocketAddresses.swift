@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CLibuv
 import Glibc
 
 /// A Unix socket's address in the system's form.

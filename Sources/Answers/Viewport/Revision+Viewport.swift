@@ -127,8 +127,8 @@ extension Revision {
         _ cancellation: Cancellation
     ) throws(SourceError) {
         guard let there = shown.origin, let here = next.origin, !removed.isEmpty else {
-            let keys = removed.map { shown.rows[$0].key }
-            for (count, key) in keys.sorted(by: <).enumerated() {
+            let keys = removed.map { shown.rows[$0].key }.sorted()
+            for (count, key) in keys.enumerated() {
                 if count > 0 { bytes.append(",") }
                 MarkerWriter.write(key: key, into: &bytes)
             }

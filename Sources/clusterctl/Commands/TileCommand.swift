@@ -91,13 +91,12 @@ extension [UInt8] {
         self = []
         var bits: UInt32 = 0
         for (index, character) in digits.enumerated() {
-            guard let digit = Self.base64Digits.firstIndex(of: character) else { return nil }
+            guard let digit = base64Digits.firstIndex(of: character) else { return nil }
             bits = bits << 6 | UInt32(digit)
             // Each digit but the first of four completes a byte.
             if index % 4 > 0 { append(UInt8(truncatingIfNeeded: bits >> UInt32(6 - 2 * (index % 4)))) }
         }
     }
-
-    private static let base64Digits = Array(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 }
+
+private let base64Digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)

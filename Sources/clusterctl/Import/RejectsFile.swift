@@ -8,7 +8,7 @@ import Synchronization
 final class RejectsFile: Sendable {
     private let state: Mutex<(file: OutputFile, failure: (any Error)?)>
 
-    init(path: String) throws { state = Mutex((try OutputFile(path), nil)) }
+    init(path: String) throws { state = try Mutex((OutputFile(path), nil)) }
 
     func write(_ feature: SkippedFeature) {
         var line = ByteWriter()
