@@ -193,7 +193,7 @@ enum ArchiveTileID {
     /// The column and the row of a tile.
     ///
     /// - Parameter id: a tile number of that zoom.
-    static func place(of id: UInt64, z: Int) -> (x: Int, y: Int) {
+    static func cell(of id: UInt64, z: Int) -> (x: Int, y: Int) {
         let index = id - first(ofZoom: z)
         var (x, y): (UInt64, UInt64) = (0, 0)
         for level in 0..<z {
