@@ -176,9 +176,9 @@ struct ZshCompletion {
         ]
         lines.append("    typeset -A opt_args")
         let commands = program.visibleSubcommands
-        let places =
+        let positions =
             commands.isEmpty ? operands(program) : ["'1:command:->command'", "'*::operand:->operand'"]
-        lines.append(arguments(program.allOptions(isRoot: true), places, flags: "-C", indent: "    "))
+        lines.append(arguments(program.allOptions(isRoot: true), positions, flags: "-C", indent: "    "))
         if !commands.isEmpty {
             lines += [
                 "    case $state in", "    command)", "        local -a commands", "        commands=(",
@@ -201,9 +201,9 @@ struct ZshCompletion {
         return lines.joined(separator: "\n")
     }
 
-    private func arguments(_ options: [Option], _ places: [String], flags: String, indent: String) -> String {
+    private func arguments(_ options: [Option], _ positions: [String], flags: String, indent: String) -> String {
         let head = indent + "_arguments" + (flags.isEmpty ? "" : " " + flags)
-        return ([head] + options.flatMap(specifications) + places).joined(separator: " \\\n\(indent)    ")
+        return ([head] + options.flatMap(specifications) + positions).joined(separator: " \\\n\(indent)    ")
     }
 
     private func specifications(_ option: Option) -> [String] {
