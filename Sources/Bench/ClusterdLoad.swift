@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
+import EventLoop
 import Glibc
-import JSON
 
 /// clusterd's frames. The slot travels as the call's id.
 public struct ClusterdLoad: LoadProtocol {
@@ -64,19 +64,27 @@ public struct ClusterdLoad: LoadProtocol {
     }
 }
 
-/// The processor time and memory of the daemon at the other end of a socket (proc(5)).
+/// The processor time and memory of a daemon (proc(5)).
 struct DaemonUsage {
     private let process: Int32
     private let start: Double
 
-    init(descriptor: Int32) {
-        // `struct ucred` needs _GNU_SOURCE, which Glibc's module does not define. It is three integers: pid,
-        // uid, gid.
-        var credentials: (Int32, UInt32, UInt32) = (0, 0, 0)
-        var length = socklen_t(MemoryLayout.size(ofValue: credentials))
-        getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length)
-        process = credentials.0
+    init(process: Int32) {
+        self.process = process
         start = Self.processorSeconds(of: process)
+    }
+
+    /// The daemon at the other end of a Unix socket.
+    init(path: String) throws {
+        let loop = try EventLoop()
+        var process: Int32 = 0
+        Connection.connect(on: loop, path: path) { result in
+            guard case .success(let connection) = result else { return }
+            process = connection.peer?.processID ?? 0
+            connection.close()
+        }
+        loop.run()
+        self.init(process: process)
     }
 
     /// Processor time since this object was created.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
+import Dispatch
 import EventLoop
+import SystemSupport
 
 /// Keeps a fixed number of requests in flight on each of many connections, from one thread.
 ///
@@ -29,8 +31,7 @@ public final class LoadGenerator<Wire: LoadProtocol> {
             guard let connection, !isLost, !outgoing.isEmpty else { return }
             let written = outgoing.withUnsafeBytes { connection.tryWrite($0) }
             if written < outgoing.count {
-                let rest = RequestsOnTheirWay(outgoing[written...])
-                connection.write(UnsafeRawBufferPointer(rest.bytes), keeping: rest)
+                connection.write(WaitingRequests(outgoing[written...]))
             }
             outgoing.removeAll(keepingCapacity: true)
         }
@@ -57,9 +58,9 @@ public final class LoadGenerator<Wire: LoadProtocol> {
         generator.start(depth: depth)
         generator.pump(for: warmUp)
         generator.isMeasuring = true
-        let began = LoadSocket.now()
+        let began = DispatchTime.now().uptimeNanoseconds
         generator.pump(for: seconds)
-        generator.result.seconds = Double(LoadSocket.now() - began) / 1e9
+        generator.result.seconds = Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
         generator.result.lostConnections = generator.peers.count { $0.isLost }
         return generator.result
     }
@@ -85,7 +86,7 @@ public final class LoadGenerator<Wire: LoadProtocol> {
     }
 
     private func start(depth: Int) {
-        let now = LoadSocket.now()
+        let now = DispatchTime.now().uptimeNanoseconds
         for peer in peers {
             peer.connection?.start { [unowned self] event in
                 switch event {
@@ -108,7 +109,7 @@ public final class LoadGenerator<Wire: LoadProtocol> {
     }
 
     private func read(_ bytes: UnsafeRawBufferPointer, _ peer: Peer) {
-        let now = LoadSocket.now()
+        let now = DispatchTime.now().uptimeNanoseconds
         answered.removeAll(keepingCapacity: true)
         peer.wire.receive(bytes, into: &answered)
         for answer in answered { take(answer, peer, now) }
@@ -125,7 +126,7 @@ public final class LoadGenerator<Wire: LoadProtocol> {
             result.answers += 1
             result.bytes += answer.bytes
             if answer.isError { result.errors += 1 }
-            result.latency.record(nanoseconds: now &- peer.started[answer.slot])
+            result.latency.record(now &- peer.started[answer.slot])
         }
         peer.request(answer.slot, now)
     }
@@ -140,15 +141,21 @@ public final class LoadGenerator<Wire: LoadProtocol> {
 /// Bytes that the socket has not taken yet.
 ///
 /// Invariant: this object owns `bytes` until its `deinit`.
-private final class RequestsOnTheirWay {
-    let bytes: UnsafeMutableRawBufferPointer
+final class WaitingRequests {
+    fileprivate let bytes: UnsafeMutableRawBufferPointer
 
-    init(_ requests: ArraySlice<UInt8>) {
+    init(_ requests: some Collection<UInt8>) {
         bytes = .allocate(byteCount: requests.count, alignment: 1)
         bytes.copyBytes(from: requests)
     }
 
     deinit { bytes.deallocate() }
+}
+
+extension Connection {
+    func write(_ requests: WaitingRequests) {
+        write(UnsafeRawBufferPointer(requests.bytes), keeping: requests)
+    }
 }
 
 /// The wire protocol of a server under load: writes requests, and counts answers without keeping them.
@@ -182,9 +189,62 @@ public struct LoadResult {
     public internal(set) var errors = 0
     public internal(set) var bytes = 0
     public internal(set) var seconds = 0.0
-    public internal(set) var latency = LatencyHistogram()
+    public internal(set) var latency = LatencyHistogram(subBits: 6)
     /// Connections that the server has closed.
     public internal(set) var lostConnections = 0
 
     public var rate: Double { seconds > 0 ? Double(answers) / seconds : 0 }
+}
+
+/// Follows answers by their heads. A head is parsed in place, and copied only if it is cut; the rest is
+/// counted.
+struct LoadAnswers {
+    private var cut: [UInt8] = []
+    private var left = 0
+    private var answer = LoadAnswer(slot: 0, bytes: 0, isError: false)
+
+    mutating func receive(
+        _ bytes: UnsafeRawBufferPointer, _ head: inout some LoadHead, into answers: inout [LoadAnswer]
+    ) {
+        var offset = 0
+        while offset < bytes.count {
+            if left == 0 {
+                guard let length = begin(UnsafeRawBufferPointer(rebasing: bytes[offset...]), &head) else {
+                    return
+                }
+                offset += length
+            }
+            let passed = min(left, bytes.count - offset)
+            left -= passed
+            offset += passed
+            if left == 0 { answers.append(answer) }
+        }
+    }
+
+    /// Reads a head that may have begun earlier. Returns how much of `bytes` belongs to it; nil if it
+    /// continues after them.
+    private mutating func begin(_ bytes: UnsafeRawBufferPointer, _ head: inout some LoadHead) -> Int? {
+        let before = cut.count
+        var found: (answer: LoadAnswer, length: Int)?
+        if before == 0 {
+            found = head.read(bytes)
+        } else {
+            // A few more bytes are usually enough.
+            for part in [bytes.prefix(Self.mostHeads), bytes.dropFirst(Self.mostHeads)] where found == nil {
+                cut.append(contentsOf: part)
+                found = cut.withUnsafeBytes { head.read($0) }
+            }
+        }
+        guard let found else {
+            if before == 0 { cut.append(contentsOf: bytes) }
+            return nil
+        }
+        cut.removeAll(keepingCapacity: true)
+        answer = found.answer
+        left = answer.bytes - found.length
+        return found.length - before
+    }
+
+    /// Most heads are shorter.
+    private static let mostHeads = 64
 }

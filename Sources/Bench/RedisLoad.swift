@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Glibc
+import ClusterClient
+import EventLoop
 
 /// Redis' protocol RESP: `GET` of one key. Answers arrive in order.
 public struct RedisLoad: LoadProtocol {
@@ -61,25 +62,28 @@ public struct RedisLoad: LoadProtocol {
 /// Stores the value that a comparison with Redis asks for.
 public enum RedisStore {
     public static func set(_ key: String, bytes: Int, path: String) throws {
-        let descriptor = try LoadSocket.connect(to: path)
-        defer { close(descriptor) }
-        var request = RedisLoad.command(["SET", key, String(repeating: "x", count: bytes)])[...]
+        let loop = try EventLoop()
         var answer: [UInt8] = []
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
-        defer { buffer.deallocate() }
-        while answer.last != UInt8(ascii: "\n") {
-            let events = Int16(truncatingIfNeeded: POLLIN | (request.isEmpty ? 0 : POLLOUT))
-            var polled = [pollfd(fd: descriptor, events: events, revents: 0)]
-            LoadSocket.wait(&polled, milliseconds: 1000)
-            if !request.isEmpty, case .bytes(let count) = LoadSocket.send(descriptor, request) {
-                request = request.dropFirst(count)
-            }
-            switch LoadSocket.receive(descriptor, into: buffer) {
-            case .bytes(let count): answer += buffer[..<count]
-            case .wouldBlock: break
-            case .closed: throw BenchError(message: "redis at \(path) has closed the connection")
+        var failure: (any Error)?
+        Connection.connect(on: loop, path: path) { result in
+            switch result {
+            case .failure(let error): failure = FeatureInputError(name: path, number: error.number)
+            case .success(let connection):
+                connection.start { event in
+                    if case .received(let bytes) = event {
+                        answer += bytes
+                        if answer.last == UInt8(ascii: "\n") { connection.close() }
+                    } else if case .ended = event {
+                        failure = BenchError(message: "redis at \(path) has closed the connection")
+                        connection.close()
+                    }
+                }
+                let value = String(repeating: "x", count: bytes)
+                connection.write(WaitingRequests(RedisLoad.command(["SET", key, value])))
             }
         }
+        loop.run()
+        if let failure { throw failure }
         guard answer.first == UInt8(ascii: "+") else {
             throw BenchError(message: "redis: " + String(decoding: answer, as: UTF8.self))
         }

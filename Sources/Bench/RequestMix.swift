@@ -47,20 +47,20 @@ public struct RequestMix {
         -> [[UInt8]]
     {
         var random = SplitMix(seed: 1)
-        let places = try await Self.places(source, viewport, client)
-        guard !places.isEmpty else { throw BenchError(message: "\(source) has no points to ask for") }
-        let clusters = places.compactMap(\.cluster)
+        let shown = try await Self.features(source, viewport, client)
+        guard !shown.isEmpty else { throw BenchError(message: "\(source) has no points to ask for") }
+        let clusters = shown.compactMap(\.cluster)
         let total = weights.reduce(0) { $0 + $1.weight }
         var requests: [[UInt8]] = []
         for (kind, weight) in weights {
             for _ in 0..<max(1, count * weight / total) {
-                let place = places[random.integer(below: places.count)]
+                let feature = shown[random.integer(below: shown.count)]
                 var params: JSONObject = ["source": .string(source)]
                 switch kind {
                 case .clusters:
-                    Self.addBox(place, viewport, &params, &random)
+                    Self.addBox(feature, viewport, &params, &random)
                 case .tile:
-                    Self.addTile(place, viewport, &params, &random)
+                    Self.addTile(feature, viewport, &params, &random)
                 case .children, .leaves, .zoom, .hull:
                     guard !clusters.isEmpty else {
                         throw BenchError(message: "\(source) has no clusters to ask for")
@@ -77,17 +77,17 @@ public struct RequestMix {
     /// The params of watched viewports, and locations of the source's features.
     public static func viewports(of source: String, _ viewport: Viewport, count: Int, _ client: Client)
         async throws
-        -> (params: [JSONObject], places: [(longitude: Double, latitude: Double)])
+        -> (params: [JSONObject], positions: [(longitude: Double, latitude: Double)])
     {
         var random = SplitMix(seed: 1)
-        let places = try await places(source, viewport, client)
-        guard !places.isEmpty else { throw BenchError(message: "\(source) has no points to watch") }
+        let shown = try await features(source, viewport, client)
+        guard !shown.isEmpty else { throw BenchError(message: "\(source) has no points to watch") }
         let params = (0..<count).map { _ in
             var params: JSONObject = ["source": .string(source)]
-            addBox(places[random.integer(below: places.count)], viewport, &params, &random)
+            addBox(shown[random.integer(below: shown.count)], viewport, &params, &random)
             return params
         }
-        return (params, places.map { ($0.longitude, $0.latitude) })
+        return (params, shown.map { ($0.longitude, $0.latitude) })
     }
 
     private static func envelope(_ kind: Kind, _ params: JSONObject) -> [UInt8] {
@@ -105,30 +105,29 @@ public struct RequestMix {
         return Array(text.utf8)
     }
 
-    /// Where the source's features are at the lowest and the highest of the zooms.
-    private static func places(_ source: String, _ viewport: Viewport, _ client: Client) async throws
-        -> [Feature]
-    {
-        var places: [Feature] = []
-        for zoom in [
-            viewport.zooms.lowerBound, min(viewport.zooms.upperBound, viewport.zooms.lowerBound + 4),
-        ] {
-            let found = try await client.clusters(of: source, in: .world, zoom: Double(zoom), limit: 2000)
-            places += found.features
+    /// What the source shows of the world at the lowest of the zooms and four zooms above it.
+    private static func features(
+        _ source: String, _ viewport: Viewport, _ client: Client
+    ) async throws -> [Feature] {
+        let lowest = viewport.zooms.lowerBound
+        var features: [Feature] = []
+        for zoom in [lowest, min(viewport.zooms.upperBound, lowest + 4)] {
+            features += try await client.clusters(of: source, in: .world, zoom: Double(zoom), limit: 2000)
+                .features
         }
-        return places
+        return features
     }
 
     private static func addBox(
-        _ place: Feature, _ viewport: Viewport, _ params: inout JSONObject, _ random: inout SplitMix
+        _ feature: Feature, _ viewport: Viewport, _ params: inout JSONObject, _ random: inout SplitMix
     ) {
         let zoom = viewport.zooms.lowerBound + random.integer(below: viewport.zooms.count)
         let degreesPerPixel = 360 / (512 * Double(1 << zoom))
         let (width, height) = (
             viewport.pixels.width * degreesPerPixel, viewport.pixels.height * degreesPerPixel
         )
-        let west = max(-180, place.longitude - width * random.unit())
-        let south = max(-85, place.latitude - height * random.unit())
+        let west = max(-180, feature.longitude - width * random.unit())
+        let south = max(-85, feature.latitude - height * random.unit())
         let box = BoundingBox(
             west: west, south: south, east: min(180, west + width), north: min(85, south + height))
         params["bbox"] = .array([box.west, box.south, box.east, box.north].map(JSONValue.number))
@@ -137,17 +136,17 @@ public struct RequestMix {
     }
 
     private static func addTile(
-        _ place: Feature, _ viewport: Viewport, _ params: inout JSONObject, _ random: inout SplitMix
+        _ feature: Feature, _ viewport: Viewport, _ params: inout JSONObject, _ random: inout SplitMix
     ) {
         let zoom = viewport.zooms.lowerBound + random.integer(below: viewport.zooms.count)
-        let tile = TileAddress(longitude: place.longitude, latitude: place.latitude, zoom: zoom)
+        let tile = TileAddress(longitude: feature.longitude, latitude: feature.latitude, zoom: zoom)
         params["z"] = .number(Double(zoom))
         params["x"] = .number(Double(tile.x))
         params["y"] = .number(Double(tile.y))
     }
 }
 
-/// The tile of Web Mercator that a place lies in.
+/// The tile of Web Mercator that a position lies in.
 struct TileAddress: Equatable {
     let x, y: Int
 

@@ -16,7 +16,7 @@ extension Client {
         var params: JSONObject = ["source": .string(source), "bbox": box.json, "zoom": .number(zoom)]
         params["limit"] = limit.map { .number(Double($0)) }
         return try FeatureCollection(
-            try await call("ClusterService/GetClusters", params.with(extra), options: options))
+            try await call("ClusterService/GetClusters", CallParams(params.with(extra)), options: options))
     }
 
     /// A cluster's children at the next zoom.
@@ -24,7 +24,8 @@ extension Client {
         of cluster: Int64, source: String, extra: JSONObject = [:], options: CallOptions = .init()
     ) async throws -> FeatureCollection {
         let params = Client.params(source, cluster).with(extra)
-        return try FeatureCollection(try await call("ClusterService/GetChildren", params, options: options))
+        return try FeatureCollection(
+            try await call("ClusterService/GetChildren", CallParams(params), options: options))
     }
 
     /// A page of a cluster's points; a limit of 0 returns all.
@@ -36,7 +37,7 @@ extension Client {
         params["limit"] = .number(Double(limit))
         params["offset"] = .number(Double(offset))
         return try FeatureCollection(
-            try await call("ClusterService/GetLeaves", params.with(extra), options: options))
+            try await call("ClusterService/GetLeaves", CallParams(params.with(extra)), options: options))
     }
 
     /// The zoom at which a cluster splits.
@@ -44,7 +45,8 @@ extension Client {
         of cluster: Int64, source: String, extra: JSONObject = [:], options: CallOptions = .init()
     ) async throws -> Int {
         let params = Client.params(source, cluster).with(extra)
-        let answer = try await call("ClusterService/GetClusterExpansionZoom", params, options: options)
+        let answer = try await call(
+            "ClusterService/GetClusterExpansionZoom", CallParams(params), options: options)
         guard let zoom = try answer.value()["zoom"]?.asInteger else {
             throw RPCError(.internal, "the server's answer has no zoom")
         }
@@ -56,7 +58,7 @@ extension Client {
         of cluster: Int64, source: String, extra: JSONObject = [:], options: CallOptions = .init()
     ) async throws -> JSONValue {
         let params = Client.params(source, cluster).with(extra)
-        return try await call("ClusterService/GetConvexHull", params, options: options).value()
+        return try await call("ClusterService/GetConvexHull", CallParams(params), options: options).value()
     }
 
     private static func params(_ source: String, _ cluster: Int64) -> JSONObject {

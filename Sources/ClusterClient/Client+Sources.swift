@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import ClusterProtocol
 import JSON
 
 /// Typed calls of `SourceService`; `Client+Import.swift` has the import of features.
@@ -7,7 +8,7 @@ extension Client {
     @discardableResult
     public func createSource(_ source: String, options: JSONObject = [:]) async throws -> SourceDescription {
         let params: JSONObject = ["source": .string(source), "options": .object(options)]
-        return try SourceDescription(try await call("SourceService/CreateSource", params).value())
+        return try SourceDescription(try await call("SourceService/CreateSource", CallParams(params)).value())
     }
 
     /// A source's description. Throws `NOT_FOUND` if there is no such source.
@@ -34,6 +35,45 @@ extension Client {
         var params: JSONObject = ["source": .string(source)]
         if !upsert.isEmpty { params["upsert"] = .array(upsert) }
         if !remove.isEmpty { params["remove"] = .array(remove) }
-        return try await call("SourceService/UpdateFeatures", params)
+        return try await call("SourceService/UpdateFeatures", CallParams(params))
+    }
+}
+
+/// What the daemon reports about a source.
+public struct SourceDescription: Sendable, Equatable {
+    public let name: String
+    public let points: Int
+    public let revision: Int64
+    /// `empty`, `building`, `ready`, `stale`, `damaged` or `unavailable`.
+    public let state: String
+    /// The data's position in the log of the table that the source follows; nil if it follows none.
+    public let position: String?
+    public let memoryBytes: Int
+    /// Bytes of features' text and of the index that stay in files of the state directory and are read on
+    /// demand.
+    public let fileBytes: Int
+    /// Those of the index: 0 if it is in memory.
+    public let indexFileBytes: Int
+    /// How long the index took to build, in milliseconds.
+    public let buildMilliseconds: Double
+    public let options: JSONObject
+    /// The whole description, including the members above.
+    public let json: JSONObject
+
+    package init(_ value: JSONValue) throws {
+        guard let json = value.asObject, let name = json["source"]?.asString else {
+            throw RPCError(.internal, "the server's answer is not a source's description")
+        }
+        self.json = json
+        self.name = name
+        points = json["points"]?.asInteger ?? 0
+        revision = json["revision"]?.asNumber.flatMap { Int64(exactly: $0) } ?? 0
+        state = json["state"]?.asString ?? ""
+        position = json["position"]?.asString
+        memoryBytes = json["memoryBytes"]?.asInteger ?? 0
+        fileBytes = json["fileBytes"]?.asInteger ?? 0
+        indexFileBytes = json["indexFileBytes"]?.asInteger ?? 0
+        buildMilliseconds = json["buildMs"]?.asNumber ?? 0
+        options = json["options"]?.asObject ?? [:]
     }
 }

@@ -12,14 +12,17 @@ import JSON
 ///     let client = try await Client.connect()
 ///     let clusters = try await client.clusters(of: "cities", in: .world, zoom: 3)
 public final class Client: Sendable {
-    private let lifetime: ConnectionLifetime
+    let connection: ClientConnection
     /// The socket of the daemon that answers.
     public let socketPath: String
 
     private init(_ connection: ClientConnection, at path: String) {
-        lifetime = ConnectionLifetime(connection)
+        self.connection = connection
         socketPath = path
     }
+
+    /// Each open call retains the client, so that the last of them closes the connection.
+    deinit { connection.close() }
 
     /// Connects to the daemon.
     ///
@@ -45,7 +48,7 @@ public final class Client: Sendable {
     }
 
     /// Closes the connection; calls in flight fail with `CANCELLED`.
-    public func close() { lifetime.connection.close() }
+    public func close() { connection.close() }
 
     /// Calls a method that takes one message and answers with one.
     ///
@@ -54,58 +57,29 @@ public final class Client: Sendable {
     /// - Throws: the `RPCError` that the server or the connection reports, or `CancellationError` if the task
     ///   is cancelled.
     public func call(
-        _ method: String, _ params: JSONObject = [:], options: CallOptions = .init()
+        _ method: String, _ params: CallParams = [:], options: CallOptions = .init()
     ) async throws -> Answer {
-        try await call(method, CallParams(params), options: options)
-    }
-
-    /// Calls a method that takes one message and answers with one.
-    public func call(
-        _ method: String, _ params: CallParams, options: CallOptions = .init()
-    ) async throws -> Answer {
-        let call = try lifetime.open(method, params, kind: .unary, options: options)
-        return try await call.result()
+        try await Call(self, method, params, kind: .unary, options).result()
     }
 
     /// Opens a call whose client sends many messages and gets one answer.
     public func openClientStream(
-        _ method: String, _ params: JSONObject = [:], options: CallOptions = .init()
+        _ method: String, _ params: CallParams = [:], options: CallOptions = .init()
     ) throws -> ClientStreamCall {
-        try openClientStream(method, CallParams(params), options: options)
-    }
-
-    /// Opens the call with params that may be JSON text.
-    public func openClientStream(
-        _ method: String, _ params: CallParams, options: CallOptions = .init()
-    ) throws -> ClientStreamCall {
-        ClientStreamCall(try lifetime.open(method, params, kind: .clientStream, options: options))
+        ClientStreamCall(try Call(self, method, params, kind: .clientStream, options))
     }
 
     /// Opens a call that answers with many messages.
     public func openServerStream(
-        _ method: String, _ params: JSONObject = [:], options: CallOptions = .init()
+        _ method: String, _ params: CallParams = [:], options: CallOptions = .init()
     ) throws -> ServerStreamCall {
-        try openServerStream(method, CallParams(params), options: options)
-    }
-
-    /// Opens the call with params that may be JSON text.
-    public func openServerStream(
-        _ method: String, _ params: CallParams, options: CallOptions = .init()
-    ) throws -> ServerStreamCall {
-        ServerStreamCall(try lifetime.open(method, params, kind: .serverStream, options: options))
+        ServerStreamCall(try Call(self, method, params, kind: .serverStream, options))
     }
 
     /// Opens a call in which both sides send many messages.
     public func openBothWays(
-        _ method: String, _ params: JSONObject = [:], options: CallOptions = .init()
+        _ method: String, _ params: CallParams = [:], options: CallOptions = .init()
     ) throws -> BothWaysCall {
-        try openBothWays(method, CallParams(params), options: options)
-    }
-
-    /// Opens the call with params that may be JSON text.
-    public func openBothWays(
-        _ method: String, _ params: CallParams, options: CallOptions = .init()
-    ) throws -> BothWaysCall {
-        BothWaysCall(try lifetime.open(method, params, kind: .both, options: options))
+        BothWaysCall(try Call(self, method, params, kind: .both, options))
     }
 }

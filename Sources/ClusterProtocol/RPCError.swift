@@ -27,7 +27,7 @@ public struct RPCError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Writes the object under an envelope's `error`.
     public func write(into bytes: inout ByteWriter) {
         bytes.append("{\"code\":")
-        bytes.append(integer: code.rawValue)
+        bytes.append(integer: code.number)
         bytes.append(",\"status\":\"")
         bytes.append(raw: code.name)
         bytes.append("\",\"message\":")
@@ -45,16 +45,48 @@ public struct RPCError: Error, Sendable, Equatable, CustomStringConvertible {
             self.init(.unknown, "the server's error could not be read")
             return
         }
-        var code = StatusCode.unknown
-        if case .number(let number)? = object["code"],
-            let known = Int(exactly: number).flatMap(StatusCode.init)
-        {
-            code = known
+        var code: StatusCode?
+        if case .number(let number)? = object["code"] {
+            code = Int(exactly: number).flatMap(StatusCode.init(number:))
         }
         var message = ""
         if case .string(let text)? = object["message"] { message = text }
         var details: JSONObject?
         if case .object(let object)? = object["details"] { details = object }
-        self.init(code, message, details: details)
+        self.init(code ?? .unknown, message, details: details)
+    }
+}
+
+/// gRPC's status codes, in the order of their numbers, with their names on the wire (grpc.io, "Status codes and their
+/// use in gRPC").
+public enum StatusCode: String, Sendable, CaseIterable {
+    case ok = "OK"
+    case cancelled = "CANCELLED"
+    case unknown = "UNKNOWN"
+    case invalidArgument = "INVALID_ARGUMENT"
+    case deadlineExceeded = "DEADLINE_EXCEEDED"
+    case notFound = "NOT_FOUND"
+    case alreadyExists = "ALREADY_EXISTS"
+    case permissionDenied = "PERMISSION_DENIED"
+    case resourceExhausted = "RESOURCE_EXHAUSTED"
+    case failedPrecondition = "FAILED_PRECONDITION"
+    case aborted = "ABORTED"
+    case outOfRange = "OUT_OF_RANGE"
+    case unimplemented = "UNIMPLEMENTED"
+    case `internal` = "INTERNAL"
+    case unavailable = "UNAVAILABLE"
+    case dataLoss = "DATA_LOSS"
+    case unauthenticated = "UNAUTHENTICATED"
+
+    /// The name on the wire, such as `NOT_FOUND`.
+    public var name: String { rawValue }
+
+    /// gRPC's number, from 0 up.
+    public var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
+    /// The code with a number; nil if gRPC defines none.
+    public init?(number: Int) {
+        guard Self.allCases.indices.contains(number) else { return nil }
+        self = Self.allCases[number]
     }
 }

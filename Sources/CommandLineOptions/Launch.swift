@@ -26,15 +26,12 @@ public enum Launch {
 
     /// Writes the text to standard error, unbuffered.
     public static func writeToStandardError(_ text: String) {
-        var text = text
-        text.withUTF8 { bytes in
-            var rest = UnsafeRawBufferPointer(bytes)
-            while let base = rest.baseAddress, !rest.isEmpty {
-                let written = write(STDERR_FILENO, base, rest.count)
-                if written < 0 && errno == EINTR { continue }
-                guard written > 0 else { return }
-                rest = UnsafeRawBufferPointer(rebasing: rest[written...])
-            }
+        var rest = Array(text.utf8)
+        while !rest.isEmpty {
+            let written = write(STDERR_FILENO, rest, rest.count)
+            if written < 0 && errno == EINTR { continue }
+            guard written > 0 else { return }
+            rest.removeFirst(written)
         }
     }
 }

@@ -136,10 +136,15 @@ public final class Connection {
         }
     }
 
+    /// Nil once the connection is closed.
+    private var descriptor: Int32? {
+        var descriptor: uv_os_fd_t = -1
+        return !isClosed && uv_fileno(handle.base, &descriptor) == 0 ? descriptor : nil
+    }
+
     /// Whether the peer has closed the connection completely instead of only ending its side (poll(2)).
     public var isAbandoned: Bool {
-        var descriptor: uv_os_fd_t = -1
-        guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return true }
+        guard let descriptor else { return true }
         var state = pollfd(fd: descriptor, events: 0, revents: 0)
         return poll(&state, 1, 0) > 0 && state.revents & Int16(POLLHUP | POLLERR) != 0
     }
@@ -175,17 +180,14 @@ public final class Connection {
     /// Sends small writes at once instead of coalescing them (tcp(7), TCP_NODELAY). Has no effect on sockets
     /// of other kinds.
     public func sendAtOnce() {
-        var descriptor: uv_os_fd_t = -1
-        guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return }
+        guard let descriptor else { return }
         var one: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// The peer's address; nil for a Unix socket.
     public var peerAddress: InternetAddress? {
-        var descriptor: uv_os_fd_t = -1
-        guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return nil }
-        return InternetAddress(ofPeer: descriptor)
+        descriptor.flatMap { InternetAddress(ofPeer: $0) }
     }
 
     /// Writes bytes without copying them.
@@ -237,8 +239,7 @@ public final class Connection {
     /// The number of bytes in the system that the peer has not read. It is the system's own count, which
     /// falls as the peer reads parts of tens of kilobytes (SIOCOUTQ, unix(7) and tcp(7)).
     public var bytesInSystem: Int {
-        var descriptor: uv_os_fd_t = -1
-        guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return 0 }
+        guard let descriptor else { return 0 }
         var count: Int32 = 0
         return ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0
     }
@@ -246,15 +247,13 @@ public final class Connection {
     /// Accepts nothing more from the peer, whose writes fail from now on; what it has already sent is still
     /// read.
     public func finishReading() {
-        var descriptor: uv_os_fd_t = -1
-        guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return }
+        guard let descriptor else { return }
         _ = shutdown(descriptor, Int32(SHUT_RD))
     }
 
     /// Shuts down this side's writing half; reading continues. Call it when nothing waits to be written.
     public func finishWriting() {
-        var descriptor: uv_os_fd_t = -1
-        guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return }
+        guard let descriptor else { return }
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
@@ -268,16 +267,18 @@ public final class Connection {
 
     /// The peer's process, as reported by the system (SO_PEERCRED, unix(7)).
     public var peer: (processID: Int32, userID: UInt32, groupID: UInt32)? {
-        var descriptor: uv_os_fd_t = -1
-        guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return nil }
-        return Self.peer(ofSocket: descriptor)
+        guard let descriptor else { return nil }
+        // struct ucred is hidden behind _GNU_SOURCE: three integers, pid, uid, gid.
+        var credentials: (Int32, UInt32, UInt32) = (0, 0, 0)
+        var length = socklen_t(MemoryLayout.size(ofValue: credentials))
+        guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0 else { return nil }
+        return credentials
     }
 
     /// The supplementary groups of the peer's process when it connected (SO_PEERGROUPS, Linux 4.13); empty if
     /// the system does not report them.
     public var peerGroups: [UInt32] {
-        var descriptor: uv_os_fd_t = -1
-        guard !isClosed, uv_fileno(handle.base, &descriptor) == 0 else { return [] }
+        guard let descriptor else { return [] }
         var groups = [UInt32](repeating: 0, count: 32)
         // If the buffer is too small, the system reports the required size; a process has at most 65536
         // groups.
@@ -294,14 +295,6 @@ public final class Connection {
 
     /// SO_PEERGROUPS, which Swift's Glibc module does not import.
     private static let peerGroupsOption: Int32 = 59
-
-    static func peer(ofSocket descriptor: Int32) -> (processID: Int32, userID: UInt32, groupID: UInt32)? {
-        // struct ucred is hidden behind _GNU_SOURCE: three integers, pid, uid, gid.
-        var credentials: (Int32, UInt32, UInt32) = (0, 0, 0)
-        var length = socklen_t(MemoryLayout.size(ofValue: credentials))
-        guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0 else { return nil }
-        return credentials
-    }
 
     deinit { close() }
 }

@@ -103,10 +103,10 @@ public final class JSONDocument {
     private let text: [UInt8]
     private let parser = JSONParser()
 
-    public init(_ text: [UInt8]) throws(JSONError) {
+    public init(_ text: [UInt8], maximumDepth: Int = JSONReader.maximumDepth) throws(JSONError) {
         self.text = text
         _ = try text.span.bytes.withUnsafeBytes { (bytes) throws(JSONError) in
-            try parser.parse(bytes, JSONReader.maximumDepth)
+            try parser.parse(bytes, maximumDepth)
         }
     }
 

@@ -17,7 +17,7 @@ extension SocketConnection {
             }
             let door = door
             var message: ReadMessage?
-            guard try decoder.lendNext({ text in message = Self.read(text, door.parser, door.names) }),
+            guard try decoder.lendNext({ text in message = Self.read(text, door.parser) }),
                 let taken = message.take()
             else { return false }
             handle(taken)
@@ -34,11 +34,9 @@ extension SocketConnection {
         case failure(EnvelopeError)
     }
 
-    private static func read(
-        _ text: UnsafeRawBufferPointer, _ parser: JSONParser, _ names: MethodNames? = nil
-    ) -> ReadMessage {
+    private static func read(_ text: UnsafeRawBufferPointer, _ parser: JSONParser) -> ReadMessage {
         do throws(EnvelopeError) {
-            return .message(try ClientMessage.read(text, parser: parser, names: names))
+            return .message(try ClientMessage.read(text, parser: parser))
         } catch {
             return .failure(error)
         }

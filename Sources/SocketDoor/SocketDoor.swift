@@ -10,7 +10,6 @@ package final class SocketDoor {
     let loop: EventLoop
     let engine: CallEngine
     let parser = JSONParser()
-    let names = MethodNames()
     let iterationAnswers = IterationAnswers()
     private var iterationEnd: IterationEnd?
     private var watch: Timer?

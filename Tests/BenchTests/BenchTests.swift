@@ -38,26 +38,12 @@ private func frame(_ text: String) -> [UInt8] {
             ])
     }
 
-    @Test("ids and revisions are found however the bytes are split", arguments: [1, 3, 7, 64, 801, 100_000])
-    func findsIdsAndRevisionsAtAnyCut(piece: Int) {
+    @Test("the last revision of an item is found")
+    func findsLastRevision() {
         let features = String(repeating: #"{"id":3,"revision":9},"#, count: 200)
-        let item = #"{"id":12,"item":{"add":[\#(features)1],"keep":0,"revision":45}}"#
-        let result = #"{"id":7,"result":{"revision":6,"state":"ready"}}"#
-        let error = #"{"id":null,"error":{"code":5}}"#
-        let bytes = frame(item) + frame(result) + frame(error) + frame("{}")
-        var (tails, found) = (FrameTails(), [FrameTails.Message]())
-        for start in stride(from: 0, to: bytes.count, by: piece) {
-            bytes[start..<min(bytes.count, start + piece)].withUnsafeBytes {
-                tails.receive($0) { found.append($0) }
-            }
-        }
-        #expect(
-            found == [
-                FrameTails.Message(id: 12, revision: 45, bytes: 5 + item.utf8.count),
-                FrameTails.Message(id: 7, revision: 6, bytes: 5 + result.utf8.count),
-                FrameTails.Message(id: 0, revision: nil, bytes: 5 + error.utf8.count),
-                FrameTails.Message(id: 0, revision: nil, bytes: 7),
-            ])
+        #expect(WatchLoad.revision(in: Array(#"{"add":[\#(features)1],"keep":0,"revision":45}"#.utf8)) == 45)
+        #expect(WatchLoad.revision(in: Array(#"{"revision":6,"state":"ready"}"#.utf8)) == 6)
+        #expect(WatchLoad.revision(in: Array("{}".utf8)) == nil)
     }
 
     @Test("answers of redis come in order", arguments: [1, 4, 100])
@@ -95,27 +81,6 @@ private func frame(_ text: String) -> [UInt8] {
         wire.appendRequest(slot: 0, to: &bytes)
         wire.appendRequest(slot: 9, to: &bytes)
         #expect(bytes == frame("{\"id\":1,\"method\":\"B\"}") + frame("{\"id\":10,\"method\":\"A\"}"))
-    }
-
-    @Test("quantiles are accurate to two percent")
-    func quantilesAreRightToTwoPercent() {
-        var histogram = LatencyHistogram()
-        for value in 1...100_000 { histogram.record(nanoseconds: UInt64(value) * 1000) }
-        for (share, expected) in [(0.5, 50e6), (0.9, 90e6), (0.99, 99e6), (1, 100e6)] {
-            #expect(abs(Double(histogram.quantile(share)) - expected) / expected < 0.02)
-        }
-        #expect(histogram.maximum == 100_000_000)
-        #expect(histogram.octaves.reduce(0) { $0 + $1.count } == 100_000)
-        #expect(LatencyHistogram().quantile(0.5) == 0)
-    }
-
-    @Test("extreme durations have a bucket")
-    func extremeDurationsHaveABucket() {
-        var histogram = LatencyHistogram()
-        histogram.record(nanoseconds: 0)
-        histogram.record(nanoseconds: .max)
-        #expect(histogram.quantile(0.5) == 0)
-        #expect(histogram.quantile(1) == .max)
     }
 
     @Test(

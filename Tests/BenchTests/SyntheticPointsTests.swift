@@ -30,16 +30,4 @@ import Testing
         #expect(features.allSatisfy { abs($0.longitude) <= 180 && abs($0.latitude) <= 90 })
         #expect(features.allSatisfy { $0.properties["name"] != nil && $0.properties["score"] != nil })
     }
-
-    @Test(
-        "decimals are written without trailing zeros",
-        arguments: [
-            (0.0, "0"), (-0.5, "-0.5"), (12.3456789, "12.3456789"), (-179.999999, "-179.999999"),
-            (1.0000001, "1.0000001"),
-        ])
-    func decimalsAreWrittenWithoutNeedlessZeros(value: Double, text: String) {
-        var writer = ByteWriter()
-        writer.append(decimal: value, places: 7)
-        #expect(writer.string == text)
-    }
 }

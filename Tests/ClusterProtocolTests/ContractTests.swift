@@ -12,7 +12,7 @@ import Testing
                 "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
             ], 0...16))
     func codes(_ name: String, _ number: Int) {
-        #expect(StatusCode(rawValue: number)?.name == name)
+        #expect(StatusCode(number: number)?.name == name)
         #expect(StatusCode.allCases.count == 17)
     }
 

@@ -22,8 +22,7 @@ public final class DaemonProcess {
         if FileManager.default.isExecutableFile(atPath: program.appendingPathComponent("clusterd").path) {
             return program
         }
-        return URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent(".build/debug")
+        return Repository.root.appendingPathComponent(".build/debug")
     }
 
     /// Starts the daemon and waits until it says that it is ready.

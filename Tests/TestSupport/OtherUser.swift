@@ -39,8 +39,7 @@ public enum OtherUser {
         _ script: String, socket: String, user: Int = 4242, group: Int = 4242, groups: [Int] = [],
         asRoot: String = ""
     ) throws -> JSONValue {
-        let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Examples").path
+        let examples = Repository.root.appendingPathComponent("Examples").path
         let program = """
             import sys, os, json, select
             sys.dont_write_bytecode = True

@@ -98,11 +98,11 @@ import Testing
     @Test("the wrong part is underlined")
     func theWrongPartIsUnderlined() {
         let text = #"["+", 1, ["get", 7]]"#
-        #expect(JSONPlace.range(of: "[2][1]", in: text) == 17..<18)
-        #expect(JSONPlace.range(of: "[2]", in: text) == 9..<19)
-        #expect(JSONPlace.range(of: "", in: text) == 0..<20)
-        #expect(JSONPlace.range(of: #"[1]["b"]"#, in: #"[0,{"b":"é"}]"#) == 8..<12)
-        #expect(JSONPlace.range(of: "[0]", in: "no json") == nil)
+        #expect(JSONLocation.range(of: "[2][1]", in: text) == 17..<18)
+        #expect(JSONLocation.range(of: "[2]", in: text) == 9..<19)
+        #expect(JSONLocation.range(of: "", in: text) == 0..<20)
+        #expect(JSONLocation.range(of: #"[1]["b"]"#, in: #"[0,{"b":"é"}]"#) == 8..<12)
+        #expect(JSONLocation.range(of: "[0]", in: "no json") == nil)
         #expect(
             Underline.message("Expected.", in: "[\n \"東\", 7]", at: 10..<11)
                 == " \"東\", 7]\n       ^\nExpected.")
@@ -124,7 +124,7 @@ import Testing
             ("", [] as [UInt8]?), ("AQ==", [1]), ("AQI=", [1, 2]), ("AQID", [1, 2, 3]), ("A", nil),
             ("A?==", nil),
         ])
-    func base64IsDecoded(text: String, bytes: [UInt8]?) { #expect(Base64.decode(text) == bytes) }
+    func base64IsDecoded(text: String, bytes: [UInt8]?) { #expect([UInt8](base64: text) == bytes) }
 
     @Test(
         "ids that look like numbers are numbers",

@@ -49,7 +49,7 @@ final class UpdatesTarget: FuzzTarget {
 
 /// A client that watches the whole world, and what it has.
 struct WatchingClient {
-    private var table = MarkerTable()
+    private var table = ShownMarkers(hasTransitions: false)
     private var markers: Set<String> = []
     private static let world = Box(west: -180, south: -90, east: 180, north: 90)
 
@@ -69,7 +69,9 @@ struct WatchingClient {
             violated("what goes was there")
         }
         for feature in Self.list(item, "add") {
-            guard case .string(let key)? = Self.member(feature, "key") else { violated("what comes has a key") }
+            guard case .string(let key)? = Self.member(feature, "key") else {
+                violated("what comes has a key")
+            }
             // One that is there already is replaced.
             markers.insert(key)
         }

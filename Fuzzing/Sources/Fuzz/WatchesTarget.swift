@@ -19,11 +19,13 @@ final class WatchesTarget: FuzzTarget {
             violated("a source can be made")
         }
         change(source, (0..<40).map { Self.feature($0, Double($0 * 37 % 170), Double($0 * 11 % 80)) }, [])
-        var plain = Watch(MarkerTable()) { (revision, table, query, view, bytes) throws(SourceError) in
+        var plain = Watch(ShownMarkers(hasTransitions: false)) {
+            (revision, table, query, view, bytes) throws(SourceError) in
             try revision.writeChange(from: table, to: query, of: view, into: &bytes, .never)
         }
-        var moving = Watch(ShownMarkers()) { (revision, table, query, view, bytes) throws(SourceError) in
-            try revision.writeTransitions(from: table, to: query, of: view, into: &bytes, .never)
+        var moving = Watch(ShownMarkers(hasTransitions: true)) {
+            (revision, table, query, view, bytes) throws(SourceError) in
+            try revision.writeChange(from: table, to: query, of: view, into: &bytes, .never)
         }
         for step in stride(from: 1, to: min(input.count - 5, 150), by: 6) {
             let bytes = input[step..<step + 6].map { $0 }
@@ -118,7 +120,9 @@ private struct Markers: Equatable {
         for feature in Self.list(item, "add") {
             guard let key = Self.text(feature, "key") else { violated("what comes has a key") }
             // A change without transitions replaces a marker by adding it again.
-            if features.updateValue(Self.content(feature), forKey: key) != nil, Self.member(item, "update") != nil {
+            if features.updateValue(Self.content(feature), forKey: key) != nil,
+                Self.member(item, "update") != nil
+            {
                 violated("what comes was not there")
             }
             if let from = Self.text(feature, "from"), !former.contains(from) {

@@ -19,7 +19,7 @@ struct TileBatchEncoder: Sendable {
         var compressor = try Self.compressor()
         for id in batch.tileIDs(view.index) {
             if cancellation.isCancelled { throw .cancelled }
-            let cell = ArchiveTileID.place(of: id, z: batch.zoom)
+            let cell = ArchiveTileID.cell(of: id, z: batch.zoom)
             guard let address = TilePlace(z: batch.zoom, x: cell.x, y: cell.y) else { continue }
             tile.truncate(to: 0)
             do throws(SourceError) {

@@ -13,79 +13,140 @@ extension Revision {
     /// old one: it is the same marker with new content, such as a cluster's new id.
     /// Keys are unique among a client's markers, and the same for the same marker in every revision.
     ///
-    /// - Parameter table: what the client has.
+    /// With transitions, features whose keys the client has are in `update` instead; those in `add` have the key of
+    /// the marker that they come from, `from`; and `remove` has objects with `key`, and `into`, the key of the marker
+    /// that the marker goes into.
+    ///
+    /// - Parameter shown: what the client has.
     /// - Returns: what the client has after it has applied the change.
-    /// - Complexity: that of `writeClusters`, and sorting the markers. If the nodes have not changed, only finding them.
+    /// - Complexity: that of `writeClusters`, with transitions also O(zooms) for each marker that appears or disappears.
+    ///   If the nodes have not changed, only finding them.
     public func writeChange(
-        from table: MarkerTable, to query: ClustersQuery, of view: View, into bytes: inout ByteWriter,
+        from shown: ShownMarkers, to query: ClustersQuery, of view: View, into bytes: inout ByteWriter,
         _ cancellation: Cancellation
-    ) throws(SourceError) -> MarkerTable {
+    ) throws(SourceError) -> ShownMarkers {
         var nodes: [Node] = []
-        nodes.reserveCapacity(table.count + Self.expectedGrowth)
+        nodes.reserveCapacity(shown.count + Self.expectedGrowth)
         let isTruncated = try view.nodes(query, into: &nodes)
         var writer = MarkerWriter(
             FeatureWriter(revision: self, view: view, output: query.output, cancellation: cancellation))
-        var old = table.memo
-        if old?.holds(for: self, view) == false { old = nil }
-        // Most changes of a source are outside the viewport. The memo leaves out nodes that do not last.
-        if let old, table.count == nodes.count, old.isOf(nodes),
-            nodes.allSatisfy({ isLasting($0, in: view) })
-        {
-            try write(
-                MarkerChange(keeping: table), of: nodes, with: writer, query, isTruncated, into: &bytes,
-                cancellation)
-            return table
+        let level = view.index.level(for: query.zoom)
+        var next = ShownMarkers(
+            after: shown, of: ShownMarkers.Origin(revision: self, view: view, level: level))
+        let change: MarkerChange
+        if isShown(nodes, by: shown, next, in: view) {
+            next.rows = shown.rows
+            change = MarkerChange(keeping: shown)
+        } else {
+            try appendRows(of: nodes, to: &next, shown, query, view, &writer, cancellation)
+            if !shown.hasTransitions { next.number(after: shown) }
+            change = MarkerChange(from: shown, to: next)
         }
-        var new = nodes.count <= CandidateMemo.capacity ? CandidateMemo(of: self, view) : nil
-        var candidates: [Candidate] = []
-        candidates.reserveCapacity(nodes.count)
-        for (place, node) in nodes.enumerated() {
-            if place % query.output.checkInterval == 0 { try cancellation.stopIfCancelled() }
-            let isLasting = isLasting(node, in: view)
-            var candidate = isLasting ? old?.candidate(for: node, at: place) : nil
-            if candidate == nil { candidate = try writer.candidate(for: node, at: place) }
-            guard let candidate else { continue }
-            if isLasting { new?.note(node, candidate) }
-            candidates.append(candidate)
-        }
-        let change = MarkerChange(from: table, to: candidates)
-        try write(change, of: nodes, with: writer, query, isTruncated, into: &bytes, cancellation)
-        var table = change.table
-        table.memo = new
-        return table
-    }
-
-    /// How many nodes a viewport may gain from one answer to the next without a second allocation.
-    private static let expectedGrowth = 8
-
-    /// Whether a node is the same in all revisions of this lineage that contain it.
-    func isLasting(_ node: Node, in view: View) -> Bool {
-        switch node {
-        case .cluster: true
-        case .point(let point): !store.isChanged(view.feature(of: point))
-        }
-    }
-
-    private func write(
-        _ change: MarkerChange, of nodes: [Node], with writer: borrowing MarkerWriter, _ query: ClustersQuery,
-        _ isTruncated: Bool, into bytes: inout ByteWriter, _ cancellation: Cancellation
-    ) throws(SourceError) {
         bytes.append("{\"add\":[")
-        for (count, added) in change.added.enumerated() {
-            if count % query.output.checkInterval == 0 { try cancellation.stopIfCancelled() }
-            if count > 0 { bytes.append(",") }
-            try writer.write(nodes[added.place], key: added.key, into: &bytes)
+        let added = shown.hasTransitions ? change.added : (change.added + change.updated).sorted()
+        try write(added, of: next, from: shown, with: writer, query, into: &bytes, cancellation)
+        if shown.hasTransitions {
+            bytes.append("],\"update\":[")
+            try write(change.updated, of: next, from: nil, with: writer, query, into: &bytes, cancellation)
         }
         bytes.append("],\"remove\":[")
-        for (count, removed) in change.removed.enumerated() {
-            if count > 0 { bytes.append(",") }
-            MarkerWriter.write(key: removed.key, into: &bytes)
-        }
+        try write(removed: change.removed, of: shown, into: next, &bytes, cancellation)
         bytes.append("],\"keep\":")
         bytes.append(integer: change.kept)
         if query.limit != nil {
             bytes.append(isTruncated ? ",\"truncated\":true" : ",\"truncated\":false")
         }
         endCollection(&bytes)
+        return next
+    }
+
+    /// How many nodes a viewport may gain from one answer to the next without a second allocation.
+    private static let expectedGrowth = 8
+
+    /// Whether a client has just these nodes. Most changes of a source are outside a viewport.
+    private func isShown(
+        _ nodes: [Node], by shown: ShownMarkers, _ next: ShownMarkers, in view: View
+    ) -> Bool {
+        !shown.hasTransitions && shown.lineage == next.lineage
+            && nodes.elementsEqual(shown.rows.lazy.map(\.node))
+            && nodes.allSatisfy { isLasting($0, in: view) }
+    }
+
+    /// Whether a node is the same in all revisions of this lineage that contain it.
+    private func isLasting(_ node: Node, in view: View) -> Bool {
+        switch node {
+        case .cluster: true
+        case .point(let point): !store.isChanged(view.feature(of: point))
+        }
+    }
+
+    /// Appends the markers of an answer. The text of an unchanged marker that the client has is not written again.
+    private func appendRows(
+        of nodes: [Node], to next: inout ShownMarkers, _ shown: ShownMarkers, _ query: ClustersQuery,
+        _ view: View, _ writer: inout MarkerWriter, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        let keys = shown.hasTransitions ? try FeatureKeys(self, view, cancellation) : nil
+        let known = shown.lineage == next.lineage ? shown.indexesByNode : [:]
+        next.rows.reserveCapacity(nodes.count)
+        for (position, node) in nodes.enumerated() {
+            if position % query.output.checkInterval == 0 { try cancellation.stopIfCancelled() }
+            if isLasting(node, in: view), let old = known[node].map({ shown.rows[$0] }) {
+                let key = keys?.key(of: node) ?? MarkerKey(identity: old.key.identity, occurrence: 0)
+                next.rows.append(ShownMarkers.Row(key: key, content: old.content, node: node))
+            } else {
+                let content = try writer.content(of: node)
+                let key = keys?.key(of: node) ?? MarkerKey(identity: writer.identity(of: node), occurrence: 0)
+                next.rows.append(ShownMarkers.Row(key: key, content: content, node: node))
+            }
+        }
+    }
+
+    /// - Parameter shown: nil if the features need no `from`.
+    private func write(
+        _ indexes: [Int], of next: ShownMarkers, from shown: ShownMarkers?,
+        with writer: borrowing MarkerWriter, _ query: ClustersQuery, into bytes: inout ByteWriter,
+        _ cancellation: Cancellation
+    ) throws(SourceError) {
+        var trace: FeatureTrace?
+        if let here = next.origin, let there = shown?.origin, !indexes.isEmpty {
+            trace = FeatureTrace(from: here, to: there, cancellation)
+        }
+        let known = trace == nil ? [:] : shown?.indexesByNode ?? [:]
+        for (count, index) in indexes.enumerated() {
+            if count % query.output.checkInterval == 0 { try cancellation.stopIfCancelled() }
+            if count > 0 { bytes.append(",") }
+            let row = next.rows[index]
+            let source = try trace?.target(of: row.node).flatMap { known[$0] }
+            try writer.write(
+                row.node, key: row.key, from: source.flatMap { shown?.rows[$0].key }, into: &bytes)
+        }
+    }
+
+    private func write(
+        removed: [Int], of shown: ShownMarkers, into next: ShownMarkers, _ bytes: inout ByteWriter,
+        _ cancellation: Cancellation
+    ) throws(SourceError) {
+        guard let there = shown.origin, let here = next.origin, !removed.isEmpty else {
+            let keys = removed.map { shown.rows[$0].key }.sorted()
+            for (count, key) in keys.enumerated() {
+                if count > 0 { bytes.append(",") }
+                MarkerWriter.write(key: key, into: &bytes)
+            }
+            return
+        }
+        let trace = FeatureTrace(from: there, to: here, cancellation)
+        let known = next.indexesByNode
+        for (count, index) in removed.enumerated() {
+            if count % 256 == 0 { try cancellation.stopIfCancelled() }
+            if count > 0 { bytes.append(",") }
+            let row = shown.rows[index]
+            bytes.append("{\"key\":")
+            MarkerWriter.write(key: row.key, into: &bytes)
+            if let target = try trace.target(of: row.node).flatMap({ known[$0] }) {
+                bytes.append(",\"into\":")
+                MarkerWriter.write(key: next.rows[target].key, into: &bytes)
+            }
+            bytes.append("}")
+        }
     }
 }

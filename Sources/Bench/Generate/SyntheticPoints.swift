@@ -21,7 +21,7 @@ public struct SyntheticPoints {
     static let categories: [StaticString] = ["school", "cafe", "hospital", "fuel", "hotel", "museum"]
     private static let townCount = 2000
     /// Locations where implementations fail: the antimeridian, the poles, the edge of the Mercator square.
-    private static let awkwardPlaces: [(Double, Double)] = [
+    private static let awkwardPositions: [(Double, Double)] = [
         (-180, 0), (180, 0), (0, 90), (0, -90), (179.999999, 45), (-179.999999, 45), (0, 85.0511287798),
         (12.5, 41.9),
     ]
@@ -49,13 +49,13 @@ public struct SyntheticPoints {
 
     /// Appends the next feature's text.
     public mutating func write(_ index: Int, into writer: inout ByteWriter) {
-        let (longitude, latitude) = nextPlace()
+        let (longitude, latitude) = nextPosition()
         writer.append("{\"type\":\"Feature\",\"id\":")
         writer.append(integer: index)
         writer.append(",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
-        writer.append(decimal: longitude, places: 7)
+        writer.append(number: longitude.rounded(decimals: 7))
         writer.append(",")
-        writer.append(decimal: latitude, places: 7)
+        writer.append(number: latitude.rounded(decimals: 7))
         writer.append("]},\"properties\":{\"name\":\"place ")
         writer.append(integer: index)
         writer.append("\",\"category\":\"")
@@ -63,11 +63,11 @@ public struct SyntheticPoints {
         writer.append("\",\"value\":")
         writer.append(integer: random.integer(below: 1000))
         writer.append(",\"score\":")
-        writer.append(decimal: random.unit() * 10, places: 3)
+        writer.append(number: (random.unit() * 10).rounded(decimals: 3))
         writer.append("}}")
     }
 
-    private mutating func nextPlace() -> (longitude: Double, latitude: Double) {
+    private mutating func nextPosition() -> (longitude: Double, latitude: Double) {
         switch kind {
         case .uniform: return (random.number(in: -180...180), random.number(in: -80...80))
         case .gathered:
@@ -77,7 +77,7 @@ public struct SyntheticPoints {
             return (max(-180, min(180, longitude)), max(-84, min(84, latitude)))
         case .duplicates:
             if random.unit() < 0.5 {
-                return Self.awkwardPlaces[random.integer(below: Self.awkwardPlaces.count)]
+                return Self.awkwardPositions[random.integer(below: Self.awkwardPositions.count)]
             }
             return (Double(random.integer(below: 40) - 20) / 7, Double(random.integer(below: 40) - 20) / 7)
         }
@@ -87,27 +87,6 @@ public struct SyntheticPoints {
     private mutating func pickTown() -> Int {
         let target = random.unit() * (townShares.last ?? 0)
         return townShares.dropLast().partitionIndex { $0 <= target }
-    }
-}
-
-extension ByteWriter {
-    /// Appends a number rounded to `places` decimals, without trailing zeros. |value| must be below 1e9.
-    mutating func append(decimal value: Double, places: Int) {
-        let power = (0..<places).reduce(1) { power, _ in power * 10 }
-        guard let scaled = Int(exactly: (value * Double(power)).rounded()) else {
-            return append(number: value)
-        }
-        if scaled < 0 { append(UInt8(ascii: "-")) }
-        let (whole, fraction) = scaled.magnitude.quotientAndRemainder(dividingBy: power.magnitude)
-        append(integer: whole)
-        guard fraction > 0 else { return }
-        append(UInt8(ascii: "."))
-        var (rest, unit) = (fraction, power.magnitude / 10)
-        while rest > 0 {
-            append(UInt8(truncatingIfNeeded: rest / unit) + UInt8(ascii: "0"))
-            rest %= unit
-            unit /= 10
-        }
     }
 }
 

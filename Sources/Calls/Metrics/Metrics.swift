@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 import Synchronization
+import SystemSupport
 
 /// Counts what the server has done since it began. Safe from any thread.
 public final class Metrics: Sendable {

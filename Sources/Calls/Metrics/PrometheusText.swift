@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import JSON
+import SystemSupport
 
 /// Writes Prometheus's text format (version 0.0.4).
 struct PrometheusText {

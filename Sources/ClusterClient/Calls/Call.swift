@@ -4,7 +4,7 @@ import JSON
 
 /// An open call; when the last reference to it is released, the call is cancelled on the server.
 final class Call: Sendable {
-    private let lifetime: ConnectionLifetime
+    private let client: Client
     private let id: Int64
     private let inbox: CallInbox
     private let timer: Task<Void, Never>?
@@ -12,12 +12,16 @@ final class Call: Sendable {
     /// The server enforces the deadline; this side waits this much longer before it gives up on the server.
     private static let grace = Duration.seconds(1)
 
-    init(_ lifetime: ConnectionLifetime, id: Int64, inbox: CallInbox, timeout: Duration?) {
-        self.lifetime = lifetime
-        self.id = id
-        self.inbox = inbox
-        let connection = lifetime.connection
-        timer = timeout.map { timeout in
+    /// Sends the message that opens the call.
+    init(
+        _ client: Client, _ method: String, _ params: CallParams, kind: MethodDeclaration.Kind,
+        _ options: CallOptions
+    ) throws {
+        let connection = client.connection
+        (id, inbox) = try connection.open(method, params, kind: kind, options: options)
+        self.client = client
+        let id = id
+        timer = options.timeout.map { timeout in
             Task {
                 guard (try? await Task.sleep(for: timeout + Call.grace)) != nil else { return }
                 connection.cancel(
@@ -31,7 +35,7 @@ final class Call: Sendable {
         connection.cancel(id: id, with: CancellationError())
     }
 
-    private var connection: ClientConnection { lifetime.connection }
+    private var connection: ClientConnection { client.connection }
 
     /// The next item; nil when the stream has ended successfully.
     func nextItem() async throws -> Answer? {
@@ -87,33 +91,25 @@ public struct Answer: Sendable, Equatable {
 
     /// The value as a tree. O(length).
     public func value() throws(JSONError) -> JSONValue {
-        try JSONReader.parse(bytes, maximumDepth: Answer.maximumDepth)
+        try JSONReader.parse(bytes, maximumDepth: ServerMessage.maximumDepth)
     }
-
-    /// A feature's properties may be nested as deeply as the protocol allows, and an answer nests them
-    /// further.
-    static let maximumDepth = JSONReader.maximumDepth + 16
 }
 
 /// The params of a call: an object, or its JSON text.
 ///
 /// Text is sent unchanged, so that integers beyond 2^53 keep their digits.
-public struct CallParams: Sendable, Equatable {
-    /// Empty if `text` is not empty.
-    let object: JSONObject
+public struct CallParams: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     let text: String
 
-    public init(_ object: JSONObject) {
-        self.object = object
-        text = ""
+    public init(_ object: JSONObject) { text = object.isEmpty ? "" : JSONValue.object(object).text }
+
+    public init(dictionaryLiteral members: (String, JSONValue)...) {
+        self.init(JSONObject(members.map { (key: $0.0, value: $0.1) }))
     }
 
     /// - Parameter text: the text of a JSON object. It is not checked here: the server reports text that is
     ///   not JSON.
-    public init(text: String) {
-        object = [:]
-        self.text = text
-    }
+    public init(text: String) { self.text = text }
 }
 
 /// Options of a call.

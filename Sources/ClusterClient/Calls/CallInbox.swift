@@ -22,7 +22,6 @@ final class CallInbox: Sendable {
         var waitingBytes = 0
         var isFull = false
         var outcome: Result<Answer, any Error>?
-        var waiters: [CheckedContinuation<Void, Never>] = []
 
         var waiting: Int { items.count - taken }
         var reachesCapacity: Bool { waiting >= capacity || waitingBytes >= byteCapacity }
@@ -33,9 +32,11 @@ final class CallInbox: Sendable {
             waitingBytes += item.bytes.count
         }
 
-        mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
-            defer { waiters = [] }
-            return waiters
+        /// Whether the inbox was full and has room again.
+        mutating func makeRoom() -> Bool {
+            guard isFull, isNearlyEmpty else { return false }
+            isFull = false
+            return true
         }
 
         mutating func takeEvent() throws -> Event? {
@@ -53,7 +54,7 @@ final class CallInbox: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state = Monitor(State())
     private let gauge: InboxGauge
 
     init(gauge: InboxGauge) { self.gauge = gauge }
@@ -64,25 +65,19 @@ final class CallInbox: Sendable {
     // MARK: The connection's side
 
     func deliver(_ item: Answer) {
-        let waiters = state.withLock { state in
-            guard state.outcome == nil else { return state.takeWaiters() }
+        state.change { state in
+            guard state.outcome == nil else { return }
             state.append(item)
             if state.reachesCapacity, !state.isFull {
                 state.isFull = true
                 gauge.fills()
             }
-            return state.takeWaiters()
         }
-        waiters.forEach { $0.resume() }
     }
 
     /// Ends the call; only the first call of this function counts.
     func finish(_ outcome: Result<Answer, any Error>) {
-        let waiters = state.withLock { state in
-            if state.outcome == nil { state.outcome = outcome }
-            return state.takeWaiters()
-        }
-        waiters.forEach { $0.resume() }
+        state.change { state in if state.outcome == nil { state.outcome = outcome } }
     }
 
     // MARK: The caller's side
@@ -97,48 +92,25 @@ final class CallInbox: Sendable {
     /// The number of retained items, including those already taken.
     var kept: Int { state.withLock { $0.items.count } }
 
-    var isFinished: Bool { state.withLock { $0.outcome != nil } }
-
     /// The next item, or the last message; waits for it. Items that arrived before an error are returned
     /// first.
     func next() async throws -> Event {
-        while true {
-            if let event = try takeEvent() { return event }
-            await withCheckedContinuation { continuation in
-                let resumeNow = state.withLock { state in
-                    guard state.waiting == 0, state.outcome == nil else { return true }
-                    state.waiters.append(continuation)
-                    return false
-                }
-                if resumeNow { continuation.resume() }
-            }
+        let (event, hasRoom) = try await state.wait { state in
+            try state.takeEvent().map { ($0, state.makeRoom()) }
         }
-    }
-
-    private func takeEvent() throws -> Event? {
-        let (event, hasRoom) = try state.withLock { state in
-            let event = try state.takeEvent()
-            guard state.isFull, state.isNearlyEmpty else { return (event, false) }
-            state.isFull = false
-            gauge.empties()
-            return (event, true)
-        }
-        if hasRoom { gauge.announceRoom() }
+        if hasRoom { gauge.empties() }
         return event
     }
 
-    /// Discards the waiting items, because the caller is gone.
+    /// Discards the waiting items, because the caller has ended.
     func discard() {
         let hasRoom = state.withLock { state in
             state.items = []
             state.taken = 0
             state.waitingBytes = 0
-            guard state.isFull else { return false }
-            state.isFull = false
-            gauge.empties()
-            return true
+            return state.makeRoom()
         }
-        if hasRoom { gauge.announceRoom() }
+        if hasRoom { gauge.empties() }
     }
 }
 
@@ -154,6 +126,8 @@ final class InboxGauge: Sendable {
     var anyIsFull: Bool { full.load(ordering: .sequentiallyConsistent) > 0 }
 
     func fills() { full.add(1, ordering: .sequentiallyConsistent) }
-    func empties() { full.subtract(1, ordering: .sequentiallyConsistent) }
-    func announceRoom() { hasRoom() }
+    func empties() {
+        full.subtract(1, ordering: .sequentiallyConsistent)
+        hasRoom()
+    }
 }

@@ -47,7 +47,7 @@ final class ClientConnection: TransportOwner {
         }
         let name = method.contains(".") ? method : "\(MethodDeclaration.package).\(method)"
         var request = CallRequest(
-            id: id, method: name, params: params.object, timeoutMilliseconds: milliseconds,
+            id: id, method: name, params: [:], timeoutMilliseconds: milliseconds,
             acceptsDeflate: options.acceptsCompression)
         request.paramsText = Array(params.text.utf8)
         send(.open(request))
@@ -95,8 +95,8 @@ final class ClientConnection: TransportOwner {
             reader.frames.append(bytes)
             do throws(RPCError) {
                 let parser = reader.parser
-                while let frame = try reader.frames.next({ ServerFrame.read($0, parser: parser) }) {
-                    handle(frame)
+                while let message = try reader.frames.next({ ServerMessage.read($0, parser: parser) }) {
+                    handle(message)
                 }
             } catch {
                 transport.close(RPCError(.internal, "the server's stream cannot be read: \(error.message)"))
@@ -108,8 +108,8 @@ final class ClientConnection: TransportOwner {
         lose(error)
     }
 
-    private func handle(_ frame: ServerFrame) {
-        switch frame {
+    private func handle(_ message: ServerMessage) {
+        switch message {
         case .result(let id, let bytes), .end(let id, let bytes):
             act(table.withLock { $0.receiveLast(id: id) }, .success(Answer(bytes: bytes)))
         case .item(let id, let bytes):

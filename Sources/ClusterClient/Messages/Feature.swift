@@ -25,12 +25,10 @@ public struct Feature: Sendable, Equatable {
     public let json: JSONObject
 
     package init?(_ value: JSONValue) {
-        guard let json = value.asObject, let place = json["geometry"]?["coordinates"]?.asArray,
-            place.count >= 2, let longitude = place[0].asNumber, let latitude = place[1].asNumber
+        guard let json = value.asObject, let position = json["geometry"]?["coordinates"]?.asPosition
         else { return nil }
         self.json = json
-        self.longitude = longitude
-        self.latitude = latitude
+        (longitude, latitude) = position
         id = json["id"]
         properties = json["properties"]?.asObject ?? [:]
         cluster = Feature.cluster(properties, id: json["id"])
@@ -85,6 +83,13 @@ public struct BoundingBox: Sendable, Equatable {
         self.north = north
     }
 
+    /// Four numbers, as the daemon writes boxes; nil for anything else.
+    package init?(_ json: JSONValue?) {
+        let edges = (json?.asArray ?? []).compactMap(\.asNumber)
+        guard edges.count == 4 else { return nil }
+        self.init(west: edges[0], south: edges[1], east: edges[2], north: edges[3])
+    }
+
     public static let world = BoundingBox(west: -180, south: -90, east: 180, north: 90)
 
     package var json: JSONValue { .array([west, south, east, north].map(JSONValue.number)) }
@@ -97,6 +102,19 @@ extension JSONValue {
     package var asNumber: Double? { if case .number(let number) = self { number } else { nil } }
     package var asInteger: Int? { asNumber.flatMap { Int(exactly: $0) } }
     package var asBool: Bool? { if case .bool(let flag) = self { flag } else { nil } }
+
+    /// A position of GeoJSON; nil for anything else.
+    package var asPosition: (longitude: Double, latitude: Double)? {
+        guard let numbers = asArray, numbers.count >= 2, let longitude = numbers[0].asNumber,
+            let latitude = numbers[1].asNumber
+        else { return nil }
+        return (longitude, latitude)
+    }
+
+    /// The positions of an array; elements that are none are left out.
+    package var asPositions: [(longitude: Double, latitude: Double)] {
+        (asArray ?? []).compactMap(\.asPosition)
+    }
 
     /// The member of an object; nil for anything else.
     package subscript(key: String) -> JSONValue? { asObject?[key] }

@@ -24,18 +24,11 @@ final class Transport: Sendable {
         var isFlushAsked = false
         /// Why the connection ended; nil while it is open.
         var closing: RPCError?
-        var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
-        var lastTicket: UInt64 = 0
 
         var isFull: Bool { pending.count + inFlight > Transport.highWater && closing == nil }
-
-        mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
-            defer { waiters.removeAll() }
-            return Array(waiters.values)
-        }
     }
 
-    private let state = Mutex(State())
+    private let state = Monitor(State())
     private let side: LoopBound<LoopSide>
     private let remote: EventLoop.Remote
 
@@ -107,26 +100,7 @@ final class Transport: Sendable {
     }
 
     /// Returns once few enough bytes are unsent, the connection has ended, or the task is cancelled.
-    func waitForRoom() async {
-        let ticket: UInt64? = state.withLock { state in
-            guard state.isFull else { return nil }
-            state.lastTicket += 1
-            return state.lastTicket
-        }
-        guard let ticket else { return }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let resumeNow = state.withLock { state in
-                    guard state.isFull, !Task.isCancelled else { return true }
-                    state.waiters[ticket] = continuation
-                    return false
-                }
-                if resumeNow { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: ticket) }?.resume()
-        }
-    }
+    func waitForRoom() async { try? await state.wait { $0.isFull ? nil : () } }
 
     func resumeReading() { post { $0.resumeReading() } }
 
@@ -153,21 +127,14 @@ final class Transport: Sendable {
 
     /// The system has accepted all but `remaining` bytes.
     fileprivate func didWrite(remaining: Int) {
-        let waiters = state.withLock { state in
+        let isRoomy = state.withLock { state in
             state.inFlight = remaining
-            let isRoomy = state.pending.count + remaining <= Transport.highWater / 2
-            return isRoomy ? state.takeWaiters() : []
+            return state.pending.count + remaining <= Transport.highWater / 2
         }
-        waiters.forEach { $0.resume() }
+        if isRoomy { state.announce() }
     }
 
-    fileprivate func didEnd(_ reason: RPCError) {
-        let waiters = state.withLock { state in
-            state.closing = reason
-            return state.takeWaiters()
-        }
-        waiters.forEach { $0.resume() }
-    }
+    fileprivate func didEnd(_ reason: RPCError) { state.change { $0.closing = reason } }
 }
 
 /// The state that only the loop's thread uses.
@@ -248,4 +215,46 @@ protocol TransportOwner: AnyObject, Sendable {
     var transportShouldPause: Bool { get }
     /// Called once; nothing follows it.
     func transportClosed(_ error: RPCError)
+}
+
+/// Explains why a client cannot connect, and what to do about it.
+enum ConnectFailure {
+    static let noThread = RPCError(.resourceExhausted, "no thread could be started for the connection")
+
+    static func error(_ failure: EventLoopError, path: String) -> RPCError {
+        let start =
+            "start the daemon (clusterd --socket \(path)), or name its socket by --socket or $CLUSTERD_SOCKET"
+        switch failure.number {
+        case ENOENT: return RPCError(.unavailable, "there is no socket at \(path): \(start)")
+        case ECONNREFUSED: return RPCError(.unavailable, "no daemon listens at \(path): \(start)")
+        case EACCES, EPERM:
+            return RPCError(
+                .permissionDenied,
+                "permission to open the socket \(path) is denied; its mode and its group decide who may open it"
+            )
+        case ENAMETOOLONG:
+            return RPCError(.invalidArgument, "the socket's path is longer than 107 bytes: \(path)")
+        case EAGAIN:
+            return RPCError(.unavailable, "the daemon at \(path) has too many connections waiting: try again")
+        default: return RPCError(.unavailable, "\(failure.description): \(start)")
+        }
+    }
+
+    /// Chooses one error for several sockets that do not answer: that of the socket that exists but may not
+    /// be opened, if there is one.
+    static func error(of failures: [RPCError], paths: [String]) -> RPCError {
+        let denied = failures.first { $0.code == .permissionDenied }
+        if failures.count == 1 || denied != nil { return denied ?? failures[0] }
+        return RPCError(
+            .unavailable,
+            "no daemon answers at \(paths.joined(separator: " or ")): start the daemon, or name its socket by --socket or $CLUSTERD_SOCKET"
+        )
+    }
+
+    static func lost(_ why: String) -> RPCError {
+        RPCError(.unavailable, "the connection to the daemon was lost: \(why)")
+    }
+
+    /// The text of a system error number.
+    static func describe(_ number: Int32) -> String { String(cString: strerror(number)) }
 }

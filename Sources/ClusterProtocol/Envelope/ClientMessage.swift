@@ -22,17 +22,15 @@ extension ClientMessage {
     public static let maximumID: Int64 = (1 << 53) - 1
 
     /// Reads one message. Members that the envelope does not know are ignored, so that it can grow.
-    ///
-    /// - Parameter names: recently read method names, if the caller keeps them.
     public static func read(
-        _ text: UnsafeRawBufferPointer, parser: JSONParser, names: MethodNames? = nil
+        _ text: UnsafeRawBufferPointer, parser: JSONParser
     ) throws(EnvelopeError) -> ClientMessage {
         do {
             // A lone surrogate invalidates the feature that contains it, not the message: features' text is
             // parsed again later.
             return try parser.withTape(of: text, allowsLoneSurrogates: true) { (tape) throws(EnvelopeError) in
                 if tape.hasLoneSurrogates { try checkSurrogates(tape.root) }
-                return try read(tape.root, names)
+                return try read(tape.root)
             }
         } catch {
             switch error {
@@ -57,99 +55,78 @@ extension ClientMessage {
             return EnvelopeError(
                 id: nil, error: RPCError(.invalidArgument, "The message is not JSON: \(error.message)"))
         }
-        let message = RefusedMessage(Array(text))
+        let (id, opensCall) = outline(of: text)
         return EnvelopeError(
-            id: message.id, error: RPCError(.invalidArgument, "The message is rejected: \(error.message)"),
-            isOpening: message.id != nil && message.opensCall)
+            id: id, error: RPCError(.invalidArgument, "The message is rejected: \(error.message)"),
+            isOpening: id != nil && opensCall)
     }
 
-    private struct Members {
-        var id: JSONElement?
-        var method: JSONElement?
-        var params: JSONElement?
-        var timeout: JSONElement?
-        var encoding: JSONElement?
-        var item: JSONElement?
-        var end: JSONElement?
-        var cancel: JSONElement?
+    /// Scans an object that cannot be parsed, so that the answer can name the call: its id, nil if that is missing or
+    /// invalid or if the text is not one object, and whether it has a method. O(length).
+    private static func outline(of text: UnsafeRawBufferPointer) -> (id: Int64?, opensCall: Bool) {
+        let object = UnsafeRawBufferPointer(rebasing: text.drop { $0 <= UInt8(ascii: " ") })
+        guard object.first == UInt8(ascii: "{") else { return (nil, false) }
+        var (id, opensCall) = (Int64?.none, false)
+        var members = JSONMembers(ofValidated: object)
+        while let (key, value) = members.next() {
+            if key.elementsEqual("id".utf8) { id = Int64(String(decoding: value, as: UTF8.self)) }
+            if key.elementsEqual("method".utf8) { opensCall = true }
+        }
+        let rest = object.dropFirst(members.offset).drop { $0 <= UInt8(ascii: " ") }
+        guard rest.first == UInt8(ascii: "}"), rest.dropFirst().allSatisfy({ $0 <= UInt8(ascii: " ") }),
+            let id, (1...maximumID).contains(id)
+        else { return (nil, false) }
+        return (id, opensCall)
     }
 
-    private static func read(
-        _ root: JSONElement, _ names: MethodNames?
-    ) throws(EnvelopeError) -> ClientMessage {
+    private static func read(_ root: JSONElement) throws(EnvelopeError) -> ClientMessage {
         guard root.kind == .object else {
             throw EnvelopeError(
                 id: nil, error: RPCError(.invalidArgument, "The message is not a JSON object."))
         }
-        var members = Members()
-        for (key, value) in root.members {
-            if key.isString("id") {
-                members.id = value
-            } else if key.isString("method") {
-                members.method = value
-            } else if key.isString("params") {
-                members.params = value
-            } else if key.isString("timeoutMs") {
-                members.timeout = value
-            } else if key.isString("acceptEncoding") {
-                members.encoding = value
-            } else if key.isString("item") {
-                members.item = value
-            } else if key.isString("end") {
-                members.end = value
-            } else if key.isString("cancel") {
-                members.cancel = value
-            }
-        }
-        guard let id = members.id?.integer, id >= 1, id <= maximumID else {
+        let (method, item, end, cancel) = (root["method"], root["item"], root["end"], root["cancel"])
+        guard let id = root["id"]?.integer, id >= 1, id <= maximumID else {
             throw EnvelopeError(
                 id: nil,
                 error: RPCError(
                     .invalidArgument,
                     "The message has no usable id: an integer from 1 to 2^53-1 was expected."),
-                isOpening: members.method != nil && members.item == nil)
+                isOpening: method != nil && item == nil)
         }
-        return try read(members, id: id, names)
-    }
-
-    private static func read(
-        _ members: Members, id: Int64, _ names: MethodNames?
-    ) throws(EnvelopeError) -> ClientMessage {
         func refuse(_ problem: String) -> EnvelopeError {
             EnvelopeError(
-                id: id, error: RPCError(.invalidArgument, problem), isOpening: members.method != nil)
+                id: id, error: RPCError(.invalidArgument, problem), isOpening: method != nil)
         }
-        let kinds = [members.method, members.item, members.end, members.cancel].count { $0 != nil }
+        let kinds = [method, item, end, cancel].count { $0 != nil }
         guard kinds == 1 else {
             throw refuse("The message must have exactly one of \"method\", \"item\", \"end\" and \"cancel\".")
         }
-        if let item = members.item {
+        if let item {
             guard item.kind == .object else { throw refuse("item must be an object.") }
             return .item(id: id, Array(item.rawText))
         }
-        if let end = members.end {
+        if let end {
             guard end.bool == true else { throw refuse("end must be true.") }
             return .end(id: id)
         }
-        if let cancel = members.cancel {
+        if let cancel {
             guard cancel.bool == true else { throw refuse("cancel must be true.") }
             return .cancel(id: id)
         }
-        guard let element = members.method, let method = names?.name(element) ?? element.string else {
-            throw refuse("method must be a string.")
-        }
-        var request = CallRequest(id: id, method: method, params: JSONObject())
-        if let params = members.params {
+        guard let method, let name = MethodDeclaration.name(method) ?? method.string
+        else { throw refuse("method must be a string.") }
+        var request = CallRequest(id: id, method: name, params: JSONObject())
+        if let params = root["params"] {
             guard params.kind == .object else { throw refuse("params must be an object.") }
             request.read(params)
         }
-        if let timeout = members.timeout {
+        if let timeout = root["timeoutMs"] {
             guard let milliseconds = timeout.integer, milliseconds >= 0 else {
                 throw refuse("timeoutMs must be an integer from 0 up, in milliseconds.")
             }
             request.timeoutMilliseconds = milliseconds
         }
-        if let encoding = members.encoding {
+        if let encoding = root["acceptEncoding"] {
             switch encoding.string {
             case "deflate": request.acceptsDeflate = true
             case "identity": break

@@ -1,44 +1,41 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// A message from a server.
+/// A message from a server, its payload as JSON text.
 public enum ServerMessage: Sendable, Equatable {
-    case result(id: Int64, JSONValue)
-    case item(id: Int64, JSONValue)
-    case end(id: Int64, JSONValue)
+    case result(id: Int64, [UInt8])
+    case item(id: Int64, [UInt8])
+    case end(id: Int64, [UInt8])
     /// The id is nil if the error belongs to no call.
     case error(id: Int64?, RPCError)
     /// The server is about to shut down: open calls are completed, and new ones belong on another connection.
     case goaway
 
-    public var id: Int64? {
-        switch self {
-        case .result(let id, _), .item(let id, _), .end(let id, _): id
-        case .error(let id, _): id
-        case .goaway: nil
+    /// A feature's properties may be nested as deeply as the protocol allows. Answers and envelopes nest them further.
+    public static let maximumDepth = JSONReader.maximumDepth + 18
+
+    /// Reads one message. A message of any other form is an error that belongs to no call.
+    public static func read(_ text: UnsafeRawBufferPointer, parser: JSONParser) -> ServerMessage {
+        do {
+            return try parser.withTape(of: text, maximumDepth: maximumDepth) { read($0.root) }
+        } catch {
+            return unreadable("it is not JSON")
         }
     }
 
-    /// Reads one message. Text that is none of the four is read as an error that belongs to no call.
-    public static func read(_ text: UnsafeRawBufferPointer) -> ServerMessage {
-        let value: JSONValue
-        do throws(JSONError) { value = try JSONReader.parse(text, maximumDepth: 80) } catch {
-            return .error(id: nil, RPCError(.internal, "the server's message is not JSON: \(error.message)"))
-        }
-        guard case .object(let object) = value else {
-            return .error(id: nil, RPCError(.internal, "the server's message is not an object"))
-        }
-        var id: Int64?
-        if case .number(let number)? = object["id"] { id = Int64(exactly: number) }
-        if let error = object["error"] { return .error(id: id, RPCError(error)) }
-        guard let id else {
-            if object["goaway"] != nil { return .goaway }
-            return .error(id: nil, RPCError(.internal, "the server's message has no id"))
-        }
-        if let result = object["result"] { return .result(id: id, result) }
-        if let item = object["item"] { return .item(id: id, item) }
-        if let end = object["end"] { return .end(id: id, end) }
-        return .error(id: id, RPCError(.internal, "the server's message is of an unknown kind"))
+    private static func read(_ root: JSONElement) -> ServerMessage {
+        guard root.kind == .object else { return unreadable("it is not an object") }
+        let id = root["id"]?.integer
+        if let error = root["error"] { return .error(id: id, RPCError(error.value)) }
+        guard let id else { return root["goaway"] == nil ? unreadable("it has no id") : .goaway }
+        if let result = root["result"] { return .result(id: id, Array(result.rawText)) }
+        if let item = root["item"] { return .item(id: id, Array(item.rawText)) }
+        if let end = root["end"] { return .end(id: id, Array(end.rawText)) }
+        return unreadable("it is of an unknown kind")
+    }
+
+    private static func unreadable(_ why: String) -> ServerMessage {
+        .error(id: nil, RPCError(.internal, "the server's message cannot be read: \(why)"))
     }
 
     /// Writes the notice that the server is about to shut down, as a frame of its own.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import JSON
 
 /// Everything about a method except its implementation: dispatch, rights, `GetServerInfo`, the metrics, the
 /// documentation and `clusterctl` derive from it.
@@ -69,6 +70,13 @@ public struct MethodDeclaration: Sendable, Equatable {
     /// The package of all methods, which includes the protocol's version.
     public static let package = "clusterd.v1"
 
+    private static let names = all.map { (bytes: Array($0.fullName.utf8), name: $0.fullName) }
+
+    /// The name of a declared method that a message has, without a new string; nil for other names.
+    static func name(_ element: JSONElement) -> String? {
+        names.first { element.isString($0.bytes) }?.name
+    }
+
     /// The name without the package, such as `ClusterService/GetClusters`.
     public var shortName: String { "\(service.rawValue)/\(name)" }
 
@@ -77,7 +85,7 @@ public struct MethodDeclaration: Sendable, Equatable {
 }
 
 /// What a caller may do. A higher right includes those below it.
-public enum AccessRight: Int, Sendable, Comparable, CaseIterable {
+public enum AccessRight: Sendable, Comparable, CaseIterable {
     /// Call only `Check`, which anybody who can open the socket may call.
     case none
     /// Query sources.
@@ -87,16 +95,7 @@ public enum AccessRight: Int, Sendable, Comparable, CaseIterable {
     /// Everything, including declared sources, and without the limits per user.
     case admin
 
-    public static func < (a: AccessRight, b: AccessRight) -> Bool { a.rawValue < b.rawValue }
-
-    public var name: String {
-        switch self {
-        case .none: "none"
-        case .query: "query"
-        case .manage: "manage"
-        case .admin: "admin"
-        }
-    }
+    public var name: String { "\(self)" }
 
     /// The right with a name; nil if there is none.
     public init?(name: String) {

@@ -4,27 +4,60 @@ import ClusterProtocol
 import JSON
 import Sources
 
-/// Logs calls. Safe from any thread.
+/// Logs calls that take long, and on request each that was denied or changes sources. It never logs the content of
+/// params or answers. Safe from any thread.
 struct CallLog: CallObserver {
-    let slow: SlowCallLog
-    let audit: AuditLog?
+    private let log: Log
+    /// Calls that take longer get a line.
+    private let nanoseconds: UInt64
+    private let audits: Bool
 
     init(_ log: Log, _ settings: LogSettings) {
-        slow = SlowCallLog(log, milliseconds: settings.slowCallMs)
-        audit = settings.audits ? AuditLog(log) : nil
+        self.log = log
+        let milliseconds = settings.slowCallMs
+        nanoseconds = milliseconds > 0 ? UInt64(min(milliseconds, 1 << 40)) * 1_000_000 : .max
+        audits = settings.audits
     }
 
-    var interest: CallInterest {
-        CallInterest(slowerThan: slow.nanoseconds, changesAndDenials: audit != nil)
-    }
+    var interest: CallInterest { CallInterest(slowerThan: nanoseconds, changesAndDenials: audits) }
 
     func callEnded(_ call: EndedCall) {
-        slow.callEnded(call)
-        audit?.callEnded(call)
+        if call.nanoseconds > nanoseconds { logSlow(call) }
+        let isDenied = call.status == .permissionDenied
+        if audits, isDenied || call.method.isChange { logChange(call, isDenied: isDenied) }
+    }
+
+    /// Source, method, size of the params, duration.
+    private func logSlow(_ call: EndedCall) {
+        log.write(
+            .notice, "a call took long",
+            [
+                "method": .string(call.method.fullName), "source": Self.source(of: call.request),
+                "status": .string(call.status.name), "paramsBytes": .number(Double(call.request.paramsBytes)),
+                "ms": .number(Double(call.nanoseconds / 100_000) / 10),
+            ])
+    }
+
+    /// The user and the process, or the address of a client over TCP; then the call and its outcome.
+    private func logChange(_ call: EndedCall, isDenied: Bool) {
+        let message =
+            isDenied
+            ? "a call was denied"
+            : call.status == .ok ? "a call changed a source" : "a call to change a source failed"
+        var fields: JSONObject =
+            call.peer.hasUser
+            ? [
+                "uid": .number(Double(call.peer.userID)), "pid": .number(Double(call.peer.processID)),
+            ] : ["peer": .string(call.peer.address ?? "unknown")]
+        fields["method"] = .string(call.method.shortName)
+        fields["source"] = Self.source(of: call.request)
+        fields["status"] = .string(call.status.name)
+        fields["features"] = .number(Double(call.changed))
+        log.write(isDenied ? .warning : .info, message, fields)
     }
 
     /// The source that a call names, if the name is valid.
-    static func source(of request: CallRequest) -> JSONValue {
+    private static func source(of request: CallRequest) -> JSONValue {
         guard case .string(let name)? = request.params["source"], SourceName(name) != nil else {
             return .null
         }

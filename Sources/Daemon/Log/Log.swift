@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Calls
+import EventLoop
 import Glibc
 import JSON
 import SystemSupport
@@ -16,15 +17,7 @@ public final class Log: Sendable {
 
         public static func < (a: Level, b: Level) -> Bool { a.rawValue < b.rawValue }
 
-        public var name: String {
-            switch self {
-            case .error: "error"
-            case .warning: "warning"
-            case .notice: "notice"
-            case .info: "info"
-            case .debug: "debug"
-            }
-        }
+        public var name: String { "\(self)" }
 
         public init?(name: String) {
             guard let level = Level.allCases.first(where: { $0.name == name }) else { return nil }
@@ -46,7 +39,6 @@ public final class Log: Sendable {
     private let settings: Mutex<LogSettings>
     private let isJournal: Bool
     private let output: LogOutput
-    private let journal = JournalSocket()
 
     /// - Parameter isJournal: whether journald reads standard error; by default determined from the
     ///   environment.
@@ -61,23 +53,25 @@ public final class Log: Sendable {
 
     /// - Parameter fields: further fields for programs; JSON has them as members, the other formats as
     ///   `name=value`.
-    public func write(_ level: Level, _ message: String, _ fields: KeyValuePairs<String, JSONValue> = [:]) {
+    public func write(_ level: Level, _ message: String, _ fields: JSONObject = [:]) {
         guard let line = line(level, message, fields) else { return }
-        if line.hasPrefix("<"), sendToJournal(level, message, fields) { return }
+        if line.hasPrefix("<"), isJournal, Self.sendToJournal(level, message, fields) { return }
         output.write(line)
     }
 
     /// Waits until the written lines have been read, but no longer than the given time.
     public func flush(milliseconds: Int) { output.flush(milliseconds: milliseconds) }
 
-    /// Sends a line to journald with its fields; false if it goes to standard error.
-    private func sendToJournal(
-        _ level: Level, _ message: String, _ fields: KeyValuePairs<String, JSONValue>
-    ) -> Bool {
-        guard isJournal else { return false }
-        let values = fields.map { (name: $0.key, value: Self.oneLine(Self.plainText($0.value))) }
-        return journal.send(
-            JournalSocket.entry(level.rawValue, Self.oneLine(message, fields), values))
+    /// Sends an entry to journald, whose fields journalctl can search; false if it goes to standard error
+    /// (systemd.io, "Native Journal Protocol").
+    private static func sendToJournal(_ level: Level, _ message: String, _ fields: JSONObject) -> Bool {
+        guard let address = UnixSocketAddress(path: "/run/systemd/journal/socket") else { return false }
+        var entry =
+            "PRIORITY=\(level.rawValue)\nSYSLOG_IDENTIFIER=clusterd\nMESSAGE=\(oneLine(message, fields))\n"
+        for (name, value) in fields.members {
+            entry += "CLUSTERD_\(name.uppercased())=\(oneLine(plainText(value)))\n"
+        }
+        return address.send(entry, waits: false)
     }
 
     private static func plainText(_ value: JSONValue) -> String {
@@ -85,7 +79,7 @@ public final class Log: Sendable {
     }
 
     /// The line that `write` writes; nil if its level is not logged.
-    func line(_ level: Level, _ message: String, _ fields: KeyValuePairs<String, JSONValue>) -> String? {
+    func line(_ level: Level, _ message: String, _ fields: JSONObject) -> String? {
         let settings = settings.withLock { $0 }
         guard level <= settings.level else { return nil }
         switch settings.format {
@@ -99,12 +93,12 @@ public final class Log: Sendable {
     }
 
     /// A line for people.
-    private static func plain(_ message: String, _ fields: KeyValuePairs<String, JSONValue>) -> String {
+    private static func plain(_ message: String, _ fields: JSONObject) -> String {
         oneLine(message, fields) + "\n"
     }
 
-    private static func oneLine(_ message: String, _ fields: KeyValuePairs<String, JSONValue>) -> String {
-        oneLine(fields.reduce(message) { "\($0) \($1.key)=\($1.value.text)" })
+    private static func oneLine(_ message: String, _ fields: JSONObject) -> String {
+        oneLine(fields.members.reduce(message) { "\($0) \($1.key)=\($1.value.text)" })
     }
 
     /// The text as one line, whatever it contains.
@@ -112,15 +106,12 @@ public final class Log: Sendable {
         String(text.unicodeScalars.map { $0.value < 32 || $0.value == 127 ? " " : Character($0) })
     }
 
-    private func json(
-        _ level: Level, _ message: String, _ fields: KeyValuePairs<String, JSONValue>
-    ) -> String {
-        var members: [(key: String, value: JSONValue)] = [
-            (key: "time", value: .string(Timestamp.now.text)), (key: "level", value: .string(level.name)),
-            (key: "message", value: .string(message)),
+    private func json(_ level: Level, _ message: String, _ fields: JSONObject) -> String {
+        var object: JSONObject = [
+            "time": .string(Timestamp.now.text), "level": .string(level.name), "message": .string(message),
         ]
-        members += fields.map { (key: $0.key, value: $0.value) }
-        return JSONValue.object(JSONObject(members)).text + "\n"
+        for (name, value) in fields.members { object[name] = value }
+        return JSONValue.object(object).text + "\n"
     }
 
     /// Whether `$JOURNAL_STREAM` identifies the file that is standard error (systemd.exec(5)).
@@ -130,4 +121,16 @@ public final class Log: Sendable {
         guard fstat(STDERR_FILENO, &status) == 0 else { return false }
         return String(cString: name) == "\(status.st_dev):\(status.st_ino)"
     }
+}
+
+/// What is logged, and in which format.
+public struct LogSettings: Sendable, Equatable {
+    public var level = Log.Level.info
+    public var format = Log.Format.auto
+    /// Calls that take longer than this are logged, in milliseconds; 0: none.
+    public var slowCallMs = 1000
+    /// Whether calls that are denied or change sources are logged.
+    public var audits = true
+
+    public init() {}
 }

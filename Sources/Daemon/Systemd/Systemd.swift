@@ -2,6 +2,7 @@
 import Calls
 import EventLoop
 import Glibc
+import Synchronization
 
 /// The protocol between systemd and a service (sd_notify(3), sd_listen_fds(3)), without its library.
 public enum Systemd {
@@ -45,13 +46,7 @@ public enum Systemd {
         guard let path = variable("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
             let address = UnixSocketAddress(path: path, allowsAbstract: true)
         else { return }
-        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return }
-        defer { close(descriptor) }
-        var text = state
-        text.withUTF8 { bytes in
-            _ = address.send(UnsafeRawBufferPointer(bytes), from: descriptor, flags: Int32(MSG_NOSIGNAL))
-        }
+        _ = address.send(state, waits: true)
     }
 
     /// The interval at which the service manager expects `WATCHDOG=1`, in milliseconds: half of its limit.
@@ -72,4 +67,41 @@ public enum Systemd {
     }
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}
+
+/// Reports to the service manager that the daemon is alive, as long as all loops and the pool respond.
+/// Belongs to the first loop's thread.
+final class Watchdog {
+    private var timer: Timer?
+    private let pending: Pending
+
+    /// Which loops have not responded, and whether the pool has not. Safe from any thread.
+    private final class Pending: Sendable {
+        private let parts = Mutex<Set<Int>>([])
+        var isEmpty: Bool { parts.withLock { $0.isEmpty } }
+        func expect(_ all: Range<Int>) { parts.withLock { $0 = Set(all) } }
+        func answered(_ part: Int) { _ = parts.withLock { $0.remove(part) } }
+    }
+
+    /// - Parameters:
+    ///   - interval: the interval between two checks, in milliseconds.
+    ///   - notify: called after each check to which all have responded.
+    init(loop: EventLoop, doors: DoorGroup, interval: UInt64, notify: @escaping () -> Void) {
+        let pending = Pending()
+        self.pending = pending
+        let loops = doors.loopCount
+        func ask() {
+            pending.expect(0..<loops + 1)
+            doors.onEveryLoop { pending.answered($0) }
+            loop.work({}, completion: { pending.answered(loops) })
+        }
+        ask()
+        timer = Timer(on: loop, delay: interval, every: interval) {
+            // While a part has not responded, no further check is sent: it would not respond to that either.
+            guard pending.isEmpty else { return }
+            notify()
+            ask()
+        }
+        timer?.unreference()
+    }
 }

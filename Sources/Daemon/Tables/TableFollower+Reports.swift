@@ -7,7 +7,7 @@ import SystemSupport
 
 /// Reports the state of a source that follows a table.
 extension TableFollower {
-    var fields: KeyValuePairs<String, JSONValue> {
+    var fields: JSONObject {
         ["source": .string(source.name.text), "table": .string(settings.table)]
     }
 

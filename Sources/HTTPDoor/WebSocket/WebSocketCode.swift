@@ -17,7 +17,7 @@ struct WebSocketCode: Sendable, Equatable {
         case .invalidArgument: number = 1008
         case .unavailable: number = 1001
         case .resourceExhausted: number = 1013
-        default: number = 4000 + UInt16(error.code.rawValue)
+        default: number = 4000 + UInt16(error.code.number)
         }
     }
 }

@@ -40,8 +40,8 @@ struct Graticule {
             of: step, from: Mercator.longitude(frame.centreX - half),
             to: Mercator.longitude(frame.centreX + half)
         ).map { longitude in
-            let turned = (longitude + 540).truncatingRemainder(dividingBy: 360) - 180
-            let label = Self.label(turned == -180 ? 180 : turned, decimals, "E", "W")
+            let wrapped = (longitude + 540).truncatingRemainder(dividingBy: 360) - 180
+            let label = Self.label(wrapped == -180 ? 180 : wrapped, decimals, "E", "W")
             return Line(position: frame.pixel(x: Mercator.x(longitude), y: 0).x, label: label)
         }
         parallels = Self.multiples(
@@ -87,14 +87,8 @@ struct Graticule {
     private static func label(_ degrees: Double, _ decimals: Int, _ positive: String, _ negative: String)
         -> String
     {
-        let power = pow(10, Double(decimals))
-        let scaled = Int((abs(degrees) * power).rounded())
-        guard scaled != 0 else { return "0°" }
-        var text = String(scaled / Int(power))
-        if decimals > 0 {
-            let digits = String(scaled % Int(power))
-            text += "." + String(repeating: "0", count: decimals - digits.count) + digits
-        }
+        let text = Quantity.fixed(abs(degrees), decimals: decimals)
+        guard text.contains(where: { $0 != "0" && $0 != "." }) else { return "0°" }
         let isUnsigned = abs(degrees) == 180
         return text + "°" + (isUnsigned ? "" : degrees > 0 ? positive : negative)
     }

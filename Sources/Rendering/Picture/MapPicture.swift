@@ -64,21 +64,12 @@ struct HullShape {
     init?(_ geometry: JSONValue) {
         switch geometry["type"]?.asString {
         case "Polygon":
-            positions = Self.positions(geometry["coordinates"]?.asArray?.first)
+            positions = geometry["coordinates"]?.asArray?.first?.asPositions ?? []
             isRing = true
         case "LineString":
-            positions = Self.positions(geometry["coordinates"])
+            positions = geometry["coordinates"]?.asPositions ?? []
             isRing = false
         default: return nil
-        }
-    }
-
-    private static func positions(_ list: JSONValue?) -> [(longitude: Double, latitude: Double)] {
-        (list?.asArray ?? []).compactMap { position in
-            guard let position = position.asArray, position.count >= 2, let longitude = position[0].asNumber,
-                let latitude = position[1].asNumber
-            else { return nil }
-            return (longitude, latitude)
         }
     }
 }

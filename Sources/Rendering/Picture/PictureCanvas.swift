@@ -99,14 +99,11 @@ final class PictureCanvas {
     }
 
     /// Draws lines with the same style.
-    func stroke(
-        _ lines: [[PixelPoint]], width: Double, colour: Colour, opacity: Double = 1, dashes: [Double] = []
-    ) {
+    func stroke(_ lines: [[PixelPoint]], width: Double, colour: Colour, opacity: Double = 1) {
         for line in lines { trace(line) }
         setSource(colour, opacity)
         cairo_set_line_width(context, width)
         cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND)
-        cairo_set_dash(context, dashes, Int32(dashes.count), 0)
         cairo_stroke(context)
     }
 
@@ -114,7 +111,6 @@ final class PictureCanvas {
         cairo_rectangle(context, box.left, box.top, box.width, box.height)
         setSource(colour, 1)
         cairo_set_line_width(context, width)
-        cairo_set_dash(context, [], 0, 0)
         cairo_stroke(context)
     }
 
@@ -128,7 +124,6 @@ final class PictureCanvas {
         guard trace(disc) else { return }
         setSource(colour, opacity)
         cairo_set_line_width(context, width)
-        cairo_set_dash(context, [], 0, 0)
         cairo_stroke(context)
     }
 
@@ -197,7 +192,6 @@ final class PictureCanvas {
                 setSource(halo, 0.9)
                 cairo_set_line_width(context, max(2, text.size / 4))
                 cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND)
-                cairo_set_dash(context, [], 0, 0)
                 cairo_stroke(context)
                 cairo_move_to(context, position.x - shift, position.y - Double(height) / 2)
             }

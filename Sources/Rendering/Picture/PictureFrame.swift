@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
 import Glibc
+import JSON
 
 /// The part of the world that a picture shows, and the mapping of positions to its pixels.
 public struct PictureFrame: Equatable, Sendable {
@@ -61,8 +62,8 @@ public struct PictureFrame: Equatable, Sendable {
     }
 
     private static func wrapped(_ longitude: Double) -> Double {
-        let turned = (longitude + 180).truncatingRemainder(dividingBy: 360)
-        return (turned < 0 ? turned + 360 : turned) - 180
+        let rest = (longitude + 180).truncatingRemainder(dividingBy: 360)
+        return (rest < 0 ? rest + 360 : rest) - 180
     }
 
     /// The whole frame.
@@ -96,21 +97,96 @@ public struct PictureFrame: Equatable, Sendable {
     }
 
     /// The pixels of a line or ring, which stays connected where it crosses the antimeridian.
-    func pixels(_ places: [(longitude: Double, latitude: Double)]) -> [PixelPoint] {
+    func pixels(_ positions: [(longitude: Double, latitude: Double)]) -> [PixelPoint] {
         guard projection.wraps else {
-            return places.map { pixel(longitude: $0.longitude, latitude: $0.latitude) }
+            return positions.map { pixel(longitude: $0.longitude, latitude: $0.latitude) }
         }
-        guard let first = places.first else { return [] }
+        guard let first = positions.first else { return [] }
         let start = pixel(longitude: first.longitude, latitude: first.latitude)
         var longitude = first.longitude
         var x = start.x
-        return places.map { place in
-            var step = place.longitude - longitude
+        return positions.map { position in
+            var step = position.longitude - longitude
             if step > 180 { step -= 360 }
             if step < -180 { step += 360 }
-            longitude = place.longitude
+            longitude = position.longitude
             x += step / 360 * worldSide
-            return PixelPoint(x: x, y: pixel(x: 0, y: Mercator.y(place.latitude)).y)
+            return PixelPoint(x: x, y: pixel(x: 0, y: Mercator.y(position.latitude)).y)
         }
     }
+}
+
+/// Maps positions to the unit square, x to the east and y to the south: those of the world in Web Mercator,
+/// or those of a plane in its own units, whose longer side becomes 1.
+public enum MapProjection: Equatable, Sendable {
+    case mercator
+    case planar(BoundingBox)
+
+    /// The projection of a source with these options.
+    public init(options: JSONObject) {
+        let plane = BoundingBox(options["projection"]?["planar"])
+        self = plane.flatMap { $0.east > $0.west && $0.north > $0.south ? .planar($0) : nil } ?? .mercator
+    }
+
+    /// The plane; nil for the world.
+    public var plane: BoundingBox? { if case .planar(let plane) = self { plane } else { nil } }
+
+    /// Whether the east edge is joined to the west edge.
+    var wraps: Bool { self == .mercator }
+
+    /// What a map shows by default: the plane, or the world from 75° S to 82° N.
+    public var whole: BoundingBox {
+        plane ?? BoundingBox(west: -180, south: -75, east: 180, north: 82)
+    }
+
+    private static func side(of plane: BoundingBox) -> Double {
+        max(plane.east - plane.west, plane.north - plane.south)
+    }
+
+    func x(_ longitude: Double) -> Double {
+        guard let plane else { return Mercator.x(longitude) }
+        return (longitude - plane.west) / Self.side(of: plane)
+    }
+
+    func y(_ latitude: Double) -> Double {
+        guard let plane else { return Mercator.y(latitude) }
+        return (plane.north - latitude) / Self.side(of: plane)
+    }
+
+    func longitude(_ x: Double) -> Double {
+        guard let plane else { return Mercator.longitude(x) }
+        return plane.west + x * Self.side(of: plane)
+    }
+
+    func latitude(_ y: Double) -> Double {
+        guard let plane else { return Mercator.latitude(y) }
+        return plane.north - y * Self.side(of: plane)
+    }
+
+    /// The fractions of the unit square's width and height that it fills.
+    var extent: (x: Double, y: Double) {
+        guard let plane else { return (1, 1) }
+        return (
+            (plane.east - plane.west) / Self.side(of: plane),
+            (plane.north - plane.south) / Self.side(of: plane)
+        )
+    }
+}
+
+/// The Web Mercator projection onto the unit square, x to the east and y to the south.
+enum Mercator {
+    static func x(_ longitude: Double) -> Double { longitude / 360 + 0.5 }
+
+    static func y(_ latitude: Double) -> Double {
+        let sine = sin(latitude * .pi / 180)
+        let y = 0.5 - 0.25 * log((1 + sine) / (1 - sine)) / .pi
+        return min(max(y, 0), 1)
+    }
+
+    static func longitude(_ x: Double) -> Double { (x - 0.5) * 360 }
+
+    static func latitude(_ y: Double) -> Double { 360 * atan(exp((180 - y * 360) * .pi / 180)) / .pi - 90 }
+
+    /// The side of a tile in pixels, which is the world's at zoom 0.
+    static let tileSide = 512.0
 }

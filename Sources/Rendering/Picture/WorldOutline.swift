@@ -34,11 +34,11 @@ struct WorldOutline: Sendable {
             switch feature["properties"]?["kind"]?.asString {
             case "land":
                 for part in parts {
-                    let rings = (part.asArray ?? []).map(Self.positions)
+                    let rings = (part.asArray ?? []).map(\.asPositions)
                     land.append(rings.map { $0.map(Self.projected) })
                     coasts += rings.flatMap(Self.coasts).map { $0.map(Self.projected) }
                 }
-            case "borders": borders += parts.map { Self.positions($0).map(Self.projected) }
+            case "borders": borders += parts.map { $0.asPositions.map(Self.projected) }
             default: continue
             }
         }
@@ -46,15 +46,6 @@ struct WorldOutline: Sendable {
     }
 
     private typealias Position = (longitude: Double, latitude: Double)
-
-    private static func positions(_ list: JSONValue) -> [Position] {
-        (list.asArray ?? []).compactMap { position in
-            guard let position = position.asArray, position.count >= 2, let longitude = position[0].asNumber,
-                let latitude = position[1].asNumber
-            else { return nil }
-            return (longitude, latitude)
-        }
-    }
 
     private static func projected(_ position: Position) -> UnitPoint {
         UnitPoint(x: Mercator.x(position.longitude), y: Mercator.y(position.latitude))

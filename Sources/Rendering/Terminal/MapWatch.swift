@@ -6,21 +6,17 @@ import JSON
 final class MapWatch: Sendable {
     private let reader: Task<Void, Never>
     private let mover: Task<Void, Never>
-    private let moves: AsyncStream<Place>.Continuation
-
-    private struct Place: Sendable {
-        let box: BoundingBox
-        let zoom: Double
-    }
+    private typealias Move = (box: BoundingBox, zoom: Double)
+    private let moves: AsyncStream<Move>.Continuation
 
     /// - Parameter report: called with the markers whenever they change, and with the reason when watching
     ///   fails.
     init(_ session: ViewportSession, _ report: @escaping @Sendable (MapEvent) -> Void) {
-        let (places, moves) = AsyncStream.makeStream(of: Place.self, bufferingPolicy: .bufferingNewest(1))
+        let (positions, moves) = AsyncStream.makeStream(of: Move.self, bufferingPolicy: .bufferingNewest(1))
         self.moves = moves
         // A move that fails also ends the reader, which reports it.
         mover = Task {
-            for await place in places { try? await session.move(to: place.box, zoom: place.zoom) }
+            for await move in positions { try? await session.move(to: move.box, zoom: move.zoom) }
         }
         reader = Task {
             do {
@@ -39,7 +35,7 @@ final class MapWatch: Sendable {
     }
 
     /// Of several moves at once, only the newest counts.
-    func move(to box: BoundingBox, zoom: Double) { moves.yield(Place(box: box, zoom: zoom)) }
+    func move(to box: BoundingBox, zoom: Double) { moves.yield((box, zoom)) }
 
     func end() {
         moves.finish()

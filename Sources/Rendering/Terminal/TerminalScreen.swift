@@ -53,15 +53,12 @@ public enum TerminalScreen {
 
     /// Writes as much as possible. It never ends the program, because it is called at the program's end.
     private static func put(_ text: String) {
-        var text = text
-        text.withUTF8 { bytes in
-            var rest = UnsafeRawBufferPointer(bytes)
-            while let base = rest.baseAddress, !rest.isEmpty {
-                let written = write(STDOUT_FILENO, base, rest.count)
-                if written < 0 && errno == EINTR { continue }
-                guard written > 0 else { return }
-                rest = UnsafeRawBufferPointer(rebasing: rest[written...])
-            }
+        var rest = Array(text.utf8)
+        while !rest.isEmpty {
+            let written = write(STDOUT_FILENO, rest, rest.count)
+            if written < 0 && errno == EINTR { continue }
+            guard written > 0 else { return }
+            rest.removeFirst(written)
         }
     }
 }

@@ -22,7 +22,7 @@ public final class SourceRecovery: Sendable {
     private let state: Mutex<State>
     private let registry: SourceRegistry
     private let directory: StateDirectory?
-    private let crew = ReadingCrew(width: AvailableProcessors.count)
+    private let threads = DiskThreads(width: AvailableProcessors.count)
     private let start = ContinuousClock.now
 
     private var shared: SharedState { registry.shared }
@@ -38,7 +38,7 @@ public final class SourceRecovery: Sendable {
         state.unopened = sources.count
         self.state = Mutex(state)
         guard let directory else { return }
-        for source in sources { crew.add { self.read(source, in: directory) } }
+        for source in sources { threads.add { self.read(source, in: directory) } }
     }
 
     /// The sources that answer nothing yet, by name.
@@ -60,11 +60,11 @@ public final class SourceRecovery: Sendable {
             defer { state.waiting = [] }
             return state.waiting
         }
-        for job in waiting { crew.add(job) }
+        for job in waiting { threads.add(job) }
     }
 
     /// Waits until every source answers. Blocks.
-    package func wait() { crew.wait() }
+    package func wait() { threads.wait() }
 
     /// Opens one source. May take as long as its disk does not answer.
     private func read(_ unread: Source, in directory: StateDirectory) {
@@ -105,6 +105,6 @@ public final class SourceRecovery: Sendable {
             defer { state.waiting = [] }
             return state.waiting
         }
-        for job in due { crew.add(job) }
+        for job in due { threads.add(job) }
     }
 }

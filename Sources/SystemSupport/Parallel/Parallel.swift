@@ -24,7 +24,7 @@ package struct Parallel: Sendable {
     /// Called from any thread; once true it stays true.
     package let isCancelled: @Sendable () -> Bool
     private let helpers: Helpers
-    private let crew: WorkerCrew?
+    private let awake: AwakeThreads?
 
     package init(
         _ helpers: Helpers, threads: Int, smallestShare: Int = smallestShare,
@@ -34,7 +34,7 @@ package struct Parallel: Sendable {
         self.threads = max(1, threads)
         self.smallestShare = smallestShare
         self.isCancelled = isCancelled
-        crew = helpers == .awake ? WorkerCrew(threads: threads) : nil
+        awake = helpers == .awake ? AwakeThreads(threads: threads) : nil
     }
 
     package static let smallestShare = 4096
@@ -78,7 +78,7 @@ package struct Parallel: Sendable {
     /// different numbers.
     package func run(_ count: Int, _ body: (_ index: Int, _ thread: Int) -> Void) {
         if count == 1 { return body(0, 0) }
-        if let crew { return crew.run(count, body) }
+        if let awake { return awake.run(count, body) }
         let workers = min(count, threads)
         guard workers > 1 else {
             for index in 0..<count { body(index, 0) }

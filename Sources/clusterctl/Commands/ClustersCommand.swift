@@ -2,6 +2,7 @@
 import ClusterClient
 import CommandLineOptions
 import JSON
+import Rendering
 
 /// `clusterctl clusters`: what a map of a box shows at a zoom.
 enum ClustersCommand: Subcommand {
@@ -49,7 +50,7 @@ enum ClustersCommand: Subcommand {
     }
 
     static func run(_ invocation: Invocation) async throws {
-        let answer = try await invocation.call("ClusterService/GetClusters", params(invocation))
+        let answer = try await invocation.call("ClusterService/GetClusters", CallParams(params(invocation)))
         guard invocation.form == .table else { return try invocation.show(answer) { _ in } }
         let collection = try FeatureCollection(answer)
         try ImportReport.showWarnings(of: answer, invocation)

@@ -46,7 +46,7 @@ enum EvalCommand: Subcommand {
         }
         if let type = arguments.string("type") { params["type"] = .string(type) }
         do {
-            let answer = try await invocation.call("SourceService/EvaluateExpression", params)
+            let answer = try await invocation.call("SourceService/EvaluateExpression", CallParams(params))
             try invocation.show(answer) { Terminal.write((($0["value"] ?? .null).text) + "\n") }
         } catch let error as RPCError where error.details?["errors"]?.asArray?.isEmpty == false {
             throw Failure(message: "", picture: explain(error.details?["errors"]?.asArray ?? [], in: text))
@@ -68,7 +68,7 @@ enum EvalCommand: Subcommand {
     private static func explain(_ errors: [JSONValue], in text: String) -> String {
         errors.map { error in
             let message = error["message"]?.asString ?? error.text
-            let position = JSONPlace.range(of: error["key"]?.asString ?? "", in: text)
+            let position = JSONLocation.range(of: error["key"]?.asString ?? "", in: text)
             return Underline.message(message, in: text, at: position)
         }.joined(separator: "\n")
     }

@@ -2,6 +2,7 @@
 import ClusterClient
 import CommandLineOptions
 import JSON
+import Rendering
 
 /// `clusterctl export`: a source's features, as they were imported.
 enum ExportCommand: Subcommand {
@@ -73,7 +74,7 @@ enum ExportCommand: Subcommand {
         defer { client.close() }
         let stream = FeatureStream(
             client: client, params: try invocation.queryParams(members), options: invocation.callOptions)
-        let file = try ExportFile(path)
+        let file = try OutputFile(path)
         let (revision, count) =
             switch format {
             case .geojson: try await writeCollection(stream, file)
@@ -85,7 +86,7 @@ enum ExportCommand: Subcommand {
     }
 
     private static func writeCollection(
-        _ stream: FeatureStream, _ file: ExportFile
+        _ stream: FeatureStream, _ file: OutputFile
     ) async throws -> (revision: Double, count: Int) {
         var isFirst = true
         // The header is written after the daemon has answered, so that nothing is written for a missing
@@ -105,17 +106,11 @@ enum ExportCommand: Subcommand {
     }
 
     private static func writeLines(
-        _ stream: FeatureStream, _ file: ExportFile
+        _ stream: FeatureStream, _ file: OutputFile
     ) async throws -> (revision: Double, count: Int) {
         try await stream.forEach { feature in
             // A feature's text may contain line breaks.
-            if feature.contains(UInt8(ascii: "\n")) || feature.contains(UInt8(ascii: "\r")) {
-                try file.write(
-                    feature.split { $0 == 10 || $0 == 13 }.map { String(decoding: $0, as: UTF8.self) }.joined(
-                        separator: " "))
-            } else {
-                try file.write(feature)
-            }
+            try file.write(Array(feature.split { $0 == 10 || $0 == 13 }.joined(separator: " ".utf8)))
             try file.write("\n")
         }
     }
@@ -123,7 +118,7 @@ enum ExportCommand: Subcommand {
     /// A table's columns are known only after all features have been seen, so they are read twice, at one
     /// revision.
     private static func writeTable(
-        _ stream: FeatureStream, _ names: [String]?, _ file: ExportFile
+        _ stream: FeatureStream, _ names: [String]?, _ file: OutputFile
     ) async throws -> (revision: Double, count: Int) {
         var (columns, known): ([String], Set<String>) = (names ?? [], [])
         var revision: Double?
@@ -137,5 +132,38 @@ enum ExportCommand: Subcommand {
         return try await stream.forEach(revision: revision) { feature in
             try file.write(text.row(try JSONReader.parse(feature)))
         }
+    }
+}
+
+/// The features of a source at one revision, as the daemon streams them.
+struct FeatureStream {
+    let client: Client
+    let params: JSONObject
+    let options: CallOptions
+
+    /// Passes each feature's text, in order.
+    ///
+    /// - Parameter revision: the required revision; nil for the current one.
+    /// - Returns: the revision and the number of features.
+    func forEach(
+        revision: Double? = nil, _ body: ([UInt8]) throws -> Void
+    ) async throws -> (revision: Double, count: Int) {
+        var params = params
+        if let revision { params["revision"] = .number(revision) }
+        var (number, count) = (0.0, 0)
+        for try await page in try client.openServerStream(
+            "SourceService/GetFeatures", CallParams(params), options: options)
+        {
+            let document = try JSONDocument(page.bytes, maximumDepth: JSONReader.maximumDepth + 4)
+            try document.withRoot { root in
+                number = root["revision"]?.number ?? number
+                guard let features = root["features"] else { return }
+                for feature in features.elements {
+                    count += 1
+                    try body(Array(feature.rawText))
+                }
+            }
+        }
+        return (number, count)
     }
 }

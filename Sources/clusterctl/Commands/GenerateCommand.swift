@@ -2,7 +2,6 @@
 import Bench
 import ClusterClient
 import CommandLineOptions
-import Glibc
 import JSON
 
 /// `clusterctl generate`: synthetic points for tests at scale.
@@ -46,30 +45,25 @@ enum GenerateCommand: Subcommand {
             throw arguments.usageError("invalid operands")
         }
         let seed = UInt64(try arguments.requiredInteger("seed"))
-        let descriptor = try open(arguments.string("file"))
-        defer { if descriptor != STDOUT_FILENO { close(descriptor) } }
-        write(SyntheticPoints(kind: kind, seed: seed), count, asLines: arguments.has("lines"), to: descriptor)
+        let file = try OutputFile(arguments.string("file"))
+        try write(SyntheticPoints(kind: kind, seed: seed), count, asLines: arguments.has("lines"), to: file)
+        try file.finish()
     }
 
     /// The option's value or the operand's; an error if both are given and differ.
     private static func choose(
-        _ option: String, or position: Int, _ arguments: ParsedArguments
+        _ option: String, or index: Int, _ arguments: ParsedArguments
     ) throws -> String? {
-        guard let given = arguments.string(option) else { return arguments.operand(position) }
-        if position < arguments.operands.count, let operand = arguments.operand(position), operand != given {
+        guard let given = arguments.string(option) else { return arguments.operand(index) }
+        if index < arguments.operands.count, let operand = arguments.operand(index), operand != given {
             throw arguments.usageError("operand '\(operand)' contradicts '--\(option)=\(given)'")
         }
         return given
     }
 
-    private static func open(_ path: String?) throws -> Int32 {
-        guard let path, path != "-" else { return STDOUT_FILENO }
-        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw FeatureInputError(name: path, number: errno) }
-        return descriptor
-    }
-
-    private static func write(_ points: SyntheticPoints, _ count: Int, asLines: Bool, to descriptor: Int32) {
+    private static func write(
+        _ points: SyntheticPoints, _ count: Int, asLines: Bool, to file: OutputFile
+    ) throws {
         var points = points
         var writer = ByteWriter(capacity: pieceSize + 4096)
         if !asLines { writer.append("{\"type\":\"FeatureCollection\",\"features\":[\n") }
@@ -77,10 +71,10 @@ enum GenerateCommand: Subcommand {
             points.write(index, into: &writer)
             if asLines || index == count - 1 { writer.append("\n") } else { writer.append(",\n") }
             guard writer.count >= pieceSize else { continue }
-            writer.withUnsafeBytes { Terminal.writeAll($0, to: descriptor) }
+            try file.write(writer.bytes)
             writer.truncate(to: 0)
         }
         if !asLines { writer.append("]}\n") }
-        writer.withUnsafeBytes { Terminal.writeAll($0, to: descriptor) }
+        try file.write(writer.bytes)
     }
 }

@@ -2,6 +2,7 @@
 import ClusterClient
 import CommandLineOptions
 import JSON
+import Rendering
 
 /// `clusterctl hull`: the shape around a cluster's points.
 enum HullCommand: Subcommand {

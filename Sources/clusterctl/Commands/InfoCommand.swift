@@ -2,6 +2,7 @@
 import ClusterClient
 import CommandLineOptions
 import JSON
+import Rendering
 
 /// `clusterctl info`: what the daemon is.
 enum InfoCommand: Subcommand {

@@ -3,6 +3,7 @@ import ClusterClient
 import ClusterProtocol
 import CommandLineOptions
 import JSON
+import Rendering
 
 /// `clusterctl leaves`: a cluster's points, page by page.
 enum LeavesCommand: Subcommand {
@@ -57,7 +58,7 @@ enum LeavesCommand: Subcommand {
             members["limit"] = .number(Double(pageSize))
             members["offset"] = .number(Double(features.count))
             let answer = try await client.call(
-                "ClusterService/GetLeaves", members, options: invocation.callOptions)
+                "ClusterService/GetLeaves", CallParams(members), options: invocation.callOptions)
             page = try FeatureCollection(answer)
             features += page.features
             members["revision"] = .number(Double(page.revision))

@@ -29,7 +29,7 @@ enum LoadCommand: Subcommand {
             params["source"] = .string(source)
             params["path"] = .string(absolute(path))
             let answer = try await client.call(
-                "SourceService/LoadFile", params, options: invocation.callOptions)
+                "SourceService/LoadFile", CallParams(params), options: invocation.callOptions)
             try ImportReport.show(answer, invocation)
         } catch {
             if prepared == .created { try? await client.deleteSource(source) }

@@ -2,6 +2,7 @@
 import ClusterClient
 import CommandLineOptions
 import JSON
+import Rendering
 
 /// `clusterctl locate`: what shows a feature.
 enum LocateCommand: Subcommand {
@@ -21,7 +22,7 @@ enum LocateCommand: Subcommand {
         let zoom = try invocation.arguments.requiredNumber("zoom")
         var params = ParamsText(try invocation.queryParams(["zoom": .number(zoom)]))
         params["featureId"] = UpdateCommand.identifier(try invocation.operand(1))
-        let answer = try await invocation.call("ClusterService/LocateFeature", params)
+        let answer = try await invocation.call("ClusterService/LocateFeature", params.params)
         try invocation.show(answer) { value in
             if let feature = value["feature"].flatMap(Feature.init) {
                 invocation.print(FeatureTable.table([feature]))

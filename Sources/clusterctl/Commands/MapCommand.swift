@@ -30,21 +30,12 @@ enum MapCommand: Subcommand {
         defer { client.close() }
         let description = try await client.source(source)
         let projection = MapProjection(options: description.options)
-        let home = BoundingBox(json: description.json["bbox"]) ?? projection.plane ?? .world
+        let home = BoundingBox(description.json["bbox"]) ?? projection.plane ?? .world
         try TerminalScreen.enter()
         defer { TerminalScreen.leave() }
         var session = MapSession(
             client: client, source: source, extra: extra, home: home, projection: projection,
             palette: Terminal.palette)
         try await session.run()
-    }
-}
-
-extension BoundingBox {
-    /// A box as the daemon returns it; nil if there is none.
-    fileprivate init?(json: JSONValue?) {
-        let numbers = (json?.asArray ?? []).compactMap(\.asNumber)
-        guard numbers.count == 4 else { return nil }
-        self.init(west: numbers[0], south: numbers[1], east: numbers[2], north: numbers[3])
     }
 }

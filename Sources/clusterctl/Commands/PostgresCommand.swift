@@ -190,7 +190,7 @@ enum PostgresCommand: Subcommand {
         if case .object(let sources)? = document["sources"], sources[name] != nil {
             throw Failure(message: "\(path) declares a source \(name) already; name another by --source")
         }
-        let file = try ExportFile(path)
+        let file = try OutputFile(path)
         try file.write(IndentedJSON.text(of: Self.document(name, entry, in: document)) + "\n")
         try file.finish()
         invocation.remark(

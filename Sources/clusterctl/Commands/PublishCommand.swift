@@ -3,6 +3,7 @@ import ClusterClient
 import CommandLineOptions
 import Glibc
 import JSON
+import Rendering
 
 /// `clusterctl publish`: all tiles of a source, or of a file, in one PMTiles archive.
 enum PublishCommand: Subcommand {
@@ -110,7 +111,7 @@ enum PublishCommand: Subcommand {
         let clock = ContinuousClock()
         let start = clock.now
         let call = try client.openServerStream(
-            "SourceService/PublishTiles", params, options: invocation.callOptions)
+            "SourceService/PublishTiles", CallParams(params), options: invocation.callOptions)
         for try await item in call {
             let value = try item.value()
             bar.update(

@@ -66,8 +66,8 @@ enum RenderCommand: Subcommand {
         ]
         if arguments.has("hulls") { members["include"] = .array([.string("hull")]) }
         let answer = try await client.call(
-            "ClusterService/GetClusters", try invocation.queryParams(members), options: invocation.callOptions
-        )
+            "ClusterService/GetClusters", CallParams(try invocation.queryParams(members)),
+            options: invocation.callOptions)
         let collection = try FeatureCollection(answer)
         picture.caption = caption(collection, zoom: zoom)
         try OutputFile.write(picture.draw(collection.features, as: format), to: path)
@@ -75,15 +75,15 @@ enum RenderCommand: Subcommand {
 
     /// The box of the source's points with a margin; nil if there are none.
     private static func fitting(_ description: SourceDescription) -> BoundingBox? {
-        let edges = description.json["bbox"]?.asArray?.compactMap(\.asNumber) ?? []
-        guard edges.count == 4 else { return nil }
+        guard let box = BoundingBox(description.json["bbox"]) else { return nil }
         let isPlane = description.options["projection"]?.asObject != nil
         // A point by itself gets some ground around it.
-        let least = isPlane ? 1e-3 * max(abs(edges[0]), abs(edges[1]), 1) : 0.01
-        let margin = (max((edges[2] - edges[0]) * 0.05, least), max((edges[3] - edges[1]) * 0.05, least))
+        let least = isPlane ? 1e-3 * max(abs(box.west), abs(box.south), 1) : 0.01
+        let (wide, high) = (
+            max((box.east - box.west) * 0.05, least), max((box.north - box.south) * 0.05, least)
+        )
         return BoundingBox(
-            west: edges[0] - margin.0, south: edges[1] - margin.1, east: edges[2] + margin.0,
-            north: edges[3] + margin.1)
+            west: box.west - wide, south: box.south - high, east: box.east + wide, north: box.north + high)
     }
 
     private static func caption(_ collection: FeatureCollection, zoom: Double) -> String {

@@ -3,6 +3,7 @@ import ClusterClient
 import CommandLineOptions
 import Glibc
 import JSON
+import Rendering
 import SystemSupport
 
 /// `clusterctl serve`: a map of the user's own files in the browser.
@@ -168,7 +169,8 @@ enum ServeCommand: Subcommand {
         var bar = ProgressBar(source, total: file.bytes)
         defer { bar.clear() }
         bar.show("reading \(Quantity.bytes(Double(file.bytes))) and building the index…")
-        return try await client.call("SourceService/LoadFile", params, options: invocation.callOptions)
+        return try await client.call(
+            "SourceService/LoadFile", CallParams(params), options: invocation.callOptions)
     }
 
     private static func announce(_ names: [String], _ address: String, _ invocation: Invocation) {
@@ -182,6 +184,6 @@ enum ServeCommand: Subcommand {
             invocation.print("Map: \(page)")
             invocation.remark("Press Ctrl-C to end.")
         }
-        if !invocation.arguments.has("no-open") { Desktop.open(page) }
+        if !invocation.arguments.has("no-open") { Program.open(page) }
     }
 }

@@ -2,6 +2,7 @@
 import ClusterClient
 import CommandLineOptions
 import JSON
+import Rendering
 
 /// `clusterctl sources`: lists all sources.
 enum SourcesCommand: Subcommand {

@@ -35,7 +35,8 @@ enum TileCommand: Subcommand {
         members["x"] = .number(Double(tile.x))
         members["y"] = .number(Double(tile.y))
         if invocation.arguments.has("mvt") { members["encoding"] = .string("mvt") }
-        let answer = try await invocation.call("ClusterService/GetTile", try invocation.queryParams(members))
+        let answer = try await invocation.call(
+            "ClusterService/GetTile", CallParams(try invocation.queryParams(members)))
         if let path = invocation.arguments.string("mvt"), !invocation.wantsJSON {
             return try write(try answer.value()["tile"]?.asString ?? "", to: path)
         }
@@ -46,19 +47,56 @@ enum TileCommand: Subcommand {
     private static func table(_ tile: JSONValue) -> Table {
         var table = Table([.text("ID"), .number("X"), .number("Y"), .flexible("TAGS")])
         for feature in tile["features"]?.asArray ?? [] {
-            let place = feature["geometry"]?.asArray?.first?.asArray ?? []
+            let position = feature["geometry"]?.asArray?.first?.asArray ?? []
             table.add(
                 [feature["id"].map { $0.asString ?? $0.text } ?? ""]
-                    + (0..<2).map { place.count > $0 ? place[$0].text : "" }
+                    + (0..<2).map { position.count > $0 ? position[$0].text : "" }
                     + [FeatureTable.properties(feature["tags"]?.asObject?.members ?? [])])
         }
         return table
     }
 
     private static func write(_ base64: String, to path: String) throws {
-        guard let bytes = Base64.decode(base64) else {
+        guard let bytes = [UInt8](base64: base64) else {
             throw Failure(message: "the daemon's tile is not base64")
         }
         try OutputFile.write(bytes, to: path)
     }
 }
+
+/// A tile's zoom, column and row, written as in a tile server's addresses.
+struct TileOperand: Equatable {
+    let z: Int64
+    let x: Int64
+    let y: Int64
+
+    /// Nil if the text is not `Z/X/Y`. The daemon checks the ranges.
+    init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int64($0) }
+        guard parts.count == 3, let z = parts[0], let x = parts[1], let y = parts[2], (0...30).contains(z)
+        else { return nil }
+        self.z = z
+        self.x = x
+        self.y = y
+    }
+}
+
+extension [UInt8] {
+    /// Decodes base64 (RFC 4648, section 4); nil if the text is anything else.
+    init?(base64 text: String) {
+        let digits = text.utf8.prefix { $0 != UInt8(ascii: "=") }
+        let padding = text.utf8.dropFirst(digits.count)
+        guard text.utf8.count % 4 == 0, padding.count <= 2, padding.allSatisfy({ $0 == UInt8(ascii: "=") })
+        else { return nil }
+        self = []
+        var bits: UInt32 = 0
+        for (index, character) in digits.enumerated() {
+            guard let digit = base64Digits.firstIndex(of: character) else { return nil }
+            bits = bits << 6 | UInt32(digit)
+            // Each digit but the first of four completes a byte.
+            if index % 4 > 0 { append(UInt8(truncatingIfNeeded: bits >> UInt32(6 - 2 * (index % 4)))) }
+        }
+    }
+}
+
+private let base64Digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)

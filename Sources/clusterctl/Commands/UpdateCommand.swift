@@ -2,6 +2,7 @@
 import ClusterClient
 import CommandLineOptions
 import JSON
+import Rendering
 
 /// `clusterctl update`: adds, replaces and removes single features.
 enum UpdateCommand: Subcommand {
@@ -28,7 +29,7 @@ enum UpdateCommand: Subcommand {
         var params = ParamsText(["source": .string(try invocation.operand(0))])
         params["upsert"] = "[\(upsert.joined(separator: ","))]"
         params["remove"] = "[\(remove.joined(separator: ","))]"
-        let answer = try await invocation.call("SourceService/UpdateFeatures", params)
+        let answer = try await invocation.call("SourceService/UpdateFeatures", params.params)
         try invocation.show(answer) { value in
             let counts = ["inserted", "updated", "removed", "missing"].compactMap { name in
                 value[name]?.asInteger.map { "\(Quantity.grouped($0)) \(name)" }

@@ -3,6 +3,7 @@ import ClusterClient
 import ClusterProtocol
 import CommandLineOptions
 import JSON
+import Rendering
 
 /// `clusterctl watch`: shows the changes of a viewport as they happen.
 enum WatchCommand: Subcommand {
@@ -44,7 +45,7 @@ enum WatchCommand: Subcommand {
         let client = try await invocation.connect()
         defer { client.close() }
         let changes = try client.openBothWays(
-            "ClusterService/WatchClusters", params, options: invocation.callOptions)
+            "ClusterService/WatchClusters", CallParams(params), options: invocation.callOptions)
         for try await change in changes {
             Terminal.write(change.line)
             left -= 1

@@ -39,7 +39,7 @@ enum ArrowFile {
     /// The Python that has started this program from its wheel, else the one on PATH.
     private static var python: String? {
         let own = Terminal.environment("CLUSTERD_PYTHON") ?? ""
-        return own.isEmpty ? ChildProcess.find("python3") : own
+        return own.isEmpty ? Program.find("python3") : own
     }
 
     private static let probing =
@@ -59,7 +59,7 @@ enum ArrowFile {
     }
 
     private static func gdalReads(_ path: String) -> Bool {
-        guard let program = ChildProcess.find("ogrinfo"),
+        guard let program = Program.find("ogrinfo"),
             let formats = ChildProcess(program, ["--formats"])?.readAll()
         else { return false }
         return formats.contains(

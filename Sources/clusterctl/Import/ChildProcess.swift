@@ -12,12 +12,6 @@ final class ChildProcess: @unchecked Sendable {
     private let identifier: pid_t
     private var status: Int32?
 
-    /// The path of a program in `$PATH`; nil if there is none.
-    static func find(_ name: String) -> String? {
-        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
-        return path.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
-    }
-
     /// Starts a program; nil if the system refuses.
     init?(_ path: String, _ arguments: [String]) {
         var ends: [Int32] = [-1, -1]
@@ -27,21 +21,15 @@ final class ChildProcess: @unchecked Sendable {
             return nil
         }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, fileno(errors), STDERR_FILENO)
-        let words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
-        var identifier = pid_t()
-        let outcome = posix_spawn(&identifier, path, &actions, nil, words, environ)
-        close(ends[1])
-        guard outcome == 0 else {
-            close(ends[0])
+        guard
+            let identifier = try? Program.start(
+                path, arguments, output: ends[1], errors: fileno(errors))
+        else {
+            for end in ends { close(end) }
             fclose(errors)
             return nil
         }
+        close(ends[1])
         (self.errors, self.identifier, output) = (errors, identifier, ends[0])
     }
 

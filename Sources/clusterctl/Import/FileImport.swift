@@ -4,6 +4,7 @@ import ClusterProtocol
 import CommandLineOptions
 import Glibc
 import JSON
+import Rendering
 
 /// Features from a file into a source.
 enum FileImport {
@@ -68,5 +69,86 @@ enum FileImport {
     /// A sentence without its full stop, since more text follows.
     private static func clause(_ sentence: String) -> String {
         sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
+    }
+}
+
+/// The report of a finished import.
+enum ImportReport {
+    static func show(_ answer: Answer, _ invocation: Invocation) throws {
+        try invocation.show(answer) { value in
+            let source = try SourceDescription(value)
+            var line =
+                "\(source.name): \(Quantity.count(value["accepted"]?.asInteger ?? 0, "feature")) imported"
+            if let skipped = value["skipped"]?.asInteger, skipped > 0 {
+                line += ", \(Quantity.grouped(skipped)) skipped"
+                let reasons = value["skippedReasons"]?.asObject?.members ?? []
+                if !reasons.isEmpty {
+                    line += " (" + reasons.map { "\($0.key): \($0.value.text)" }.joined(separator: ", ") + ")"
+                }
+            }
+            line += "; \(Quantity.count(source.points, "point")), revision \(source.revision)"
+            line += ", index built in \(Quantity.duration(milliseconds: source.buildMilliseconds))"
+            line += ", \(Quantity.bytes(Double(source.memoryBytes)))"
+            invocation.print(line)
+        }
+        try showWarnings(of: answer, invocation)
+    }
+
+    /// Shows an answer's advice on standard error.
+    static func showWarnings(of answer: Answer, _ invocation: Invocation) throws {
+        for warning in try answer.value()["warnings"]?.asArray ?? [] {
+            invocation.warn(DaemonMessage.text(warning.asString ?? warning.text))
+        }
+    }
+}
+
+/// Makes sure that a source exists with the requested options before an import.
+enum SourcePreparation {
+    /// What was done, so that a failed import can undo it.
+    enum Outcome { case existed, created }
+
+    static func prepare(_ source: String, options: JSONObject, _ client: Client) async throws -> Outcome {
+        do {
+            try await client.createSource(source, options: options)
+            return .created
+        } catch let error as RPCError where error.code == .alreadyExists {
+            if !options.isEmpty { try await change(source, options, client) }
+            return .existed
+        }
+    }
+
+    /// Sets the given options and keeps the others. Does nothing if all have these values.
+    private static func change(_ source: String, _ options: JSONObject, _ client: Client) async throws {
+        let present = try await client.source(source).options
+        let wanted = present.with(options)
+        guard wanted != present else { return }
+        _ = try await client.call(
+            "SourceService/UpdateOptions", ["source": .string(source), "options": .object(wanted)])
+    }
+}
+
+/// A file that a daemon of the same user can read itself, in parallel: not a pipe, not standard input, and
+/// not one that GDAL must convert first.
+struct RegularFile {
+    /// Absolute, without links.
+    let path: String
+    let bytes: Int
+
+    var directory: String {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+        return parts.count > 1 ? parts.joined(separator: "/") : "/"
+    }
+
+    /// Nil if the file is of another kind, or cannot be read.
+    init?(_ path: String, _ arguments: ParsedArguments) {
+        guard path != "-", !ForeignFile.isForeign(path, arguments), let resolved = realpath(path, nil) else {
+            return nil
+        }
+        defer { free(resolved) }
+        var status = stat()
+        guard stat(resolved, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(resolved, R_OK) == 0
+        else { return nil }
+        self.path = String(cString: resolved)
+        bytes = Int(status.st_size)
     }
 }

@@ -43,7 +43,7 @@ enum ForeignFile {
         if ArrowFile.endings.contains(ending(of: path)), let input = try ArrowFile.open(path, arguments) {
             return input
         }
-        guard let program = ChildProcess.find("ogr2ogr") else {
+        guard let program = Program.find("ogr2ogr") else {
             throw Failure(
                 message:
                     "\(path) is read through GDAL's ogr2ogr, which is not installed: 'apt install gdal-bin' on Debian "
@@ -105,29 +105,13 @@ enum ForeignFile {
 
     /// The layers of a file; empty if ogrinfo is not installed.
     private static func layerNames(of dataset: String) -> [String] {
-        guard let program = ChildProcess.find("ogrinfo"),
+        guard let program = Program.find("ogrinfo"),
             let process = ChildProcess(program, ["-ro", "-q", dataset])
         else { return [] }
-        return process.readAll().split(separator: "\n").compactMap { line in layerName(line) }
-    }
-
-    /// The name in a line such as `1: towns (Point)`.
-    private static func layerName(_ line: Substring) -> String? {
-        guard let colon = line.firstIndex(of: ":"), line[..<colon].allSatisfy(\.isNumber) else { return nil }
-        let rest = line[line.index(after: colon)...].drop { $0 == " " }
-        guard let opening = rest.range(of: " (") else { return String(rest) }
-        return String(rest[..<opening])
-    }
-}
-
-extension Substring {
-    /// Where the last occurrence of a text begins.
-    fileprivate func range(of text: String) -> Index? {
-        var (offset, found) = (startIndex, Index?.none)
-        while offset < endIndex {
-            if self[offset...].hasPrefix(text) { found = offset }
-            offset = index(after: offset)
+        // Lines such as `1: towns (Point)`.
+        return process.readAll().split(separator: "\n").compactMap { line in
+            guard let rest = line.wholeMatch(of: /\d+: *(.*)/)?.output.1 else { return nil }
+            return String(rest.wholeMatch(of: /(.*) \(.*/)?.output.1 ?? rest)
         }
-        return found
     }
 }

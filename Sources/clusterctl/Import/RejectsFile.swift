@@ -1,27 +1,14 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
-import Glibc
 import JSON
 import Synchronization
 
 /// A file of the features that an import has skipped: a JSON object on each line, with the feature's index,
 /// line, id, reason, message and text.
 final class RejectsFile: Sendable {
-    private let file: Mutex<File>
+    private let state: Mutex<(file: OutputFile, failure: (any Error)?)>
 
-    /// This value owns the stream, and the lock lets only one thread at a time use it, so it may be sent.
-    private struct File: ~Copyable, @unchecked Sendable {
-        let stream: UnsafeMutablePointer<FILE>
-
-        deinit { fclose(stream) }
-    }
-
-    init(path: String) throws {
-        guard let stream = fopen(path, "we") else {
-            throw FeatureInputError(name: path, number: errno)
-        }
-        file = Mutex(File(stream: stream))
-    }
+    init(path: String) throws { state = try Mutex((OutputFile(path), nil)) }
 
     func write(_ feature: SkippedFeature) {
         var line = ByteWriter()
@@ -44,11 +31,17 @@ final class RejectsFile: Sendable {
             line.append(json: text)
         }
         line.append("}\n")
-        file.withLock { file in
-            line.withUnsafeBytes { _ = fwrite($0.baseAddress, 1, $0.count, file.stream) }
+        let text = line.bytes
+        state.withLock { state in
+            do { try state.file.write(text) } catch { state.failure = error }
         }
     }
 
-    /// Flushes the file; false if any write failed.
-    func finish() -> Bool { file.withLock { fflush($0.stream) == 0 && ferror($0.stream) == 0 } }
+    /// Completes the file. Throws if a write has failed.
+    func finish() throws {
+        try state.withLock { state in
+            if let failure = state.failure { throw failure }
+            try state.file.finish()
+        }
+    }
 }

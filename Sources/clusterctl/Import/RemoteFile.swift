@@ -21,7 +21,7 @@ struct RemoteFile {
     func open() throws -> FeatureInput {
         guard
             let (program, words) = Self.programs.lazy.compactMap({ name, words in
-                ChildProcess.find(name).map { ($0, words) }
+                Program.find(name).map { ($0, words) }
             }).first
         else {
             throw Failure(

@@ -12,6 +12,6 @@ extension Invocation {
     }
 
     func clusterCall(_ method: String, _ members: JSONObject = [:]) async throws -> Answer {
-        try await call("ClusterService/\(method)", try clusterParams(members))
+        try await call("ClusterService/\(method)", CallParams(try clusterParams(members)))
     }
 }

@@ -35,17 +35,10 @@ struct Invocation {
     }
 
     /// Calls a method on a new connection.
-    func call(_ method: String, _ params: JSONObject = [:]) async throws -> Answer {
+    func call(_ method: String, _ params: CallParams = [:]) async throws -> Answer {
         let client = try await connect()
         defer { client.close() }
         return try await client.call(method, params, options: callOptions)
-    }
-
-    /// The same with params that are sent as given.
-    func call(_ method: String, _ params: ParamsText) async throws -> Answer {
-        let client = try await connect()
-        defer { client.close() }
-        return try await client.call(method, params.params, options: callOptions)
     }
 
     /// The params of a query: the source, and the members that --filter, --revision, --at-least and the like

@@ -21,15 +21,14 @@ struct ParamsText {
 
     /// Adds the members of a JSON object's text.
     mutating func add(object text: String) throws(JSONError) {
-        guard try JSONReader.parse(text).asObject != nil else {
+        let members = try JSONDocument(Array(text.utf8)).withRoot { root in
+            root.kind == .object
+                ? root.members.map { ($0.string ?? "", String(decoding: $1.rawText, as: UTF8.self)) } : nil
+        }
+        guard let members else {
             throw JSONError(kind: .syntax, offset: 0, message: "a JSON object is expected")
         }
-        var text = text
-        text.withUTF8 { bytes in
-            for (key, value) in JSONMembers(ofValidated: UnsafeRawBufferPointer(bytes).trimmed) {
-                self[JSONText.string(inside: key)] = String(decoding: value, as: UTF8.self)
-            }
-        }
+        for (name, text) in members { self[name] = text }
     }
 
     var text: String {
@@ -43,29 +42,11 @@ struct ParamsText {
 extension ParamsText {
     /// The texts of the features in a Feature, a FeatureCollection or an array of features.
     static func features(in text: String) throws(JSONError) -> [String] {
-        let value = try JSONReader.parse(text)
-        var text = text
-        return text.withUTF8 { bytes in
-            var list = UnsafeRawBufferPointer(bytes).trimmed
-            if value["features"]?.asArray != nil {
-                for (key, value) in JSONMembers(ofValidated: list)
-                where JSONText.string(inside: key) == "features" {
-                    list = value
-                }
+        try JSONDocument(Array(text.utf8)).withRoot { root in
+            let list = root["features"] ?? root
+            return (list.kind == .array ? Array(list.elements) : [root]).map {
+                String(decoding: $0.rawText, as: UTF8.self)
             }
-            guard let elements = JSONElements(ofValidated: list) else {
-                return [String(decoding: list, as: UTF8.self)]
-            }
-            return elements.map { String(decoding: $0, as: UTF8.self) }
         }
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    /// The bytes without white space at both ends.
-    fileprivate var trimmed: UnsafeRawBufferPointer {
-        let end = lastIndex { $0 > UInt8(ascii: " ") }.map { $0 + 1 } ?? 0
-        let start = firstIndex { $0 > UInt8(ascii: " ") } ?? end
-        return UnsafeRawBufferPointer(rebasing: self[start..<Swift.max(start, end)])
     }
 }

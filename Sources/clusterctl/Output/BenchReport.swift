@@ -2,13 +2,14 @@
 import Bench
 import Rendering
 import JSON
+import SystemSupport
 
 /// The figures of a benchmark, for people and for programs.
 struct BenchReport {
     let title: String
     let result: LoadResult
 
-    static let shares: [(String, Double)] = [
+    private static let shares: [(String, Double)] = [
         ("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999),
     ]
 
@@ -17,11 +18,6 @@ struct BenchReport {
     }
 
     var json: JSONObject {
-        var latency: JSONObject = [:]
-        for (name, share) in Self.shares {
-            latency[name] = .number(Double(result.latency.quantile(share)) / 1e6)
-        }
-        latency["max"] = .number(Double(result.latency.maximum) / 1e6)
         let octaves = result.latency.octaves.map { octave in
             JSONValue.object([
                 "fromMs": .number(Double(octave.from) / 1e6), "count": .number(Double(octave.count)),
@@ -31,9 +27,17 @@ struct BenchReport {
             "target": .string(title), "answers": .number(Double(result.answers)),
             "errors": .number(Double(result.errors)), "seconds": .number(result.seconds),
             "perSecond": .number(result.rate), "bytes": .number(Double(result.bytes)),
-            "averageBytes": .number(averageBytes), "latencyMs": .object(latency),
+            "averageBytes": .number(averageBytes), "latencyMs": .object(Self.json(result.latency)),
             "histogram": .array(octaves),
         ]
+    }
+
+    /// Quantiles in milliseconds.
+    static func json(_ latency: LatencyHistogram) -> JSONObject {
+        var object: JSONObject = [:]
+        for (name, share) in shares { object[name] = .number(Double(latency.quantile(share)) / 1e6) }
+        object["max"] = .number(Double(latency.maximum) / 1e6)
+        return object
     }
 
     func text(style: Style) -> String {

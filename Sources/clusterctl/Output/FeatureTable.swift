@@ -2,6 +2,7 @@
 import ClusterClient
 import Glibc
 import JSON
+import Rendering
 
 /// Clusters and points as a table: the largest clusters first, then points in the answer's order.
 enum FeatureTable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
 import JSON
+import Rendering
 
 /// The daemon's statistics for people, with rates if there is an earlier report.
 struct StatsReport {

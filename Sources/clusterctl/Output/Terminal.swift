@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Rendering
 import Glibc
+import Rendering
 
 /// Standard output and standard error: whether they are terminals, their width, and writing to them.
 enum Terminal {
@@ -38,48 +38,60 @@ enum Terminal {
     /// escaped. If the reader has closed the pipe (`| head`), the program ends quietly.
     static func write(_ text: String) { writeStyled(outputIsTerminal ? PrintableText.escaped(text) : text) }
 
-    static func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { write($0) } }
-
-    /// The bytes are whole characters, or nothing that is meant for a terminal.
-    static func write(_ bytes: UnsafeRawBufferPointer) {
+    /// - Parameter bytes: whole characters, or nothing that is meant for a terminal.
+    static func write(_ bytes: [UInt8]) {
         if outputIsTerminal { return write(String(decoding: bytes, as: UTF8.self)) }
         writeAll(bytes, to: STDOUT_FILENO)
     }
 
     /// Writes text that contains styles to standard output. Data in it must be printable already
     /// (`PrintableText.of`).
-    static func writeStyled(_ text: String) {
-        var text = text
-        text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDOUT_FILENO) }
-    }
+    static func writeStyled(_ text: String) { writeAll(Array(text.utf8), to: STDOUT_FILENO) }
 
-    static func writeError(_ text: String) {
-        var text = text
-        text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
-    }
+    static func writeError(_ text: String) { writeAll(Array(text.utf8), to: STDERR_FILENO) }
 
     /// A closed pipe is not an error. Any other failed write is.
     private static func end(_ number: Int32, _ descriptor: Int32) -> Never {
         if number == EPIPE { exit(0) }
         if descriptor != STDERR_FILENO {
-            let output = descriptor == STDOUT_FILENO ? "to standard output" : "the file"
-            writeError("clusterctl: cannot write \(output): \(String(cString: strerror(number)))\n")
+            writeError("clusterctl: cannot write to standard output: \(String(cString: strerror(number)))\n")
         }
         exit(ExitStatus.failed)
     }
 
     /// Writes all bytes; ends the program if that is impossible.
-    static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) {
-        var rest = bytes
-        while let base = rest.baseAddress, !rest.isEmpty {
-            let written = Glibc.write(descriptor, base, rest.count)
-            if written > 0 {
-                rest = UnsafeRawBufferPointer(rebasing: rest[written...])
-            } else if written < 0 && errno == EINTR {
-                continue
-            } else {
-                end(errno, descriptor)
+    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) {
+        let number = write(bytes, to: descriptor)
+        if number != 0 { end(number, descriptor) }
+    }
+
+    /// Writes all bytes; returns the system's error number, or 0.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+        for start in stride(from: 0, to: bytes.count, by: 1 << 16) {
+            var rest = Array(bytes[start..<min(bytes.count, start + 1 << 16)])
+            while !rest.isEmpty {
+                let written = Glibc.write(descriptor, rest, rest.count)
+                if written < 0, errno == EINTR { continue }
+                guard written > 0 else { return errno }
+                rest.removeFirst(written)
             }
         }
+        return 0
+    }
+}
+
+/// Bold and colour if the output supports them, plain text otherwise.
+struct Style: Sendable {
+    let isEnabled: Bool
+
+    static let plain = Style(isEnabled: false)
+
+    func bold(_ text: String) -> String { wrap(text, "1") }
+    func dim(_ text: String) -> String { wrap(text, "2") }
+    func red(_ text: String) -> String { wrap(text, "31") }
+    func green(_ text: String) -> String { wrap(text, "32") }
+
+    private func wrap(_ text: String, _ code: String) -> String {
+        isEnabled && !text.isEmpty ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 }

@@ -51,7 +51,7 @@ final class TemporaryDaemon: Sendable {
             let path = Installation.parent(own) + "/clusterd"
             if access(path, X_OK) == 0 { return path }
         }
-        return ChildProcess.find("clusterd")
+        return Program.find("clusterd")
     }
 
     private init(_ program: String, _ arguments: [String], _ configuration: JSONObject?) throws {
@@ -68,16 +68,16 @@ final class TemporaryDaemon: Sendable {
         let log = open(folder.path + "/log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         defer { if log >= 0 { close(log) } }
         // Variables set by a service manager or a shell are for another daemon, not for this one.
-        let environment = BackgroundProgram.environment(without: [
+        let environment = Program.environment(without: [
             "CLUSTERD_SOCKET", "STATE_DIRECTORY", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID",
             "LISTEN_FDNAMES",
         ])
         let socket = folder.path + "/clusterd.sock"
         do {
-            process = try BackgroundProgram.start(
-                program,
-                ["--socket", socket, "--log-level", "info"] + arguments,
-                environment: environment, output: log >= 0 ? log : nil)
+            let output = log >= 0 ? log : nil
+            process = try Program.start(
+                program, ["--socket", socket, "--log-level", "info"] + arguments, environment: environment,
+                output: output, errors: output, isApart: true)
         } catch {
             folder.remove()
             throw error
@@ -97,8 +97,8 @@ final class TemporaryDaemon: Sendable {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let script = #"read -r line && exit 0; kill "$1"; rm -rf "$2""#
         let arguments = ["-c", script, "clusterctl-keeper", String(process), folder.path]
-        let started = try? BackgroundProgram.start(
-            "/bin/sh", arguments, environment: environment, input: ends[0])
+        let started = try? Program.start(
+            "/bin/sh", arguments, environment: environment, input: ends[0], isApart: true)
         close(ends[0])
         guard started == nil else { return ends[1] }
         close(ends[1])
@@ -173,5 +173,50 @@ final class TemporaryDaemon: Sendable {
         guard keeper >= 0 else { return }
         _ = write(keeper, "\n", 1)
         close(keeper)
+    }
+}
+
+/// A folder that only this user can read and that exists while a command runs.
+struct TemporaryFolder: Sendable {
+    let path: String
+
+    /// Creates it in $TMPDIR, or in /tmp if that is not set or too long for a socket's path.
+    init() throws(Failure) {
+        let given = Terminal.environment("TMPDIR") ?? ""
+        let parent = given.isEmpty || given.utf8.count > 60 ? "/tmp" : given
+        var template = Array((parent + "/clusterctl-serve-XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw Failure(message: "cannot make a folder in \(parent): \(String(cString: strerror(errno)))")
+        }
+        path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Removes the folder and the files in it.
+    func remove() {
+        guard let folder = opendir(path) else { return }
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != "." && name != ".." { unlink("\(path)/\(name)") }
+        }
+        closedir(folder)
+        rmdir(path)
+    }
+}
+
+/// Handles Ctrl-C and the signals that end programs.
+final class Interruption {
+    private var sources: [any DispatchSourceProtocol] = []
+
+    /// Runs `body` on the first of these signals. Never undone.
+    init(_ body: @escaping @Sendable () -> Void) {
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler(handler: body)
+            source.activate()
+            sources.append(source)
+        }
     }
 }

@@ -22,11 +22,12 @@ struct ArchiveTileIDTests {
         let first = ArchiveTileID.first(ofZoom: z)
         var last: (x: Int, y: Int)?
         for id in first..<ArchiveTileID.first(ofZoom: z + 1) {
-            let place = ArchiveTileID.place(of: id, z: z)
-            #expect((0..<side).contains(place.x) && (0..<side).contains(place.y))
-            #expect(ArchiveTileID.of(z: z, x: place.x, y: place.y) == id)
-            if let last { #expect(abs(last.x - place.x) + abs(last.y - place.y) == 1) }
-            last = place
+            let cell = ArchiveTileID.cell(of: id, z: z)
+            #expect((0..<side).contains(cell.x))
+            #expect((0..<side).contains(cell.y))
+            #expect(ArchiveTileID.of(z: z, x: cell.x, y: cell.y) == id)
+            if let last { #expect(abs(last.x - cell.x) + abs(last.y - cell.y) == 1) }
+            last = cell
         }
     }
 
@@ -36,8 +37,9 @@ struct ArchiveTileIDTests {
         for _ in 0..<1000 {
             let x = Int.random(in: 0..<1 << z, using: &random)
             let y = Int.random(in: 0..<1 << z, using: &random)
-            let place = ArchiveTileID.place(of: ArchiveTileID.of(z: z, x: x, y: y), z: z)
-            #expect(place.x == x && place.y == y)
+            let cell = ArchiveTileID.cell(of: ArchiveTileID.of(z: z, x: x, y: y), z: z)
+            #expect(cell.x == x)
+            #expect(cell.y == y)
         }
     }
 }

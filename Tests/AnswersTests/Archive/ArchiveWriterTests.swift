@@ -33,7 +33,9 @@ struct ArchiveWriterTests {
         let archive = try Self.archive([
             (5, sea), (6, sea), (7, sea), (9, land), (10, sea), (12, land), (13, land),
         ])
-        #expect(archive.addressedTiles == 7 && archive.tileEntries == 4 && archive.tileContents == 2)
+        #expect(archive.addressedTiles == 7)
+        #expect(archive.tileEntries == 4)
+        #expect(archive.tileContents == 2)
         #expect(archive.tilesRange.count == 170)
         #expect(try archive.tiles().map(\.id) == [5, 6, 7, 9, 10, 12, 13])
         #expect(try archive.tiles().map { $0.content.count } == [80, 80, 80, 90, 80, 90, 90])
@@ -57,7 +59,8 @@ struct ArchiveWriterTests {
             (id: UInt64(index * 3), content: withUnsafeBytes(of: index * 2_654_435_761) { Array($0) })
         }
         let archive = try Self.archive(tiles)
-        #expect(archive.rootRange.upperBound <= 16_384 && archive.rootRange.lowerBound == 127)
+        #expect(archive.rootRange.upperBound <= 16_384)
+        #expect(archive.rootRange.lowerBound == 127)
         #expect((archive.leavesLength == 0) == (count < 5000))
         #expect(archive.tilesRange.lowerBound == 16_384)
         let found = try archive.tiles()

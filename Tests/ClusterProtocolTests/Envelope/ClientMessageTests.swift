@@ -101,31 +101,37 @@ import Testing
         #expect(open == .open(CallRequest(id: 1, method: "b", params: ["x": .number(2)], paramsBytes: 13)))
     }
 
-    @Test("cached names match only themselves")
-    func cachedNamesMatchExactly() throws {
-        let names = MethodNames()
-        let parser = JSONParser()
-        // More than are kept, some alike, some escaped, one too long to be kept, and again.
-        let texts = [
-            "a/b", "a/c", #"\u0061/b"#, "", "a/bc", "é", "e\u{301}", #"\""#,
-            String(repeating: "x", count: 300),
-        ]
-        for _ in 0..<3 {
-            for text in texts {
-                let bytes = Array(#"{"id":1,"method":"\#(text)"}"#.utf8)
-                let (plain, kept) = try bytes.withUnsafeBytes { bytes in
-                    (
-                        try ClientMessage.read(bytes, parser: parser),
-                        try ClientMessage.read(bytes, parser: parser, names: names)
-                    )
-                }
-                guard case .open(let first) = plain, case .open(let second) = kept else {
-                    Issue.record("no call")
-                    return
-                }
-                #expect(first.method.utf8.elementsEqual(second.method.utf8))
+    @Test("names of methods match exactly")
+    func namesMatchExactly() throws {
+        let declared = MethodDeclaration.getTile.fullName
+        for (text, name) in [
+            (declared, declared), (#"\u0063"# + declared.dropFirst(), declared),
+            (declared + "s", declared + "s"),
+            ("", ""), ("é", "é"), ("e\u{301}", "e\u{301}"), (#"\""#, "\""),
+        ] {
+            guard case .open(let request) = try read(#"{"id":1,"method":"\#(text)"}"#) else {
+                Issue.record("no call")
+                return
             }
+            #expect(request.method.utf8.elementsEqual(name.utf8), "\(text)")
         }
+    }
+
+    @Test(
+        "a rejected message has an error with its id",
+        arguments: [
+            (#"{"id":3,"method":"m","params":{"x":DEEP}}"#, 3, true),
+            (#" { "params":DEEP , "id" : 3 } "#, 3, false),
+            (#"{"id":1e400,"method":DEEP}"#, nil, false), (#"{"id":0,"x":DEEP}"#, nil, false),
+            (#"{"id":3,"x":DEEP}{"#, nil, false), (#"[DEEP]"#, nil, false),
+            (#"{"id":3,"x":DEEP"#, nil, false),
+        ] as [(String, Int64?, Bool)])
+    func rejectedMessageHasId(_ text: String, _ id: Int64?, _ isOpening: Bool) {
+        let deep = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
+        let failure = failure(text.replacing("DEEP", with: deep))
+        #expect(failure?.error.code == .invalidArgument)
+        #expect(failure?.id == id)
+        #expect(failure?.isOpening == isOpening)
     }
 
     @Test("members of later versions are ignored")

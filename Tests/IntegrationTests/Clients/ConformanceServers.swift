@@ -4,8 +4,7 @@ import TestSupport
 
 /// What the conformance cases need: a daemon, and the servers that follow their scripts.
 final class ConformanceServers {
-    private static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+    private static let package = Repository.root.path
     static let clients = package + "/clients"
     static let examples = package + "/Examples"
     static let cases = clients + "/conformance/cases.json"

@@ -104,7 +104,7 @@ struct SwiftConformanceRunner {
 
         private func method(_ call: JSONValue) -> String { call["method"]?.asString ?? "" }
 
-        private func params(_ call: JSONValue) -> JSONObject { call["params"]?.asObject ?? [:] }
+        private func params(_ call: JSONValue) -> CallParams { CallParams(call["params"]?.asObject ?? [:]) }
 
         private func options(_ call: JSONValue) -> CallOptions {
             CallOptions(timeout: call["timeoutMs"]?.asInteger.map { .milliseconds($0) })

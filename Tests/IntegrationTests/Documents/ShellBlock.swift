@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TestSupport
 
 /// A block of a document that readers paste into a shell, or a session with prompts and output.
 struct ShellBlock {
@@ -8,8 +9,7 @@ struct ShellBlock {
     /// Whether commands have a prompt before them, and their output behind them.
     let isSession: Bool
 
-    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    static let root = Repository.root
 
     /// All documents, by their paths in the project.
     static func pages() throws -> [String] {

@@ -12,8 +12,7 @@ struct ReplicaExampleTests {
 
     @Test("the map keeps working", .enabled(if: hasNginx, "needs nginx: apt-get install nginx-light"))
     func theMapKeepsWorking() throws {
-        let example = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../Examples/replicas/run").standardized.path
+        let example = Repository.root.appending(path: "Examples/replicas/run").path
         let result = try DaemonProcess.run(
             example,
             ["--seconds", "1", "--pause", "0.3", "--rows", "1500", "--programs", DaemonProcess.products.path])

@@ -15,17 +15,17 @@ package final class WatchJob: @unchecked Sendable {
     private let filter: QueryFilter?
     private let query: ClustersQuery
     /// What the client has; after the run, what it will have.
-    package private(set) var table: WatchTable
+    package private(set) var shown: ShownMarkers
     package private(set) var bytes = ByteWriter(capacity: 64)
     package private(set) var error: RPCError?
 
     package init(
-        _ revision: Revision, _ filter: QueryFilter?, _ query: ClustersQuery, from table: WatchTable
+        _ revision: Revision, _ filter: QueryFilter?, _ query: ClustersQuery, from shown: ShownMarkers
     ) {
         self.revision = revision
         self.filter = filter
         self.query = query
-        self.table = table
+        self.shown = shown
     }
 
     /// Whether the loop's thread may run it.
@@ -33,24 +33,16 @@ package final class WatchJob: @unchecked Sendable {
         guard revision.isAtHand, let view = revision.readyView(filter, zoom: query.zoom),
             query.output.include.isDisjoint(with: .costly)
         else { return false }
-        if case .transitions = table, !revision.isReadyToName { return false }
+        if shown.hasTransitions, !revision.isReadyToName { return false }
         let expected = min(view.expectedNodes(in: query.box, zoom: query.zoom), query.limit ?? .max)
-        return expected + table.count <= ShortListing.features
+        return expected + shown.count <= ShortListing.features
     }
 
     package func run(_ call: CallContext, into bytes: inout ByteWriter) throws(RPCError) {
-        table = try answering(call) { () throws(SourceError) -> WatchTable in
+        shown = try answering(call) { () throws(SourceError) -> ShownMarkers in
             let view = try revision.view(filter, zoom: query.zoom, call.cancellation)
-            switch table {
-            case .markers(let table):
-                return .markers(
-                    try revision.writeChange(
-                        from: table, to: query, of: view, into: &bytes, call.cancellation))
-            case .transitions(let shown):
-                return .transitions(
-                    try revision.writeTransitions(
-                        from: shown, to: query, of: view, into: &bytes, call.cancellation))
-            }
+            return try revision.writeChange(
+                from: shown, to: query, of: view, into: &bytes, call.cancellation)
         }
     }
 
@@ -63,26 +55,6 @@ package final class WatchJob: @unchecked Sendable {
             }
         } catch { self.error = error }
         bytes.liftLimit()
-    }
-}
-
-/// The features that the client of a watched viewport has.
-package enum WatchTable: Sendable {
-    /// Markers identified by what they show.
-    case markers(MarkerTable)
-    /// Markers identified by the feature from which they grew.
-    case transitions(ShownMarkers)
-
-    /// What a client has before the first item.
-    package init(hasTransitions: Bool) {
-        self = hasTransitions ? .transitions(ShownMarkers()) : .markers(MarkerTable())
-    }
-
-    package var count: Int {
-        switch self {
-        case .markers(let table): table.count
-        case .transitions(let shown): shown.count
-        }
     }
 }
 

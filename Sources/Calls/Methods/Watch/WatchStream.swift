@@ -74,7 +74,7 @@ final class WatchStream: ServerStream {
     private var observation: SourceObservation?
     private let hasNews = Signal()
     /// What the client has.
-    private var table: WatchTable
+    private var shown: ShownMarkers
     private let budget: WatchBudget
     private var shownRevision: UInt64?
     private var hasMoved = true
@@ -100,7 +100,7 @@ final class WatchStream: ServerStream {
         filter = watch.filter
         asked = watch.revision
         query = watch.query
-        table = WatchTable(hasTransitions: watch.hasTransitions)
+        shown = ShownMarkers(hasTransitions: watch.hasTransitions)
         pace = Pace(rate: watch.rate)
         self.call = call
         self.output = output
@@ -127,8 +127,8 @@ final class WatchStream: ServerStream {
     func ended() {
         work = .none
         observation = nil
-        budget.giveBack(table.count, of: call.share)
-        table = WatchTable(hasTransitions: false)
+        budget.giveBack(shown.count, of: call.share)
+        shown = ShownMarkers(hasTransitions: false)
     }
 
     func next(into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
@@ -170,8 +170,8 @@ final class WatchStream: ServerStream {
     private func adopt(_ job: WatchJob) throws(RPCError) {
         // The change just written may come from text or an index that turned out to be damaged.
         try answering { () throws(SourceError) in try source.checkIntact(job.revision) }
-        try budget.change(from: table.count, to: job.table.count, of: call.share)
-        table = job.table
+        try budget.change(from: shown.count, to: job.shown.count, of: call.share)
+        shown = job.shown
     }
 
     private func isOvertaken(_ job: WatchJob) -> Bool {
@@ -182,7 +182,7 @@ final class WatchStream: ServerStream {
     private func show(_ revision: Revision, into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
         hasMoved = false
         shownRevision = revision.number
-        let job = WatchJob(revision, filter, query, from: table)
+        let job = WatchJob(revision, filter, query, from: shown)
         if job.isQuick {
             try job.run(call, into: &bytes)
             try adopt(job)
