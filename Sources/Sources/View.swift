@@ -22,7 +22,7 @@ public final class View: Sendable {
     package let partitions: [JSONValue]
     /// Errors in aggregated properties by message, with their counts.
     package let propertyErrors: [PropertyError]
-    /// Advice about the filter, if nothing passes it: sentences that say what to do.
+    /// Advice about the filter, if nothing passes it or it is probably not what was meant: sentences that say what to do.
     package let warnings: [String]
     /// Numbers that do not follow from the index; nil unless the view is an overview's.
     package let numbers: OverviewNumbers?
@@ -55,6 +55,13 @@ public final class View: Sendable {
 
     /// The same view with an index of the same contents that lies elsewhere. Must be called before the view is published.
     func with(_ index: ClusterIndex) -> View {
+        View(
+            index: index, members: members, order: order, bounds: bounds, aggregates: aggregates,
+            partitions: partitions, propertyErrors: propertyErrors, warnings: warnings, numbers: numbers)
+    }
+
+    /// The same view with advice about the filter that all its points pass.
+    func with(warnings: [String]) -> View {
         View(
             index: index, members: members, order: order, bounds: bounds, aggregates: aggregates,
             partitions: partitions, propertyErrors: propertyErrors, warnings: warnings, numbers: numbers)
