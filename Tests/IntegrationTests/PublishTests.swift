@@ -44,7 +44,7 @@ struct PublishTests {
 
     @Test("come with a page and its files, which replace others only if asked to")
     func page() throws {
-        let folder = NSTemporaryDirectory() + "clusterd-publish-" + UUID().uuidString.prefix(8)
+        let folder = NSTemporaryDirectory() + "clusterd-publish-é-" + UUID().uuidString.prefix(8)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let arguments = [

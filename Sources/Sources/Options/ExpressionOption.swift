@@ -36,7 +36,7 @@ package enum ExpressionOption {
                 throw invalid(error, path: path)
             }
             let explained = ExpressionError(
-                key: first.key, message: "\(first.message) The older filter that this is means \(meant).")
+                key: first.key, message: "\(first.message) As an expression, this older filter is \(meant).")
             throw .invalidExpression(path: path, errors: [explained] + error.errors.dropFirst())
         }
     }

@@ -40,14 +40,14 @@ struct ArchivePage {
 
     /// Writes the page and its files.
     func write() throws {
-        let place = "\(folder)/\(manifest["folder"]?.asString ?? "map")"
-        for name in Self.names(manifest["files"]) { try copy("\(files)/\(name)", to: "\(place)/\(name)") }
+        let assets = "\(folder)/\(manifest["folder"]?.asString ?? "map")"
+        for name in Self.names(manifest["files"]) { try copy("\(files)/\(name)", to: "\(assets)/\(name)") }
         for name in Self.names(manifest["leaflet"]) {
-            try copy("\(leaflet)/\(name)", to: "\(place)/leaflet/\(name)")
+            try copy("\(leaflet)/\(name)", to: "\(assets)/leaflet/\(name)")
         }
         let page = try SmallFile.read("\(files)/\(manifest["page"]?.asString ?? "")")
-        let name = String(archive.dropFirst(folder.utf8.count + 1))
-        let text = page.replacing("content=\"ARCHIVE\"", with: "content=\"\(Self.address(of: name))\"")
+        let address = Self.address(of: name(archive))
+        let text = page.replacing("content=\"ARCHIVE\"", with: "content=\"\(address)\"")
         try OutputFile.write(Array(text.utf8), to: path)
     }
 
@@ -55,13 +55,18 @@ struct ArchivePage {
 
     private func copy(_ source: String, to target: String) throws {
         var directory = folder
-        for part in target.dropFirst(folder.utf8.count + 1).split(separator: "/").dropLast() {
+        for part in name(target).split(separator: "/").dropLast() {
             directory += "/" + part
             guard mkdir(directory, 0o777) == 0 || errno == EEXIST else {
                 throw Failure(message: "\(directory): \(String(cString: strerror(errno)))")
             }
         }
         try OutputFile.write(SmallFile.bytes(source), to: target)
+    }
+
+    /// The path of a file relative to the page.
+    private func name(_ path: String) -> String {
+        String(decoding: path.utf8.dropFirst(folder.utf8.count + 1), as: UTF8.self)
     }
 
     /// A file's name as an address relative to the page.
