@@ -34,7 +34,8 @@ const scaleBar = L.control.scale({ position: "bottomright", imperial: false });
 const page = { source: "", filter: "", revision: undefined, watch: undefined, queries: undefined, sources: [], facts: [], last: undefined };
 
 // A small screen has no room for the legend unless somebody asks for it.
-if (matchMedia("(max-width: 640px)").matches) element("legend").open = false;
+const smallScreen = matchMedia("(max-width: 640px)");
+if (smallScreen.matches) element("legend").open = false;
 
 // MARK: Markers
 
@@ -96,6 +97,26 @@ function inspect(marker) {
     panel.show({ feature, key, zoom: viewport(map).zoom, revision: page.revision, queries: page.queries });
     markers.select(key);
     hull.show(marker, page.queries, viewport(map).zoom, page.revision);
+    uncover(marker.latLng);
+}
+
+/** How near to the panel a position may be, in pixels: most of a circle is then in sight. */
+const roomBesidePanel = 60;
+/** How much of a small screen's map the panel takes at most; see panels.css. */
+const panelShare = 0.55;
+
+/** Moves the map so that the panel does not hide what it is about. */
+function uncover(place) {
+    const size = map.getSize();
+    const { x, y } = map.latLngToContainerPoint(place);
+    const panelWidth = element("details").offsetWidth;
+    if (panelWidth < 0.8 * size.x) {
+        const free = size.x - panelWidth - 10;
+        if (x > free - roomBesidePanel) map.panBy([x - free / 2, 0]);
+    } else {
+        const free = size.y * (1 - panelShare);
+        if (y > free - roomBesidePanel) map.panBy([0, y - free / 2]);
+    }
 }
 
 /** Inspects the circle that was last chosen or looked at, or the largest. */
@@ -138,9 +159,12 @@ async function goTo(feature) {
         zoom = Math.max(map.getZoom(), Math.min(located.standsAloneFrom ?? 17, 17));
     }
     history.pushState(null, "", location.href);
-    map.setView(latLng(map, feature.geometry.coordinates), zoom);
+    const place = latLng(map, feature.geometry.coordinates);
     panel.show({ feature, zoom, revision: page.revision, queries: page.queries });
-    ring.setLatLng(latLng(map, feature.geometry.coordinates)).addTo(map);
+    // In the middle of what the panel leaves free.
+    const aside = smallScreen.matches ? [0, (panelShare * map.getSize().y) / 2] : [element("details").offsetWidth / 2, 0];
+    map.setView(map.unproject(map.project(place, zoom).add(aside), zoom), zoom);
+    ring.setLatLng(place).addTo(map);
 }
 
 map.setView([20, 0], 1);
@@ -445,6 +469,11 @@ async function applyFilter(filter) {
     showFilterAdvice(answer.warnings ?? []);
     page.filter = filter;
     filterForm.set(filter);
+    // What is applied stands above the map; the form would hide half of it.
+    if (smallScreen.matches) {
+        showFilter(false);
+        element("filter-open").focus();
+    }
     remember(true);
     startWatch();
     return true;
@@ -463,6 +492,7 @@ const table = new Table(element("table"), {
     read: (limit) => page.queries.points(viewport(map).bbox, limit),
     inView: () => markers.countShown().all,
     name: () => page.source,
+    names: () => page.facts.map(({ name }) => name),
     onOpen: (feature) => {
         panel.show({ feature, zoom: map.getZoom(), revision: page.revision, queries: page.queries });
         showPlace(feature);

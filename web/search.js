@@ -6,6 +6,8 @@ import { namingProperty } from "./facts.js";
 import { nameOf } from "./marker.js";
 
 const mostResults = 20;
+/** After how many milliseconds without an answer the page says that it searches. */
+const patience = 400;
 const mostProperties = 8;
 /** The texts of a property that are asked for by name: an address has room for 8 KiB in all. */
 const addressBytes = 800;
@@ -69,6 +71,7 @@ export class Search {
     }
 
     searchSoon() {
+        this.opensFirst = false;
         clearTimeout(this.timer);
         this.timer = setTimeout(() => this.search(), 300);
     }
@@ -80,17 +83,26 @@ export class Search {
         const facts = this.page.facts();
         const filter = searchFilter(facts, text, this.page.filter());
         if (!filter) return this.show([make("li", { className: "note" }, "The source has no texts to look in.")]);
+        this.isAsking = true;
+        setTimeout(() => {
+            if (call === this.call && this.isAsking) this.show([make("li", { className: "note" }, "Searching…")]);
+        }, patience);
         try {
             const { features, truncated } = await this.page.points(JSON.stringify(filter), 200);
             if (call !== this.call) return;
+            this.isAsking = false;
             const naming = namingProperty(facts)?.name;
             const order = ranked(features, text, naming);
             const items = order.slice(0, mostResults).map((feature) => make("li", {}, this.item(feature, text, naming)));
             if (!items.length) items.push(make("li", { className: "note" }, `Nothing contains “${text}”.`));
             if (truncated || order.length > mostResults) items.push(make("li", { className: "note" }, "More were found: write more of the name."));
             this.show(items);
+            if (this.opensFirst) items[0].querySelector("button")?.click();
+            this.opensFirst = false;
         } catch (error) {
-            if (call === this.call) this.show([make("li", { className: "note" }, error.message)]);
+            if (call !== this.call) return;
+            this.isAsking = false;
+            this.show([make("li", { className: "note" }, error.message)]);
         }
     }
 
@@ -122,8 +134,10 @@ export class Search {
             (next < 0 ? this.input : items[Math.min(next, items.length - 1)])?.focus();
         } else if (event.key === "Enter" && event.target === this.input) {
             event.preventDefault();
-            if (items.length && !this.results.hidden) items[0].click();
-            else this.search();
+            clearTimeout(this.timer);
+            this.opensFirst = this.isAsking || !items.length || this.results.hidden;
+            if (!this.opensFirst) items[0].click();
+            else if (!this.isAsking) this.search();
         } else if (event.key === "Escape") {
             event.stopPropagation();
             this.hide();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A property's value as elements: text, links and pictures. Nothing in it is ever read as HTML or run.
 import { make } from "./dom.js";
+import { count } from "./numbers.js";
 
 const linkPattern = /^(https?:\/\/[^\s<>"]+|mailto:[^\s<>"]+)$/i;
 const picturePattern = /\.(png|jpe?g|gif|webp|avif|svg)(?:[?#].*)?$/i;
@@ -32,7 +33,8 @@ function textValue(text) {
     return make("span", {}, text);
 }
 
-const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 6 });
+/** Of four digits none are grouped, since many such numbers are years. */
+export const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 6, useGrouping: "min2" });
 
 /** @param {any} value of JSON */
 export function valueElement(value) {
@@ -58,7 +60,7 @@ export function bars(entries, colourOf = () => undefined) {
         bar.style.width = `${share}%`;
         const colour = colourOf(name);
         if (colour) bar.style.background = colour;
-        const text = `${grouped.format(number)} (${share < 1 ? share.toFixed(1) : Math.round(share)} %)`;
+        const text = `${count(number)} (${share < 1 ? share.toFixed(1) : Math.round(share)} %)`;
         list.append(make("li", {}, make("span", { className: "bar-name" }, name === null ? "none" : name === "" ? "(empty)" : name), make("span", { className: "bar-count" }, text), bar));
     }
     return list;

@@ -272,7 +272,7 @@ public final class Daemon {
             log.write(.notice, "the configuration is reloaded")
             serverStatus.reloaded(ServerStatus.Reload(time: Timestamp.now.text, error: nil))
         } catch {
-            log.write(.error, "the configuration is unchanged: \(error.description)")
+            for line in error.lines { log.write(.error, "the configuration is unchanged: \(line)") }
             serverStatus.reloaded(
                 ServerStatus.Reload(time: Timestamp.now.text, error: error.description))
         }

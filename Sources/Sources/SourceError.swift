@@ -11,7 +11,8 @@ public enum SourceError: Error, Sendable, Equatable {
     /// An expression does not compile. The path names the param; each error has its own path within it.
     case invalidExpression(path: String, errors: [ExpressionError])
     case sourceExists(SourceName)
-    case sourceNotFound(SourceName)
+    /// There is no source of this name; perhaps another was meant.
+    case sourceNotFound(SourceName, meant: SourceName? = nil)
     case clusterNotFound(Int64)
     case featureNotFound(String)
     /// The source's current revision is not the one that the caller asked for.
@@ -24,8 +25,8 @@ public enum SourceError: Error, Sendable, Equatable {
     case unreadableInput(String)
     /// The import has no valid feature and would replace data with nothing. The message says what was found.
     case emptyImport(String)
-    /// The file is not in a directory that may be read from, or is not a regular file.
-    case forbiddenFile
+    /// The file is not in one of these directories, or is not a regular file.
+    case forbiddenFile(below: [String])
     /// The file does not exist in any directory that may be read from.
     case missingFile(String)
     /// Evaluating a filter exceeds the limit of steps for all features together.
@@ -59,7 +60,8 @@ extension SourceError: CustomStringConvertible {
         case .invalidExpression(let path, let errors): Self.describe(path, errors)
         case .sourceExists(let name):
             "a source '\(name)' already exists; delete it first or choose another name"
-        case .sourceNotFound(let name): "there is no source '\(name)'"
+        case .sourceNotFound(let name, let meant):
+            "there is no source '\(name)'" + (meant.map { ": did you mean '\($0)'?" } ?? "")
         case .clusterNotFound(let id):
             "there is no cluster \(id) in this source's current data"
         case .featureNotFound(let id): "no feature has the id \(id)"
@@ -78,8 +80,10 @@ extension SourceError: CustomStringConvertible {
             "the source '\(name)' is unavailable: \(message). Its files are unchanged, and the daemon tries again every few seconds"
         case .otherFormat(_, let message): message
         case .badFeature(_, _, let message, _): message
-        case .forbiddenFile:
+        case .forbiddenFile(let directories):
             "the file may not be read: it has to be a regular file below one of the daemon's import directories"
+                + (directories.isEmpty
+                    ? ", and it has none (--import-dir)" : ": " + directories.joined(separator: ", "))
         case .missingFile(let path): "there is no file '\(path)'"
         case .followsTable(let name, let table, let advice):
             "the source '\(name)' follows \(table) and is read only: \(advice.rawValue)"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import GeoJSON
 import SourceStorage
 import Synchronization
 import SystemSupport
@@ -109,9 +110,20 @@ public final class SourceRegistry: Sendable {
 
     /// The source of this name. Throws `sourceNotFound` if there is none.
     public func source(_ name: SourceName) throws(SourceError) -> Source {
-        guard let source = sources.withLock({ $0[name] }) else { throw .sourceNotFound(name) }
+        guard let source = sources.withLock({ $0[name] }) else {
+            throw .sourceNotFound(name, meant: similar(to: name))
+        }
         return source
     }
+
+    /// The source whose name is most similar; nil if none of the first ones is similar.
+    private func similar(to name: SourceName) -> SourceName? {
+        let names = sources.withLock { $0.keys.prefix(Self.mostCompared).map(\.text) }
+        return PropertyNames.nearest(to: name.text, among: names.sorted()).flatMap { SourceName($0) }
+    }
+
+    /// The most names to compare with one that is unknown, since that happens on the loop's thread.
+    private static let mostCompared = 64
 
     /// Deletes a source. Running queries finish with the data they began with; running changes fail.
     ///

@@ -22,7 +22,7 @@ public final class View: Sendable {
     package let partitions: [JSONValue]
     /// Errors in aggregated properties by message, with their counts.
     package let propertyErrors: [PropertyError]
-    /// Advice about the filter, if nothing passes it: sentences that say what to do.
+    /// Advice about the filter, if nothing passes it or it is probably not what was meant: sentences that say what to do.
     package let warnings: [String]
     /// What the writers of answers cache for the view.
     package let cache = ViewCacheSlot()
@@ -48,6 +48,13 @@ public final class View: Sendable {
 
     /// Holds the claim of the view's memory while the view exists.
     func hold(_ claim: MemoryClaim) { self.claim.withLock { $0 = claim } }
+
+    /// The same view with advice about the filter that all its points pass.
+    func with(warnings: [String]) -> View {
+        View(
+            index: index, members: members, order: order, bounds: bounds, aggregates: aggregates,
+            partitions: partitions, propertyErrors: propertyErrors, warnings: warnings)
+    }
 
     /// The row of a point's feature in the store.
     package func feature(of point: PointIndex) -> Int {

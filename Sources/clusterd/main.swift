@@ -32,7 +32,7 @@ if let name = arguments.string("print"), let text = PrintedText(rawValue: name) 
 }
 let configuration: Configuration
 do throws(Configuration.Problem) { configuration = try configure(arguments) } catch {
-    fail(error.description, status: 2)
+    fail(error.lines.joined(separator: "\nclusterd: "), status: 2)
 }
 if arguments.has("check-config") {
     for warning in configuration.warnings { Launch.writeToStandardError("clusterd: warning: \(warning)\n") }

@@ -519,6 +519,31 @@ def panel(scene):
         client.call("SourceService/DeleteSource", source="shops")
 
 
+def uncovered(scene):
+    """A panel never hides the circle that it is about; on a phone an applied filter's form makes room for the map."""
+    for size, edge in ((DESKTOP, "x"), (PHONE, "y")):
+        page = scene.open("/?source=cities#3/48/10", size)
+        wait_for_view(scene, page, "cities", "circles")
+        page.wait("document.getAnimations().length === 0", "everything is at rest")
+        # The marker nearest to where the panel will be.
+        page.evaluate(f"""{MARKERS}.filter((marker) => {{ const box = marker.getBoundingClientRect();
+            return marker.textContent === "" && box.left > 0 && box.right < innerWidth && box.bottom < innerHeight && box.top > 150; }})
+            .sort((one, other) => other.getBoundingClientRect().{edge} - one.getBoundingClientRect().{edge})[0].focus()""")
+        page.key("Enter")
+        page.wait("Boolean(document.querySelector('.marker.selected'))", "the marker is selected")
+        page.wait("""(() => { const panel = document.getElementById("details").getBoundingClientRect();
+            const box = document.querySelector(".marker.selected").getBoundingClientRect();
+            const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+            return panel.width && !(x > panel.left && x < panel.right && y > panel.top && y < panel.bottom); })()""", "the panel is beside its circle")
+        page.key("Escape")
+        apply_expression(page, '[">",["get","population"],5000000]')
+        page.wait("!document.getElementById('filter-chips').hidden", "the filter is applied")
+        is_open = page.evaluate("!document.getElementById('filter-form').hidden")
+        check(is_open == (size == DESKTOP), f"the form is open: {is_open}")
+        scene.check_page(page)
+        page.close()
+
+
 def apply_expression(page, text):
     page.evaluate("document.getElementById('filter-form').hidden && document.getElementById('filter-open').click()")
     page.evaluate("document.getElementById('filter-mode').checked || document.getElementById('filter-mode').click()")
@@ -654,6 +679,11 @@ def search(scene):
     page.evaluate("document.getElementById('search').select()")
     page.write("no such place")
     page.wait("document.getElementById('search-results').innerText.includes('Nothing contains')", "nothing found")
+    # Enter before the answer is there leads to the first that is found.
+    page.evaluate("document.getElementById('search').select()")
+    page.write("lisbon")
+    page.key("Enter")
+    page.wait("document.getElementById('details').innerText.startsWith('Lisbon')", "Lisbon's panel")
     page.browser.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"], origin=scene.base)
     page.evaluate("document.getElementById('link').click()")
     page.wait("!document.getElementById('toast').hidden", "the link is copied or shown")
@@ -751,7 +781,7 @@ window.WebSocket = class {
 };
 """
 
-SCENARIOS = (circles, click, hover, filter, live, gone, address, framed, themes, sizes, keyboard, fan, plane, motion, panel, conditions, colours, table, search, ground, room, frames)
+SCENARIOS = (circles, click, hover, filter, live, gone, address, framed, themes, sizes, keyboard, fan, plane, motion, panel, conditions, colours, table, search, ground, room, uncovered, frames)
 
 
 def main():

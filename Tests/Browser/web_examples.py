@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Opens the examples of Examples/web in a real browser and compares what they show with GetClusters.
 
-    python3 web_examples.py maplibre|leaflet|openlayers|deckgl|pmtiles|published ADDRESS
+    python3 web_examples.py maplibre|leaflet|openlayers|deckgl|pmtiles ADDRESS
+    python3 web_examples.py published ADDRESS FOLDER
 
 ADDRESS is the daemon's, which has the source `cities`, its archive `cities.pmtiles` and `"origins": ["*"]`. The libraries come from
 this machine: Leaflet from Debian's libjs-leaflet, the others from PyPI's wheels `maplibre`, `openlayers` and `pydeck`, which scripts/test puts into
-.build/test-python. `published` is the page beside an archive. Exits with 77 if the library is not there.
+.build/test-python. FOLDER has what publish --page wrote. Exits with 77 if the library is not there.
 """
-import functools, http.server, importlib.machinery, importlib.util, json, math, os, shutil, sys, tempfile, threading
+import functools, http.server, importlib.machinery, importlib.util, json, math, os, sys, threading
 import urllib.parse, urllib.request
 
 from devtools import Browser, Failure
@@ -250,21 +251,8 @@ def leaflet(daemon, address, browser):
 
 
 def published(daemon, folder, browser):
-    """The page beside an archive, on a web server without range requests: circles, counts, clicks, panels, legend, ground."""
-    with open(f"{ROOT}/web/published.json", encoding="utf-8") as file:
-        listed = json.load(file)
-    places = {name: f"{ROOT}/web/{name}" for name in listed["files"]}
-    places.update({f"leaflet/{name}": f"/usr/share/javascript/leaflet/{name}" for name in listed["leaflet"]})
-    for name, place in places.items():
-        target = f"{folder}/{listed['folder']}/{name}"
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        shutil.copy(place, target)
-    with open(f"{ROOT}/web/{listed['page']}", encoding="utf-8") as file:
-        text = file.read().replace('content="ARCHIVE"', 'content="cities.pmtiles"')
-    with open(f"{folder}/index.html", "w", encoding="utf-8") as file:
-        file.write(text)
-    urllib.request.urlretrieve(f"{daemon}/archives/cities.pmtiles", f"{folder}/cities.pmtiles")
-
+    """The page that publish --page wrote into a folder, on a web server without range requests: circles, counts, clicks, panels,
+    legend, ground."""
     class Handler(http.server.SimpleHTTPRequestHandler):
         extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".js": "text/javascript"}
 
@@ -311,8 +299,8 @@ EXAMPLES = {"maplibre": ("maplibre", maplibre), "leaflet": ("leaflet", leaflet),
 def main():
     example, daemon = sys.argv[1], sys.argv[2].rstrip("/")
     if example == "published":
-        with tempfile.TemporaryDirectory() as folder, Browser(*FLAGS) as browser:
-            return published(daemon, folder, browser)
+        with Browser(*FLAGS) as browser:
+            return published(daemon, sys.argv[3], browser)
     library, check = EXAMPLES[example]
     address = serve(example, library, daemon)
     with Browser(*FLAGS) as browser:

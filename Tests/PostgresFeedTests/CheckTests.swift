@@ -71,6 +71,31 @@ struct CheckTests {
         }
     }
 
+    @Test("A unique column is proposed as the id before a new one")
+    func uniqueColumn() throws {
+        let server = try PostgresServer.shared()
+        let database = try server.makeDatabase()
+        try server.sql(
+            """
+            CREATE TABLE plain (code text UNIQUE, geom geometry(Point, 4326));
+            CREATE TABLE two (a int, b int, "Code" uuid UNIQUE, geom geometry(Point, 4326), PRIMARY KEY (a, b));
+            CREATE TABLE no (a int, b float8 UNIQUE, c int, geom geometry(Point, 4326), UNIQUE (a, c));
+            """, in: database)
+        func key(_ table: String) throws -> TableProblem? {
+            try check(server, database, table).problems.first { $0.kind == .key }
+        }
+        #expect(
+            try key("plain")?.message.hasSuffix("column code is unique: name it as \"id\" (--id code)")
+                == true)
+        #expect(
+            try key("two")?.message.hasSuffix("column \"Code\" is unique: name it as \"id\" (--id Code)")
+                == true)
+        #expect(try key("plain")?.sql == [])
+        #expect(try key("no")?.sql.first?.contains("ADD COLUMN") == true)
+        let named = try check(server, database, "plain") { $0.id = "code" }
+        #expect(named.problems.map(\.kind) == [.replicaIdentity])
+    }
+
     @Test(
         "A table that does not exist is reported with those of the same name in another letter case or schema"
     )

@@ -30,6 +30,21 @@ import Testing
         #expect(throws: SourceError.sourceNotFound(a)) { try registry.delete(a) }
     }
 
+    @Test("names the source that was probably meant")
+    func similarName() throws {
+        for text in ["cities", "towns"] { _ = try registry.create(name(text), options: SourceOptions()) }
+        let cities = try name("cities")
+        #expect(throws: SourceError.sourceNotFound(try name("citis"), meant: cities)) {
+            try registry.source(name("citis"))
+        }
+        #expect(throws: SourceError.sourceNotFound(try name("Cities"), meant: cities)) {
+            try registry.source(name("Cities"))
+        }
+        #expect(throws: SourceError.sourceNotFound(try name("rivers"))) {
+            try registry.source(name("rivers"))
+        }
+    }
+
     @Test("lists by name")
     func listsByName() throws {
         for text in ["b", "C", "a"] { _ = try registry.create(name(text), options: SourceOptions()) }

@@ -222,6 +222,12 @@ test("tables sort by kind, with what is missing last in both directions", () => 
   assert.deepEqual(sorted(true).slice(5).map((value) => value ?? null), [null, null]);
 });
 
+test("columns keep the order of the source's properties, whatever the first points lack", () => {
+  const features = [point({ z: 1, b: 2 }), point({ a: 3, z: 4 })];
+  const names = columnsOf(features, ["a", "b", "c"]).map(({ name }) => name);
+  assert.deepEqual(names.slice(0, 3), ["a", "b", "z"]);
+});
+
 test("CSV is quoted, and no text is a formula", () => {
   const features = [point({ name: 'a "b", c', note: "=1+1", n: -1 }, 7, [1.5, 2]), point({ list: [1] })];
   const columns = columnsOf(features);

@@ -149,6 +149,29 @@ import Testing
         #expect(text.contains("A/B       2  0.50 ms"))
     }
 
+    @Test("only statistics in milliseconds are durations")
+    func durationsOfStatistics() throws {
+        let value = try JSONReader.parse(#"{"http":{"eventStreams":2},"buildMs":1500}"#)
+        let text = StatsReport(value, before: nil, seconds: 0).text(width: nil, style: .plain)
+        #expect(text.contains("http.eventStreams  2\n"), "\(text)")
+        #expect(text.contains("buildMs            1.50 s"), "\(text)")
+    }
+
+    @Test("a large archive gets advice on a smaller one")
+    func sizeOfArchives() throws {
+        func estimate(_ mebibytes: [Int]) -> JSONValue {
+            let zooms = mebibytes.enumerated().map { zoom, size -> JSONValue in
+                ["zoom": .number(Double(zoom + 3)), "bytes": .number(Double(size << 20))]
+            }
+            return ["bytes": .number(Double(mebibytes.reduce(0, +) << 20)), "zooms": .array(zooms)]
+        }
+        #expect(PublishCommand.advice(estimate([1, 2, 20])) == nil)
+        #expect(
+            PublishCommand.advice(estimate([1, 5, 10, 97]))
+                == "the archive will have about 113 MiB; with --max-zoom 5 about 16.0 MiB")
+        #expect(PublishCommand.advice(estimate([40])) == "the archive will have about 40.0 MiB")
+    }
+
     @Test("a column that only later rows of statistics have comes after the one before it in these rows")
     func columnsOfStatistics() throws {
         let value = try JSONReader.parse(

@@ -171,6 +171,17 @@ func TestADaemonAnswers(t *testing.T) {
 	if err != nil || description.Accepted != 5000 {
 		t.Fatalf("%v %v", description, err)
 	}
+	// An import that breaks off leaves no new source behind, and an old one as it was.
+	broken := func() (Feature, error) { return Feature{}, io.ErrUnexpectedEOF }
+	for _, source := range []string{"go", "go-new"} {
+		_, err := client.ImportFeatures(ctx, source, broken, ImportOptions{SourceOptions: map[string]any{"radius": 60}})
+		if err != io.ErrUnexpectedEOF {
+			t.Errorf("a broken import of %s: %v", source, err)
+		}
+	}
+	if _, err := client.Source(ctx, "go-new"); CodeOf(err) != NotFound {
+		t.Errorf("the new source is left: %v", err)
+	}
 	count := 0
 	err = client.Features(ctx, "go", []any{"<", []any{"get", "n"}, 100}, func(Feature) error { count++; return nil })
 	if err != nil || count != 100 {

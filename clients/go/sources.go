@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"time"
 )
 
 // itemFeatures is how many features an item of an import has.
@@ -30,14 +31,21 @@ func (c *Client) CreateSource(ctx context.Context, source string, options map[st
 
 // EnsureSource makes a source, or gives the one that exists these options; nil leaves them.
 func (c *Client) EnsureSource(ctx context.Context, source string, options map[string]any) error {
-	_, err := c.CreateSource(ctx, source, options)
-	if CodeOf(err) == AlreadyExists {
-		err = nil
-		if options != nil {
-			_, err = c.UpdateOptions(ctx, source, options)
-		}
-	}
+	_, err := c.ensure(ctx, source, options)
 	return err
+}
+
+// ensure returns whether the source is new.
+func (c *Client) ensure(ctx context.Context, source string, options map[string]any) (bool, error) {
+	_, err := c.CreateSource(ctx, source, options)
+	if CodeOf(err) != AlreadyExists {
+		return err == nil, err
+	}
+	if options == nil {
+		return false, nil
+	}
+	_, err = c.UpdateOptions(ctx, source, options)
+	return false, err
 }
 
 // ImportOptions say how features are imported. The zero value replaces all and rejects invalid features.
@@ -46,6 +54,8 @@ type ImportOptions struct {
 	Append bool
 	// SkipInvalid leaves out invalid features instead of failing.
 	SkipInvalid bool
+	// SourceOptions, if not nil, make the source as EnsureSource does. A new source is deleted again if the import fails.
+	SourceOptions map[string]any
 }
 
 // ImportFeatures imports the features that next returns until io.EOF: all or nothing.
@@ -59,10 +69,27 @@ func (c *Client) ImportFeatures(
 	if options.SkipInvalid {
 		params["onInvalid"] = "skip"
 	}
+	isNew := false
+	if options.SourceOptions != nil {
+		var err error
+		if isNew, err = c.ensure(ctx, source, options.SourceOptions); err != nil {
+			return nil, err
+		}
+	}
 	var description Description
 	items := func() (any, error) { return nextItem(next) }
-	return &description, c.SendAll(ctx, "SourceService/ImportFeatures", params, items, &description)
+	err := c.SendAll(ctx, "SourceService/ImportFeatures", params, items, &description)
+	if err != nil && isNew {
+		// The context may be what has ended the import.
+		cleanup, cancel := context.WithTimeout(context.Background(), cleanupTime)
+		defer cancel()
+		_ = c.DeleteSource(cleanup, source)
+	}
+	return &description, err
 }
+
+// cleanupTime is how long the deletion of a source may take whose import failed.
+const cleanupTime = 5 * time.Second
 
 func nextItem(next func() (Feature, error)) (any, error) {
 	var features []Feature

@@ -218,12 +218,15 @@ export class Client {
   viewport(source: string, query?: ClusterQuery, options?: ViewportOptions): Viewport;
 
   createSource(source: string, sourceOptions?: object, options?: CallOptions): Promise<Description>;
-  /** Makes a source, or gives the one that exists these options. */
-  ensureSource(source: string, sourceOptions?: object): Promise<void>;
-  /** Imports GeoJSON features: all or nothing. */
+  /** Makes a source, or gives the one that exists these options. Returns whether it is new. */
+  ensureSource(source: string, sourceOptions?: object): Promise<boolean>;
+  /**
+   * Imports GeoJSON features: all or nothing. With `sourceOptions` the source is made as by `ensureSource`, and a new one is deleted
+   * again if the import fails.
+   */
   importFeatures(
     source: string, features: Iterable<object> | AsyncIterable<object>,
-    how?: { mode?: "replace" | "append"; onInvalid?: "reject" | "skip" }, options?: CallOptions,
+    how?: { mode?: "replace" | "append"; onInvalid?: "reject" | "skip"; sourceOptions?: object }, options?: CallOptions,
   ): Promise<ImportAnswer>;
   /** All features of a source as they were sent, of one revision; over the socket in the source's order, over HTTP in none. */
   features(

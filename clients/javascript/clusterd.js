@@ -727,19 +727,30 @@ export class Client {
     return this.call("SourceService/CreateSource", { source, options: sourceOptions }, options);
   }
 
-  /** Makes a source, or gives the one that exists these options. */
+  /** Makes a source, or gives the one that exists these options. Returns whether it is new. */
   async ensureSource(source, sourceOptions) {
     try {
       await this.createSource(source, sourceOptions);
+      return true;
     } catch (error) {
       if (error.status !== "ALREADY_EXISTS") throw error;
       if (sourceOptions !== undefined) await this.updateOptions(source, sourceOptions);
+      return false;
     }
   }
 
-  /** Imports GeoJSON features from any iterable: all or nothing. `how`: mode, onInvalid. */
-  importFeatures(source, features, how = {}, options) {
-    return this.sendAll("SourceService/ImportFeatures", { ...how, source }, batches(features), options);
+  /**
+   * Imports GeoJSON features from any iterable: all or nothing. `how`: mode, onInvalid; with `sourceOptions` the source is made
+   * as by `ensureSource`, and a new one is deleted again if the import fails.
+   */
+  async importFeatures(source, features, { sourceOptions, ...how } = {}, options) {
+    const isNew = sourceOptions !== undefined && (await this.ensureSource(source, sourceOptions));
+    try {
+      return await this.sendAll("SourceService/ImportFeatures", { ...how, source }, batches(features), options);
+    } catch (error) {
+      if (isNew) await this.deleteSource(source).catch(() => {});
+      throw error;
+    }
   }
 
   /**

@@ -26,6 +26,7 @@ export const GroundLayer = L.GridLayer.extend({
 
     onAdd(map) {
         this.names = L.DomUtil.create("canvas", "town-names leaflet-zoom-hide", map.createPane("town-names"));
+        this.names.ariaHidden = "true";
         map.getPane("town-names").style.cssText = "z-index: 250; pointer-events: none";
         map.on("moveend zoomend resize", this.writeNames, this);
         L.GridLayer.prototype.onAdd.call(this, map);
@@ -47,6 +48,8 @@ export const GroundLayer = L.GridLayer.extend({
 
     createTile({ x, y, z }, done) {
         const tile = document.createElement("canvas");
+        // A picture of the ground says nothing to a screen reader.
+        tile.ariaHidden = "true";
         const zoom = z + this.options.zoomOffset;
         const size = { size: this.options.tileSize, ratio: ratio(), colours: colours() };
         paintTile(tile, this.tiles, zoom, x, y, size).then(() => done(undefined, tile), (error) => done(error, tile));

@@ -3,6 +3,7 @@
 import { button, make } from "../dom.js";
 import { clusterMembers } from "../facts.js";
 import { isCluster, nameOf } from "../marker.js";
+import { count } from "../numbers.js";
 import { positionText } from "../projection.js";
 import { valueElement } from "../values.js";
 import { areaText } from "./area.js";
@@ -69,7 +70,7 @@ export class Panel {
 
     point(feature) {
         const list = make("dl");
-        if (feature.id !== undefined) add(list, "id", feature.id);
+        if (feature.id !== undefined) add(list, "id", String(feature.id));
         add(list, "position", positionText(feature.geometry.coordinates));
         for (const [name, value] of Object.entries(feature.properties ?? {})) add(list, name, value);
         return list;
@@ -79,7 +80,7 @@ export class Panel {
         const { feature, queries, zoom, revision } = shown;
         const { properties } = feature;
         const list = make("dl");
-        add(list, "points", properties.point_count);
+        add(list, "points", count(properties.point_count));
         if (properties.point_weight !== undefined) add(list, "weight", properties.point_weight);
         if (properties.partition !== undefined) add(list, "partition", properties.partition);
         add(list, "centre", positionText(feature.geometry.coordinates));

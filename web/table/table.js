@@ -2,6 +2,7 @@
 // The table of the points in view: sorted by any column, and saved as a file.
 import { button, download, make } from "../dom.js";
 import { counted } from "../numbers.js";
+import { grouped } from "../values.js";
 import { cellText, columnsOf, comparison, csvOf, geoJSONOf } from "./text.js";
 
 /** As many points are read at most. */
@@ -12,7 +13,7 @@ const rowsAtOnce = 100;
 export class Table {
     /**
      * @param {HTMLElement} box
-     * @param {object} page read() gives the points in view with `truncated`, inView() their number, name() of the source,
+     * @param {object} page read() gives the points in view with `truncated`, inView() their number, name() of the source, names() of its properties,
      *   onOpen(feature), onClose()
      */
     constructor(box, page) {
@@ -70,7 +71,7 @@ export class Table {
         }
         if (call !== this.call || !this.isOpen) return;
         this.features = answer.features;
-        this.columns = columnsOf(this.features);
+        this.columns = columnsOf(this.features, this.page.names());
         const read = `${counted(this.features.length, "point")}`;
         this.note.textContent = answer.truncated ? `${read} of ${this.page.inView().toLocaleString("en")}: zoom in or filter for the others` : read;
         this.sort();
@@ -109,10 +110,10 @@ export class Table {
     }
 
     row(feature) {
-        const cells = this.columns.map(({ read }, index) => {
+        const cells = this.columns.map(({ read, isId }, index) => {
             const value = read(feature);
             const isNumber = typeof value === "number";
-            const text = isNumber ? value.toLocaleString("en", { maximumFractionDigits: 6 }) : cellText(value).slice(0, 300);
+            const text = isNumber && !isId ? grouped.format(value) : cellText(value).slice(0, 300);
             const content = index === 0 ? button(text || "–", () => this.page.onOpen(feature), { className: "open", title: "Show it on the map" }) : text;
             return make("td", { className: isNumber ? "number" : "" }, content);
         });

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Points as rows of a table, and as files. Pure.
 
-/** The columns of points: their properties, in the order in which they occur, then their positions. */
-export function columnsOf(features) {
-    const names = new Set();
+/**
+ * The columns of points: their properties, in the order of those that are known and then as they occur, then their positions.
+ * @param {string[]} known
+ */
+export function columnsOf(features, known = []) {
+    const found = new Set(features.flatMap(({ properties }) => Object.keys(properties ?? {})));
+    const names = new Set(known.filter((name) => found.has(name)));
     for (const { properties } of features) for (const name of Object.keys(properties ?? {})) names.add(name);
     const hasIds = features.some(({ id }) => id !== undefined);
     const columns = [...names].map((name) => ({ name, read: ({ properties }) => properties?.[name] }));
-    if (hasIds) columns.unshift({ name: names.has("id") ? "feature id" : "id", read: ({ id }) => id });
+    if (hasIds) columns.unshift({ name: names.has("id") ? "feature id" : "id", isId: true, read: ({ id }) => id });
     columns.push({ name: "longitude", read: ({ geometry }) => geometry.coordinates[0] });
     columns.push({ name: "latitude", read: ({ geometry }) => geometry.coordinates[1] });
     return columns;

@@ -46,6 +46,14 @@ public struct ArchiveSummary: Sendable, Equatable {
     public let revision: UInt64
 }
 
+/// How many tiles a zoom of an archive has, and about how many bytes they take.
+public struct ZoomEstimate: Sendable, Equatable {
+    public let zoom: Int
+    public let tiles: Int
+    /// Extrapolated from some of the tiles.
+    public let bytes: Int
+}
+
 /// The progress of writing an archive.
 public struct ArchiveProgress: Sendable, Equatable {
     /// Tiles written.
@@ -71,8 +79,8 @@ public struct ArchiveTarget: Sendable {
 public enum ArchiveError: Error {
     /// A file of that name exists, and `overwrite` is false.
     case fileExists(String)
-    /// The path is not in a directory that may be written to.
-    case forbidden
+    /// The path is not below one of these directories.
+    case forbidden(below: [String])
     /// The directory of the path does not exist.
     case missingDirectory(String)
     /// A directory has the file's name.

@@ -17,7 +17,7 @@ public struct ExportDirectories: Sendable {
     /// - Throws: `forbidden`; `missingDirectory`; `fileExists` unless it may be overwritten; `isDirectory`.
     public func target(_ path: String, overwrite: Bool) throws(ArchiveError) -> ArchiveTarget {
         guard !path.utf8.contains(0), path.utf8.count < Int(PATH_MAX), !path.utf8.isEmpty else {
-            throw .forbidden
+            throw .forbidden(below: roots)
         }
         var isMissing = false
         for root in roots {
@@ -31,7 +31,7 @@ public struct ExportDirectories: Sendable {
             let full = ([root] + below).joined(separator: "/")
             return ArchiveTarget(directory: directory, name: name, path: full, overwrites: overwrite)
         }
-        throw isMissing ? .missingDirectory(path) : .forbidden
+        throw isMissing ? .missingDirectory(path) : .forbidden(below: roots)
     }
 
     /// The names of the path from a root to a file; nil if the file is not below the root.

@@ -60,6 +60,31 @@ public struct TilePublication: Sendable {
             tiles: tileCount, bytes: size, zooms: request.zooms, bounds: bounds, revision: revision.number)
     }
 
+    /// The tiles of each zoom, and about how many bytes they take. Encodes at most 32 batches of each zoom and writes nothing.
+    public func estimate() throws(ArchiveError) -> [ZoomEstimate] {
+        var views = ArchiveViews(of: revision, filter, cancellation)
+        var zooms: [ZoomEstimate] = []
+        for zoom in request.zooms {
+            let view = try views.view(at: zoom)
+            let batches = try TileBatch.all(view.index, zooms: zoom...zoom, cancellation)
+            let step = (batches.count + Self.mostSampled - 1) / Self.mostSampled
+            let sample = stride(from: 0, to: batches.count, by: max(1, step)).map { batches[$0] }
+            let encoder = TileBatchEncoder(
+                revision: revision, view: view, request: request, cancellation: cancellation)
+            let encoded = try encode(sample, encoder) {}
+            let found = encoded.reduce((tiles: 0, bytes: 0)) {
+                ($0.tiles + $1.ids.count, $0.bytes + $1.bytes.count)
+            }
+            let tiles = step > 1 ? try countTiles(batches, view.index) : found.tiles
+            // An entry of a directory takes about four bytes once it is compressed.
+            let perTile = Double(found.bytes) / Double(max(1, found.tiles)) + 4
+            zooms.append(ZoomEstimate(zoom: zoom, tiles: tiles, bytes: Int(perTile * Double(tiles))))
+        }
+        return zooms
+    }
+
+    private static let mostSampled = 32
+
     private func complete(_ header: inout ArchiveHeader, _ bounds: Box?) {
         header.minimumZoom = request.zooms.lowerBound
         header.maximumZoom = request.zooms.upperBound

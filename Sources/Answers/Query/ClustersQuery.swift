@@ -44,3 +44,23 @@ extension FeatureOutput {
     /// How many features may be written between two checks for cancellation. Costly details read all points of a cluster.
     var checkInterval: Int { include.isDisjoint(with: .costly) ? 256 : 1 }
 }
+
+extension Box {
+    /// Advice about a box that shows nothing: its edges are probably in another order.
+    ///
+    /// - Parameter bounds: the extent of the source's points.
+    func warnings(bounds: Box?) -> [String] {
+        let order = "the order is [west, south, east, north]"
+        if south > north { return ["the box's south is above its north: \(order)"] }
+        let exchanged = Box(west: south, south: west, east: north, north: east)
+        guard let bounds, !meets(bounds), exchanged.meets(bounds) else { return [] }
+        return [
+            "the source has no points in the box, but it has with longitudes and latitudes exchanged: \(order)"
+        ]
+    }
+
+    private func meets(_ other: Box) -> Bool {
+        let isBeside = west > other.east || east < other.west
+        return !isBeside && south <= other.north && north >= other.south
+    }
+}

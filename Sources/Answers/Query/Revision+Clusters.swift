@@ -22,10 +22,8 @@ extension Revision {
         if query.limit != nil {
             bytes.append(isTruncated ? ",\"truncated\":true" : ",\"truncated\":false")
         }
-        let upsideDown = "the box's south is above its north: the order is [west, south, east, north]"
-        ImportOutcome.write(
-            warnings: query.box.south > query.box.north ? view.warnings + [upsideDown] : view.warnings,
-            into: &bytes)
+        let advice = nodes.isEmpty ? query.box.warnings(bounds: bounds) : []
+        ImportOutcome.write(warnings: view.warnings + advice, into: &bytes)
         endCollection(&bytes)
     }
 

@@ -20,11 +20,13 @@ struct PublishTiles: ServerStreamMethod {
         let settings = catalog.settings.values
         let request = try Self.request(params, target, catalog)
         let overwrite = try params.optionalBool("overwrite") ?? false
-        let path = try params.string("path")
+        let isEstimate = try params.optionalBool("estimate") ?? false
+        let path = isEstimate ? "" : try params.string("path")
         let directories = settings.exportDirectories
         // On the pool: directories may be on a disk that does not respond.
         let job = PublishTilesJob(
-            target: target, request: request, threads: settings.limits.buildThreads, call: call
+            target: target, request: request, isEstimate: isEstimate, threads: settings.limits.buildThreads,
+            call: call
         ) { () throws(ArchiveError) in try directories.target(path, overwrite: overwrite) }
         return PublishTilesStream(job, call, output)
     }
@@ -53,10 +55,11 @@ struct PublishTiles: ServerStreamMethod {
     }
 }
 
-/// Writes one archive, on the pool.
+/// Writes one archive, or estimates its size, on the pool.
 private final class PublishTilesJob: Sendable {
     private let target: QueryTarget
     private let request: ArchiveRequest
+    private let isEstimate: Bool
     private let open: @Sendable () throws(ArchiveError) -> ArchiveTarget
     private let threads: Int
     private let call: CallContext
@@ -64,16 +67,21 @@ private final class PublishTilesJob: Sendable {
 
     struct State: Sendable {
         var progress: ArchiveProgress?
-        /// The outcome, and the file's path.
-        var outcome: Result<(ArchiveSummary, path: String), RPCError>?
+        var outcome: Result<Outcome, RPCError>?
+    }
+
+    enum Outcome: Sendable {
+        case archive(ArchiveSummary, path: String)
+        case estimate([ZoomEstimate])
     }
 
     init(
-        target: QueryTarget, request: ArchiveRequest, threads: Int, call: CallContext,
+        target: QueryTarget, request: ArchiveRequest, isEstimate: Bool, threads: Int, call: CallContext,
         open: @escaping @Sendable () throws(ArchiveError) -> ArchiveTarget
     ) {
         self.target = target
         self.request = request
+        self.isEstimate = isEstimate
         self.open = open
         self.threads = threads
         self.call = call
@@ -84,27 +92,31 @@ private final class PublishTilesJob: Sendable {
     var revision: Revision { target.revision }
 
     func run() {
-        let outcome: Result<(ArchiveSummary, path: String), RPCError>
-        do throws(RPCError) { outcome = .success(try write()) } catch { outcome = .failure(error) }
+        let outcome: Result<Outcome, RPCError>
+        do throws(RPCError) { outcome = .success(try make()) } catch { outcome = .failure(error) }
         state.withLock { $0.outcome = outcome }
     }
 
-    private func write() throws(RPCError) -> (ArchiveSummary, path: String) {
-        let file: ArchiveTarget
-        do throws(ArchiveError) { file = try open() } catch { throw RPCError(error, call) }
+    private func make() throws(RPCError) -> Outcome {
         let publication = TilePublication(
             of: target.revision, target.filter, request, threads: threads, call.cancellation)
-        let summary: ArchiveSummary
         do throws(ArchiveError) {
-            summary = try publication.write(to: file) { progress in
+            if isEstimate { return .estimate(try publication.estimate()) }
+        } catch { throw try explained(error) }
+        let file: ArchiveTarget
+        do throws(ArchiveError) { file = try open() } catch { throw RPCError(error, call) }
+        do throws(ArchiveError) {
+            let summary = try publication.write(to: file) { progress in
                 state.withLock { $0.progress = progress }
             }
-        } catch {
-            // What was read may be the cause.
-            try answering(call) { () throws(SourceError) in try target.source.checkIntact(target.revision) }
-            throw RPCError(error, call)
-        }
-        return (summary, file.path)
+            return .archive(summary, path: file.path)
+        } catch { throw try explained(error) }
+    }
+
+    /// The status of an error of the archive. Throws if the data that were read are the cause.
+    private func explained(_ error: ArchiveError) throws(RPCError) -> RPCError {
+        try answering(call) { () throws(SourceError) in try target.source.checkIntact(target.revision) }
+        return RPCError(error, call)
     }
 }
 
@@ -147,9 +159,12 @@ private final class PublishTilesStream: ServerStream {
         let state = job.current
         let news = state.progress == reported ? nil : state.progress
         if let outcome = state.outcome {
-            let (summary, path) = try outcome.get()
+            let result = try outcome.get()
             guard let news else {
-                write(summary, path, into: &bytes)
+                switch result {
+                case .archive(let summary, let path): write(summary, path, into: &bytes)
+                case .estimate(let zooms): write(zooms, into: &bytes)
+                }
                 return .end
             }
             // The last report says that all tiles are written, even if the archive took no longer than one interval.
@@ -171,6 +186,23 @@ private final class PublishTilesStream: ServerStream {
         bytes.append(integer: progress.ofTiles)
         bytes.append(",\"bytes\":")
         bytes.append(integer: progress.bytes)
+        bytes.append("}")
+    }
+
+    private func write(_ zooms: [ZoomEstimate], into bytes: inout ByteWriter) {
+        bytes.append("{\"tiles\":")
+        bytes.append(integer: zooms.reduce(0) { $0 + $1.tiles })
+        bytes.append(",\"bytes\":")
+        bytes.append(integer: zooms.reduce(0) { $0 + $1.bytes })
+        bytes.append(",\"zooms\":")
+        let rows = zooms.map { zoom -> JSONValue in
+            [
+                "zoom": .number(Double(zoom.zoom)), "tiles": .number(Double(zoom.tiles)),
+                "bytes": .number(Double(zoom.bytes)),
+            ]
+        }
+        bytes.append(.array(rows))
+        job.revision.writeVersion(into: &bytes)
         bytes.append("}")
     }
 
@@ -204,10 +236,11 @@ extension RPCError {
             self.init(
                 .alreadyExists,
                 "A file \"\(name)\" exists. Set params.overwrite to replace it, or choose another path.")
-        case .forbidden:
+        case .forbidden(let directories):
             self.init(
                 .permissionDenied,
-                "The path is not below a directory that archives may be written to (--export-dir).")
+                "The path is not below a directory that archives may be written to (--export-dir): "
+                    + (directories.isEmpty ? "there is none." : directories.joined(separator: ", ") + "."))
         case .missingDirectory(let path):
             self.init(.notFound, "The directory of \"\(path)\" does not exist.")
         case .isDirectory(let name):

@@ -63,7 +63,7 @@ extension MethodDeclaration {
         .source, "PublishTiles", .serverStream, right: .manage, on: .change,
         params: [
             "source", "path", "minZoom", "maxZoom", "filter", "properties", "include", "compression", "name",
-            "description", "attribution", "overwrite", "revision", "atLeast",
+            "description", "attribution", "overwrite", "estimate", "revision", "atLeast",
         ], "Writes all tiles as a PMTiles archive.")
     public static let updateFeatures = MethodDeclaration(
         .source, "UpdateFeatures", right: .manage, on: .change, params: ["source", "upsert", "remove"],

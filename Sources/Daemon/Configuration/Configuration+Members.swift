@@ -149,7 +149,8 @@ extension DeclaredSource {
         -> [DeclaredSource]
     {
         var sources: [DeclaredSource] = []
-        for (key, element) in value.element.members {
+        try Configuration.Problem.gathered(value.element.members) {
+            (key, element) throws(Configuration.Problem) in
             let text = key.string ?? ""
             guard let name = SourceName(text) else {
                 throw value.reader.problem(

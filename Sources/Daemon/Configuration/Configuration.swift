@@ -27,9 +27,38 @@ public struct Configuration: Sendable, Equatable {
 
     public init() {}
 
-    /// Why a configuration cannot be used, in words for a person.
+    /// Why a configuration cannot be used, in words for a person: a line for each mistake.
     public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
-        public let description: String
+        public let lines: [String]
+        public var description: String { lines.joined(separator: "\n") }
+
+        init(description: String) { lines = [description] }
+
+        /// Several problems as one. Beyond `most` lines they are counted.
+        init(_ problems: [Problem]) {
+            let all = problems.flatMap(\.lines)
+            let rest = all.count - Self.most
+            lines = rest > 0 ? all.prefix(Self.most) + ["and \(rest) more"] : all
+        }
+
+        private static let most = 50
+
+        /// The same lines, each after a prefix.
+        func prefixed(_ prefix: String) -> Problem {
+            Problem(lines.map { Problem(description: prefix + $0) })
+        }
+
+        /// Calls `body` for each element, also after it has thrown.
+        /// - Throws: what it threw, together.
+        static func gathered<Element>(
+            _ elements: some Sequence<Element>, _ body: (Element) throws(Problem) -> Void
+        ) throws(Problem) {
+            var problems: [Problem] = []
+            for element in elements {
+                do throws(Problem) { try body(element) } catch { problems.append(error) }
+            }
+            guard problems.isEmpty else { throw Problem(problems) }
+        }
     }
 
     /// The configuration file to read if no flag names one; nil if there is none. It is in the directory that
@@ -70,12 +99,10 @@ public struct Configuration: Sendable, Equatable {
     /// Applies a file.
     public mutating func read(file path: String) throws(Problem) {
         let text = try Self.content(of: path)
-        do throws(Problem) { try read(text) } catch {
-            throw Problem(description: "\(path): \(error.description)")
-        }
+        do throws(Problem) { try read(text) } catch { throw error.prefixed("\(path): ") }
     }
 
-    /// Applies a file's text; if it throws, nothing has changed. Errors contain line and column.
+    /// Applies a file's text; if it throws, nothing has changed. The error has line and column of each mistake.
     public mutating func read(_ text: [UInt8]) throws(Problem) {
         var changed = self
         let reader = ConfigurationReader(text)

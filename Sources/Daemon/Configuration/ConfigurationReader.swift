@@ -2,8 +2,8 @@
 import Calls
 import JSON
 
-/// Reads a configuration's text according to the table of its members; an error names the line and column at
-/// fault.
+/// Reads a configuration's text according to the table of its members; an error names the line and column of each
+/// mistake.
 struct ConfigurationReader {
     typealias Problem = Configuration.Problem
 
@@ -22,20 +22,24 @@ struct ConfigurationReader {
             throw problem(at: object, "\(path.isEmpty ? "the configuration" : path) must be an object")
         }
         var seen: Set<String> = []
+        var problems: [Problem] = []
         for (key, element) in object.members {
-            let name = key.string ?? ""
-            let place = path.isEmpty ? name : "\(path).\(name)"
-            guard let member = table.first(where: { $0.name.hasSameBytes(as: name) }) else {
-                let known = table.map(\.name).joined(separator: ", ")
-                throw problem(at: key, "\(place) is unknown; known are \(known)")
-            }
-            guard seen.insert(name).inserted else { throw problem(at: key, "\(place) is given twice") }
-            try check(element, member.kind, place)
-            try member.read(ConfigurationValue(element: element, path: place, reader: self), &target)
+            do throws(Problem) {
+                let name = key.string ?? ""
+                let place = path.isEmpty ? name : "\(path).\(name)"
+                guard let member = table.first(where: { $0.name.hasSameBytes(as: name) }) else {
+                    let known = table.map(\.name).joined(separator: ", ")
+                    throw problem(at: key, "\(place) is unknown; known are \(known)")
+                }
+                guard seen.insert(name).inserted else { throw problem(at: key, "\(place) is given twice") }
+                try check(element, member.kind, place)
+                try member.read(ConfigurationValue(element: element, path: place, reader: self), &target)
+            } catch { problems.append(error) }
         }
-        if let missing = table.first(where: { $0.isRequired && !seen.contains($0.name) }) {
-            throw problem(at: object, "\(path) must have \(missing.name)")
+        for missing in table where missing.isRequired && !seen.contains(missing.name) {
+            problems.append(problem(at: object, "\(path) must have \(missing.name)"))
         }
+        guard problems.isEmpty else { throw Problem(problems) }
     }
 
     /// Throws if a value is of another kind than the table specifies.
@@ -57,7 +61,9 @@ struct ConfigurationReader {
             }
         case .list(let inner):
             guard element.kind == .array else { throw problem(at: element, "\(path) must be an array") }
-            for (place, item) in element.elements.enumerated() { try check(item, inner, "\(path)[\(place)]") }
+            try Problem.gathered(element.elements.enumerated()) { (index, item) throws(Problem) in
+                try check(item, inner, "\(path)[\(index)]")
+            }
         case .account:
             if element.kind == .number {
                 try check(element, .integer(minimum: 0), path)

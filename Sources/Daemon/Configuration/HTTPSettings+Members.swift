@@ -10,7 +10,7 @@ extension HTTPSettings {
                 "listen", .list(.text), default: .array([]), fixed: .at(\.listen),
                 "The addresses of the HTTP interface: \"HOST:PORT\", \"[V6]:PORT\", \"PORT\" on loopback, or \"unix:PATH\", whose socket has socketMode; \"unix:PATH,mode=0660\" has a mode of its own. Sockets named http that the service manager passes are added."
             ) { (value, target) throws(Configuration.Problem) in
-                for item in value.items {
+                try Configuration.Problem.gathered(value.items) { (item) throws(Configuration.Problem) in
                     do throws(ListenAddress.Problem) {
                         target.listen.append(try ListenAddress(item.text))
                     } catch {

@@ -171,6 +171,12 @@ struct LayoutReader {
             return name
         }
         guard let primary else {
+            if let problem = uniqueColumn(
+                "table \(table) has no primary key, and the declaration names no id")
+            {
+                problems.append(problem)
+                return nil
+            }
             let free = catalog.columns.contains { $0.name == "id" } ? "feature_id" : "id"
             problems.append(
                 TableProblem(
@@ -181,19 +187,33 @@ struct LayoutReader {
             return nil
         }
         guard primary.columns.count == 1 else {
+            let fault =
+                "the primary key of \(table) has several columns (\(primary.columns.joined(separator: ", "))); an id is "
+                + "one column"
             problems.append(
-                TableProblem(
-                    .key,
-                    "the primary key of \(table) has several columns (\(primary.columns.joined(separator: ", "))); an id is "
-                        + "one column: add one that is unique, and name it as \"id\"",
-                    sql: [
-                        "ALTER TABLE \(table) ADD COLUMN feature_id bigint GENERATED ALWAYS AS IDENTITY UNIQUE;",
-                        "ALTER TABLE \(table) REPLICA IDENTITY USING INDEX "
-                            + SQLName.readable(configuration.table + "_feature_id_key") + ";",
-                    ]))
+                uniqueColumn(fault)
+                    ?? TableProblem(
+                        .key, "\(fault): add one that is unique, and name it as \"id\"",
+                        sql: [
+                            "ALTER TABLE \(table) ADD COLUMN feature_id bigint GENERATED ALWAYS AS IDENTITY UNIQUE;",
+                            "ALTER TABLE \(table) REPLICA IDENTITY USING INDEX "
+                                + SQLName.readable(configuration.table + "_feature_id_key") + ";",
+                        ]))
             return nil
         }
         return primary.columns[0]
+    }
+
+    /// A problem that naming a column solves, since it is unique already and may be an id; nil if there is none.
+    private func uniqueColumn(_ fault: String) -> TableProblem? {
+        let names = catalog.indexes.compactMap { index -> String? in
+            guard index.columns.count == 1, !index.isPartial, index.isImmediate else { return nil }
+            let column = catalog.columns.first { $0.name == index.columns[0] }
+            return column.flatMap { Self.idTypes.contains(catalog.types.baseName($0.type)) ? $0.name : nil }
+        }
+        guard let name = names.first else { return nil }
+        return TableProblem(
+            .key, "\(fault); column \(SQLName.readable(name)) is unique: name it as \"id\" (--id \(name))")
     }
 
     /// Checks that changes of rows contain the id: their old values are those of the replica identity.

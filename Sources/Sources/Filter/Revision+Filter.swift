@@ -44,7 +44,8 @@ extension Revision {
         try claim.grow(to: store.count * Self.bytesOfFilteredRow)
         let passing = try columns.passing(
             expression, of: store, zoom: zoom, threads: shared.limits.buildThreads, cancellation)
-        if passing.count == pointCount { return view }
+        let advice = ExpressionOption.warnings(about: filter.source)
+        if passing.count == pointCount { return advice.isEmpty ? view : view.with(warnings: advice) }
         try claim.grow(
             to: store.count * Self.bytesOfRankedRow + passing.count * Self.bytesOfPassingRow(options))
         let maker = ViewMaker(
@@ -52,7 +53,7 @@ extension Revision {
             cancellation: cancellation)
         let view = try maker.make(
             members: passing, of: view,
-            warnings: passing.isEmpty ? warnings(ofEmpty: expression) : [])
+            warnings: (passing.isEmpty ? warnings(ofEmpty: expression) : []) + advice)
         view.hold(claim.kept(view.memoryBytes))
         return view
     }

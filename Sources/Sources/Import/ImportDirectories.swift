@@ -32,7 +32,7 @@ public struct ImportDirectories: Sendable {
     /// - Throws: `forbiddenFile`, `missingFile` if no directory contains the name, or `tooLarge`.
     public func open(_ path: String, maximumBytes: Int = 0) throws(SourceError) -> FileDescriptor {
         guard !path.isEmpty, !path.utf8.contains(0), path.utf8.count < Int(PATH_MAX) else {
-            throw .forbiddenFile
+            throw forbidden
         }
         var (isMissing, isForbidden) = (false, false)
         for root in roots {
@@ -50,7 +50,11 @@ public struct ImportDirectories: Sendable {
                 }
             }
         }
-        throw isMissing && !isForbidden ? .missingFile(path) : .forbiddenFile
+        throw isMissing && !isForbidden ? .missingFile(path) : forbidden
+    }
+
+    private var forbidden: SourceError {
+        .forbiddenFile(below: roots.map { $0.given.isEmpty ? "/" : $0.given })
     }
 
     private enum Outcome {

@@ -17,13 +17,35 @@ package enum ExpressionOption {
 
     /// A source's filter, in which `["zoom"]` is not available.
     package static func filter(_ value: JSONValue, path: String) throws(SourceError) -> CompiledOption {
-        CompiledOption(
-            source: value, expression: try compile(value, expected: .boolean, purpose: .map, path: path))
+        CompiledOption(source: value, expression: try filter(value, purpose: .map, path: path))
     }
 
     /// A filter of a query.
     package static func queryFilter(_ value: JSONValue, path: String) throws(SourceError) -> Expression {
-        try compile(value, expected: .boolean, purpose: .filter, path: path)
+        try filter(value, purpose: .filter, path: path)
+    }
+
+    /// Compiles a filter. The error of one in MapLibre's older form shows the expression that was meant.
+    private static func filter(
+        _ value: JSONValue, purpose: ExpressionPurpose, path: String
+    ) throws(SourceError) -> Expression {
+        do {
+            return try Expression(compiling: value, expected: .boolean, purpose: purpose)
+        } catch {
+            guard let first = error.errors.first, let meant = OlderFilter.meant(by: value) else {
+                throw invalid(error, path: path)
+            }
+            let explained = ExpressionError(
+                key: first.key, message: "\(first.message) As an expression, this older filter is \(meant).")
+            throw .invalidExpression(path: path, errors: [explained] + error.errors.dropFirst())
+        }
+    }
+
+    /// Advice about a filter in MapLibre's older form that is also an expression: one that compares constants.
+    static func warnings(about filter: JSONValue, named name: String = "the filter") -> [String] {
+        OlderFilter.meant(by: filter).map {
+            ["\(name) compares constants, so it gives the same for every feature: did you mean \($0)?"]
+        } ?? []
     }
 
     package static func weight(_ value: JSONValue, path: String) throws(SourceError) -> CompiledOption {

@@ -9,7 +9,10 @@ extension SourceOptions {
         var warnings = hiddenProperties.map { name in
             "clusters have their own property \"\(name)\", which hides that of clusterProperties: give it another name"
         }
-        if let value = filter?.expression.constant, value != .bool(true) {
+        let advice =
+            filter.map { ExpressionOption.warnings(about: $0.source, named: "the option filter") } ?? []
+        warnings += advice
+        if advice.isEmpty, let value = filter?.expression.constant, value != .bool(true) {
             warnings.append(
                 "the option filter gives \(value.text) for every feature, so none is loaded: compare a property, such as "
                     + "[\">\", [\"get\", \"population\"], 1000]")

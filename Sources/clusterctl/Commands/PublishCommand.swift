@@ -14,6 +14,7 @@ enum PublishCommand: Subcommand {
                 + "requests, and nothing has to keep running.",
             "SOURCE is a source of the daemon, which must be started with --export-dir for the archive's directory. "
                 + "If SOURCE is the name of a file, a temporary daemon reads it, and no other is needed.",
+            "The size is estimated first. If it is large, a smaller --max-zoom is proposed: maps enlarge the tiles of the last zoom.",
         ],
         operands: [
             Operand("SOURCE", kind: .dynamic("sources"), help: "the source's name, or a file with points"),
@@ -35,7 +36,9 @@ enum PublishCommand: Subcommand {
             Option("description", value: "TEXT", help: "what the archive shows"),
             Option("attribution", value: "HTML", help: "whom maps must name"),
             .flag("uncompressed", help: "do not compress tiles with gzip"),
-            .flag("overwrite", help: "replace an archive of that name, as a whole"),
+            .flag("overwrite", help: "replace an archive of that name, as a whole, and the page"),
+            .flag("estimate", help: "print about how large each zoom's tiles are, and write nothing"),
+            .flag("page", help: "write index.html beside the archive: a map that any web server serves"),
             .flag("watch", short: "w", help: "write again when the data change, until Ctrl-C"),
             Option(
                 "every", value: "SECONDS", kind: .number(0.1...86400), default: "60",
@@ -43,6 +46,9 @@ enum PublishCommand: Subcommand {
         ] + ImportFlags.readingOptions + ForeignFile.options + fileOptions,
         examples: [
             Example("clusterctl publish cities.geojson cities.pmtiles", "publishes a file's points"),
+            Example(
+                "clusterctl publish cities.geojson site/cities.pmtiles --page",
+                "makes a site of a file: copy the folder to any web server"),
             Example(
                 "clusterctl publish cities /srv/tiles/cities.pmtiles --max-zoom 10 --include key,expansionZoom",
                 "publishes a source of the daemon"),
@@ -63,6 +69,10 @@ enum PublishCommand: Subcommand {
             throw invocation.arguments.usageError(
                 "the archive is PMTiles, not MBTiles: name it .pmtiles; tile-join or GDAL turn it into MBTiles"
             )
+        }
+        for flag in ["page", "watch"]
+        where invocation.arguments.has("estimate") && invocation.arguments.has(flag) {
+            throw invocation.arguments.usageError("--estimate writes nothing: leave --\(flag) out")
         }
         if isFile(source) { return try await publish(file: source, to: archive, invocation) }
         let client = try await invocation.connect()
@@ -104,8 +114,14 @@ enum PublishCommand: Subcommand {
     ) async throws {
         var params = try params(invocation)
         params["source"] = .string(source)
+        let estimate = try await estimate(params, client, invocation)
+        if invocation.arguments.has("estimate") { return try show(estimate, invocation) }
+        if let advice = advice(try estimate.value()) { invocation.remark(advice) }
+        let page = invocation.arguments.has("page") ? try ArchivePage(for: archive) : nil
+        let replaces = overwrite ?? invocation.arguments.has("overwrite")
+        try page?.check(overwrite: replaces)
         params["path"] = .string(archive)
-        params["overwrite"] = .bool(overwrite ?? invocation.arguments.has("overwrite"))
+        params["overwrite"] = .bool(replaces)
         var bar = ProgressBar(source, total: nil)
         defer { bar.clear() }
         let clock = ContinuousClock()
@@ -121,6 +137,7 @@ enum PublishCommand: Subcommand {
         bar.clear()
         let answer = try await call.end()
         let elapsed = clock.now - start
+        try page?.write()
         try invocation.show(answer) { value in
             let tiles = value["tiles"]?.asInteger ?? 0
             let zooms = "\(value["minZoom"]?.asInteger ?? 0) to \(value["maxZoom"]?.asInteger ?? 0)"
@@ -130,6 +147,55 @@ enum PublishCommand: Subcommand {
                     + "\(Quantity.bytes(Double(value["bytes"]?.asInteger ?? 0))), revision "
                     + "\(value["revision"]?.asInteger ?? 0), in \(Quantity.duration(milliseconds: elapsed / .milliseconds(1))) "
                     + "(\(Quantity.grouped(Int(rate))) tiles/s)")
+            if let page {
+                invocation.print(
+                    "\(page.path): the map; it needs its folder and a web server with range requests")
+            }
+        }
+    }
+
+    // MARK: The size
+
+    private static func estimate(
+        _ params: JSONObject, _ client: Client, _ invocation: Invocation
+    ) async throws -> Answer {
+        var params = params
+        params["estimate"] = .bool(true)
+        return try await client.openServerStream(
+            "SourceService/PublishTiles", params, options: invocation.callOptions
+        ).end()
+    }
+
+    /// Archives beyond this many bytes get advice.
+    private static let largeBytes = 32 << 20
+
+    /// What to do about a large archive; nil if it is small.
+    static func advice(_ estimate: JSONValue) -> String? {
+        let bytes = estimate["bytes"]?.asInteger ?? 0
+        guard bytes > largeBytes else { return nil }
+        let size = "the archive will have about \(Quantity.bytes(Double(bytes)))"
+        var (sum, smaller): (Int, (zoom: Int, bytes: Int)?) = (0, nil)
+        for zoom in estimate["zooms"]?.asArray ?? [] {
+            sum += zoom["bytes"]?.asInteger ?? 0
+            if sum <= largeBytes / 2 { smaller = (zoom["zoom"]?.asInteger ?? 0, sum) }
+        }
+        guard let smaller else { return size }
+        return "\(size); with --max-zoom \(smaller.zoom) about \(Quantity.bytes(Double(smaller.bytes)))"
+    }
+
+    private static func show(_ estimate: Answer, _ invocation: Invocation) throws {
+        try invocation.show(estimate) { value in
+            var table = Table([.number("ZOOM"), .number("TILES"), .number("BYTES"), .number("UP TO HERE")])
+            var sum = 0
+            for zoom in value["zooms"]?.asArray ?? [] {
+                let bytes = zoom["bytes"]?.asInteger ?? 0
+                sum += bytes
+                table.add([
+                    String(zoom["zoom"]?.asInteger ?? 0), Quantity.grouped(zoom["tiles"]?.asInteger ?? 0),
+                    Quantity.bytes(Double(bytes)), Quantity.bytes(Double(sum)),
+                ])
+            }
+            invocation.print(table)
         }
     }
 
@@ -159,6 +225,10 @@ enum PublishCommand: Subcommand {
         for name in ["properties", "include"] {
             guard let list = arguments.string(name) else { continue }
             params[name] = .array(list.split(separator: ",").map { .string(String($0)) })
+        }
+        // The page zooms to where a cluster separates.
+        if arguments.has("page"), arguments.string("include") == nil {
+            params["include"] = .array([.string("expansionZoom")])
         }
         for name in ["name", "description", "attribution"] {
             if let text = arguments.string(name) { params[name] = .string(text) }

@@ -102,7 +102,7 @@ struct StatsReport {
         if lower.hasSuffix("bytes") || lower.hasPrefix("bytes") { return Quantity.bytes(number) }
         if lower.hasSuffix("seconds") { return Quantity.duration(milliseconds: number * 1000) }
         if lower.hasSuffix("micros") { return Quantity.duration(milliseconds: number / 1000) }
-        if lower.hasSuffix("ms") || lower.contains("ms.") { return Quantity.duration(milliseconds: number) }
+        if key.hasSuffix("Ms") || key.contains("Ms.") { return Quantity.duration(milliseconds: number) }
         return Quantity.plain(number)
     }
 

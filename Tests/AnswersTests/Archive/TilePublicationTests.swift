@@ -181,6 +181,24 @@ struct TilePublicationTests {
         #expect(object["name"] == .string("small"))
     }
 
+    @Test(
+        "are about as large as estimated, with the estimated number of tiles",
+        arguments: [nil, #"["==",["get","size"],1]"#])
+    func estimate(_ filter: String?) throws {
+        let test = try Self.source(points: 30_000)
+        let folder = try Folder()
+        let request = ArchiveRequest(zooms: 2...9, layer: "points")
+        let summary = try Self.publish(test, to: folder, request, filter: filter).summary
+        let queryFilter = try filter.map { QueryFilter(try JSONReader.parse($0)) }
+        let zooms = try TilePublication(
+            of: test.source.revision, queryFilter, request, threads: 2, .never
+        ).estimate()
+        #expect(zooms.map(\.zoom) == Array(2...9))
+        #expect(zooms.reduce(0) { $0 + $1.tiles } == summary.tiles)
+        let bytes = zooms.reduce(0) { $0 + $1.bytes }
+        #expect(abs(bytes - summary.bytes) < summary.bytes / 4, "\(bytes), not \(summary.bytes)")
+    }
+
     @Test("replace an existing file only with overwrite")
     func overwriting() throws {
         let (test, folder) = (try Self.source(points: 50), try Folder())

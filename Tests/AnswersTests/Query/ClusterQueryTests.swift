@@ -51,6 +51,23 @@ import Testing
         #expect(answer.object["truncated"] as? Bool == isTruncated)
     }
 
+    @Test(
+        "a box that shows nothing gets advice if its edges are probably in another order",
+        arguments: [
+            // West, south, east, north; the source has points from 10 to 12 east and 47 to 49 north.
+            ([10, 47, 12, 49], nil), ([47, 10, 49, 12], "longitudes and latitudes exchanged"),
+            ([10, 49, 12, 47], "south is above its north"), ([20, 47, 22, 49], nil), ([47, 20, 49, 22], nil),
+            ([-180, -90, 180, 90], nil),
+        ])
+    func boxInAnotherOrder(_ edges: [Double], _ advice: String?) throws {
+        let test = try TestSource()
+        try test.load(list(point(1, 10, 47), point(2, 12, 49)))
+        let box = Box(west: edges[0], south: edges[1], east: edges[2], north: edges[3])
+        let warnings = try test.clusters(ClustersQuery(box: box, zoom: 3)).object["warnings"] as? [String]
+        #expect((warnings != nil) == (advice != nil), "\(warnings ?? [])")
+        if let advice { #expect(warnings?.first?.contains(advice) == true, "\(warnings ?? [])") }
+    }
+
     @Test("without a limit there is no member truncated")
     func withoutALimitNothingIsSaidOfIt() throws {
         #expect(try test.world(0).object["truncated"] == nil)

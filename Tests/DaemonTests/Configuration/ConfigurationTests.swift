@@ -107,6 +107,39 @@ import Testing
         #expect(problem.hasPrefix("line "))
     }
 
+    @Test("all mistakes are reported at once, in the order of the file")
+    func allMistakes() throws {
+        let problem = try #require(
+            self.problem(
+                """
+                {"sokcet": "/s",
+                 "http": {"listen": ["nowhere:x", "127.0.0.1:80", "8o8o"], "hosts": 1},
+                 "limits": {"maxCalls": 0, "more": 1},
+                 "sources": {"a b": {}, "c": {"watch": 1, "options": {"radius": -1}}, "d": {"postgres": {}}}}
+                """))
+        let lines = problem.split(separator: "\n")
+        let expected = [
+            "line 1, column 2: sokcet", "line 2, column 22: http.listen[0]",
+            "line 2, column 51: http.listen[2]",
+            "line 2, column 69: http.hosts", "line 3, column 25: limits.maxCalls",
+            "line 3, column 28: limits.more",
+            "line 4, column 14: sources", "line 4, column 40: sources.c.watch",
+            "line 4, column 54: sources.c.options.radius",
+            "line 4, column 89: sources.d.postgres must have connection",
+            "line 4, column 89: sources.d.postgres must have table",
+        ]
+        #expect(lines.count == expected.count, "\(problem)")
+        for (line, start) in zip(lines, expected) { #expect(line.hasPrefix(start), "\(line)") }
+    }
+
+    @Test("of many mistakes the rest is counted")
+    func manyMistakes() throws {
+        let members = (0..<60).map { #""m\#($0)":1"# }.joined(separator: ",")
+        let lines = try #require(problem("{\(members)}")).split(separator: "\n")
+        #expect(lines.count == 51)
+        #expect(lines.last == "and 10 more")
+    }
+
     @Test("a syntax error is reported with line and column")
     func aSlipOfThePenIsFoundByLineAndColumn() throws {
         #expect(

@@ -45,6 +45,7 @@ struct MapPageTests {
             "circles", "click", "hover", "filter", "live", "gone", "address", "framed", "themes", "sizes",
             "keyboard", "fan",
             "plane", "motion", "panel", "conditions", "colours", "table", "search", "ground", "room",
+            "uncovered",
         ])
     func scenario(_ name: String) throws {
         let daemon = try Self.daemon()
@@ -77,12 +78,12 @@ struct MapPageTests {
         let daemon = try Self.daemon(arguments: ["--export-dir", folder])
         let archive = [
             "--socket", daemon.socketPath, "publish", "cities", folder + "/cities.pmtiles", "--max-zoom", "8",
-            "--include", "expansionZoom",
+            "--page",
         ]
         #expect(try DaemonProcess.run("clusterctl", archive).status == 0)
         let result = try DaemonProcess.run(
             "/usr/bin/env",
-            ["python3", Self.script("web_examples.py"), name, "http://127.0.0.1:\(daemon.httpPort)"])
+            ["python3", Self.script("web_examples.py"), name, "http://127.0.0.1:\(daemon.httpPort)", folder])
         if result.status == 77 { return print("\(name): \(result.output)") }
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }

@@ -42,6 +42,43 @@ struct PublishTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["c.pmtiles"])
     }
 
+    @Test("come with a page and its files, which replace others only if asked to")
+    func page() throws {
+        let folder = NSTemporaryDirectory() + "clusterd-publish-é-" + UUID().uuidString.prefix(8)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let arguments = [
+            "publish", Self.root + "/Examples/cities.geojson", folder + "/my cities.pmtiles", "--max-zoom",
+            "2",
+        ]
+        let estimate = try DaemonProcess.run("clusterctl", arguments + ["--estimate"])
+        #expect(estimate.status == 0, "\(estimate.errors)")
+        #expect(estimate.output.hasPrefix("ZOOM  TILES"), "\(estimate.output)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+        let first = try DaemonProcess.run("clusterctl", arguments + ["--page"])
+        #expect(first.status == 0, "\(first.errors)")
+        let page = folder + "/index.html"
+        #expect(first.output.contains(page), "\(first.output)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        #expect(names == ["index.html", "map", "my cities.pmtiles"])
+        let text = try String(contentsOfFile: page, encoding: .utf8)
+        #expect(text.contains(#"content="./my%20cities.pmtiles""#))
+        // All that the page and its scripts name is there.
+        for name in [
+            "map/published.js", "map/leaflet/leaflet.js", "map/ground/ground.pmtiles", "map/panel/panel.js",
+        ] {
+            #expect(FileManager.default.isReadableFile(atPath: "\(folder)/\(name)"), "\(name)")
+        }
+        try "mine".write(toFile: page, atomically: true, encoding: .utf8)
+        try FileManager.default.removeItem(atPath: folder + "/my cities.pmtiles")
+        let second = try DaemonProcess.run("clusterctl", arguments + ["--page"])
+        #expect(second.status != 0)
+        #expect(second.errors.contains("index.html exists; --overwrite replaces it"), "\(second.errors)")
+        #expect(try String(contentsOfFile: page, encoding: .utf8) == "mine")
+        #expect(try DaemonProcess.run("clusterctl", arguments + ["--page", "--overwrite"]).status == 0)
+        #expect(try String(contentsOfFile: page, encoding: .utf8) == text)
+    }
+
     @Test("are rejected elsewhere, and a cancelled one leaves nothing behind")
     func refusals() async throws {
         let folder = NSTemporaryDirectory() + "clusterd-publish-" + UUID().uuidString.prefix(8)

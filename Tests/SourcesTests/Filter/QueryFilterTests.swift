@@ -49,6 +49,12 @@ import Testing
                 "no feature has the property \"popluation\" that the filter reads: did you mean \"population\"?",
             ])
         #expect(try warnings(#"[">",["get","population"],6]"#) == nil)
+        let older = #"the filter compares constants, so it gives the same for every feature: did you mean "#
+        #expect(
+            try warnings(#"["==","country","Germany"]"#)
+                == [nothing, older + #"["==",["get","country"],"Germany"]?"#])
+        #expect(
+            try warnings(#"["!=","country","Germany"]"#) == [older + #"["!=",["get","country"],"Germany"]?"#])
         let query = ClustersQuery(box: Box(west: 0, south: 9, east: 9, north: 0), zoom: 0)
         let both = try test.clusters(query, filter: "false").object["warnings"] as? [String]
         #expect(both?.count == 2 && both?.first == nothing)

@@ -62,22 +62,28 @@ private final class Files {
             "nowhere.json", "away/missing.json", "../outside/missing.json",
         ])
     func refusesTheRest(_ name: String) {
-        #expect(throws: SourceError.forbiddenFile) { try files.open(name) }
-        #expect(throws: SourceError.forbiddenFile) { try files.open(files.inside.path + "/" + name) }
+        #expect(throws: SourceError.forbiddenFile(below: [files.inside.path])) { try files.open(name) }
+        #expect(throws: SourceError.forbiddenFile(below: [files.inside.path])) {
+            try files.open(files.inside.path + "/" + name)
+        }
     }
 
     @Test("refuses alike what is elsewhere whether or not it exists")
     func refusesAlikeWhatIsElsewhereWhetherOrNotItExists() {
         for path in ["/etc/passwd", "/etc/missing", files.outside.path + "/out.json", files.inside.path] {
-            #expect(throws: SourceError.forbiddenFile) { try files.open(path) }
+            #expect(throws: SourceError.forbiddenFile(below: [files.inside.path])) { try files.open(path) }
         }
-        #expect(throws: SourceError.forbiddenFile) { try files.open(files.inside.path + "x/in.json") }
+        #expect(throws: SourceError.forbiddenFile(below: [files.inside.path])) {
+            try files.open(files.inside.path + "x/in.json")
+        }
     }
 
     @Test("refuses what one directory forbids and another lacks", arguments: ["away.json", "pipe", "deep"])
     func refusesWhatOneDirectoryForbidsAndAnotherLacks(_ name: String) throws {
         for paths in [[files.inside.path, files.outside.path], [files.outside.path, files.inside.path]] {
-            #expect(throws: SourceError.forbiddenFile) { try ImportDirectories(paths).open(name) }
+            #expect(throws: SourceError.forbiddenFile(below: paths)) {
+                try ImportDirectories(paths).open(name)
+            }
         }
     }
 
@@ -89,6 +95,8 @@ private final class Files {
 
     @Test("without directories nothing may be read")
     func withoutDirectoriesNothingMayBeRead() {
-        #expect(throws: SourceError.forbiddenFile) { try ImportDirectories([]).open("/etc/passwd") }
+        #expect(throws: SourceError.forbiddenFile(below: [])) {
+            try ImportDirectories([]).open("/etc/passwd")
+        }
     }
 }

@@ -40,6 +40,19 @@ struct OptionsWarningsTests {
         #expect(found == ["none of 1 features passes the source's option filter"])
     }
 
+    @Test("shows the expression that a filter in MapLibre's older form means")
+    func olderFilter() throws {
+        let found = try Self.warnings(#"{"filter":["==","country","Germany"]}"#)
+        #expect(
+            found.first
+                == #"the option filter compares constants, so it gives the same for every feature: did you mean ["==",["get","country"],"Germany"]?"#
+        )
+        let error = #expect(throws: SourceError.self) { try Self.warnings(#"{"filter":["!in","kind","a"]}"#) }
+        #expect(
+            error?.description.contains(
+                #"this older filter is ["!",["in",["get","kind"],["literal",["a"]]]]."#) == true)
+    }
+
     @Test("says that features keep their points when geometries changes")
     func geometries() throws {
         let found = try Self.warnings(#"{"geometries":"inside"}"#, before: #"{"geometries":"centroid"}"#)

@@ -16,6 +16,13 @@ test("a viewport shows what the daemon answers", { skip }, async () => {
   const client = await connect();
   await client.ensureSource("javascript", { radius: 60 });
   assert.equal((await client.importFeatures("javascript", cities)).accepted, cities.length);
+  // An import that fails leaves no new source behind, and an old one as it was.
+  const sourceOptions = { radius: 60 };
+  for (const source of ["javascript", "javascript-new"]) {
+    await assert.rejects(client.importFeatures(source, [{ type: "Feature" }], { sourceOptions }), { status: "INVALID_ARGUMENT" });
+  }
+  assert.equal((await client.getSource("javascript")).points, cities.length);
+  await assert.rejects(client.getSource("javascript-new"), { status: "NOT_FOUND" });
   const listed = [];
   for await (const { id } of client.features("javascript")) listed.push(id);
   assert.deepEqual(listed.sort(), cities.map(({ id }) => id).sort());
