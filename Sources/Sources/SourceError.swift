@@ -66,7 +66,8 @@ extension SourceError: CustomStringConvertible {
         case .revisionChanged(let asked, let current):
             "the source is at revision \(current), not \(asked); ask again with the current revision or without one"
         case .conflict(let message), .unreadableInput(let message), .emptyImport(let message),
-            .tooLarge(let message), .defect(let message), .diskFull(let message), .stateNotWritable(let message):
+            .tooLarge(let message), .defect(let message), .diskFull(let message),
+            .stateNotWritable(let message):
             message
         case .evaluationTooLong(let steps):
             "the filter takes more than \(steps) steps for these features; "

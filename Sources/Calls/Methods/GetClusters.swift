@@ -18,7 +18,7 @@ struct GetClusters: UnaryMethod {
     }
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
-        let target = try catalog.target(params) { () throws(RPCError) in try params.number("zoom") }
+        let target = try catalog.target(params) { () throws(RPCError) in try params.number(.zoom) }
         let query = try catalog.clustersQuery(params)
         let ready = target.revision.readyView(target.filter, zoom: query.zoom)
         return target.answer(

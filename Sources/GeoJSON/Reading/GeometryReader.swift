@@ -59,7 +59,9 @@ struct GeometryReader {
         return area
     }
 
-    private mutating func positions(_ array: JSONElement, atLeast least: Int) throws(Fault) -> [GeometryPosition] {
+    private mutating func positions(_ array: JSONElement, atLeast least: Int) throws(Fault)
+        -> [GeometryPosition]
+    {
         var positions: [GeometryPosition] = []
         positions.reserveCapacity(array.count)
         for element in try elements(array) { positions.append(try position(element)) }
