@@ -113,7 +113,7 @@ let package = Package(
         .target(name: "CommandLineOptions"),
         .executableTarget(
             name: "clusterd",
-            dependencies: ["Daemon", "CommandLineOptions"]),
+            dependencies: ["Daemon", "ClusterProtocol", "CommandLineOptions", "JSON"]),
         .target(
             name: "Rendering",
             dependencies: ["ClusterClient", "ClusterProtocol", "JSON", "CCairo", "CWorldOutline"]),

@@ -60,17 +60,4 @@ enum CommandTable {
     static let source = Operand("SOURCE", kind: .dynamic("sources"), help: "the source's name")
     static let cluster = Operand(
         "CLUSTER", kind: .integer(0...(1 << 53)), help: "the cluster's id, as 'clusters' shows it")
-    static let filter = Option(
-        "filter", value: "EXPRESSION", help: "use only the features that pass this expression, given as JSON")
-    static let zoomOfCluster = Option(
-        "zoom", short: "z", value: "ZOOM", kind: .number(-30...30),
-        help: "the zoom at which the cluster was found: needed if the filter depends on it")
-    static let revision = Option(
-        "revision", value: "N", kind: .integer(0...(1 << 53)),
-        help: "fail if the source's data are not of this revision")
-    static let atLeast = Option(
-        "at-least", value: "POSITION",
-        help:
-            "wait until the source has followed its table up to this position, as pg_current_wal_lsn() gives it"
-    )
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import ClusterProtocol
 import Daemon
 import CommandLineOptions
 
@@ -8,6 +9,7 @@ enum PrintedText: String, CaseIterable {
     case configurationManual = "configuration-manual"
     case configurationSchema = "configuration-schema"
     case configurationTable = "configuration-table"
+    case params
     case bash
     case zsh
     case fish
@@ -18,6 +20,7 @@ enum PrintedText: String, CaseIterable {
         case .configurationManual: Self.configurationPage
         case .configurationSchema: Configuration.schema.indented() + "\n"
         case .configurationTable: Self.membersTable
+        case .params: MethodDeclaration.params.indented() + "\n"
         case .bash: CompletionScript.text(for: CommandTable.command, shell: .bash)
         case .zsh: CompletionScript.text(for: CommandTable.command, shell: .zsh)
         case .fish: CompletionScript.text(for: CommandTable.command, shell: .fish)

@@ -38,13 +38,14 @@ struct FairnessTests {
     }
 
     private struct Handler: UnaryMethod {
+        static let from = ParamDeclaration("from", .string, isRequired: true, "who asks")
         let journal: Journal
         let isQuick: Bool
         let declaration = MethodDeclaration(
-            .cluster, "Ask", right: .query, on: .query, params: ["from"], "Writes down who asks.")
+            .cluster, "Ask", right: .query, on: .query, params: [Self.from], "Writes down who asks.")
 
         func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
-            let from = try params.string("from")
+            let from = try params.string(Self.from)
             return PreparedAnswer(isQuick: isQuick) { (_, bytes) throws(RPCError) in
                 journal.add(from)
                 bytes.append("{}" as StaticString)

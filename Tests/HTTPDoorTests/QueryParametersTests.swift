@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import ClusterProtocol
 import JSON
 import TestSupport
 import Testing
@@ -6,7 +7,7 @@ import Testing
 @testable import HTTPDoor
 
 @Suite("Query parameters") struct QueryParametersTests {
-    private func read(_ query: String, _ known: QueryParameters.Known = ResourceQuery.viewport) throws
+    private func read(_ query: String, _ known: [ParamDeclaration] = ResourceQuery.clusters.known) throws
         -> JSONObject
     {
         var params = JSONObject()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import ClusterProtocol
 import Foundation
 import Testing
 
@@ -9,7 +10,6 @@ import Testing
     private struct Row {
         let paths: [String]
         let words: Set<String>
-        let refersToClusters: Bool
     }
 
     private static func code(_ text: some StringProtocol) -> [String] {
@@ -20,21 +20,15 @@ import Testing
         Set(code.flatMap { $0.components(separatedBy: CharacterSet.alphanumerics.inverted) })
     }
 
-    /// The words in code of the paragraph about all resources, and the table's rows.
-    private static func page() throws -> (common: Set<String>, rows: [Row]) {
+    private static func rows() throws -> [Row] {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
             path: "../../proto-docs/http.md")
         let text = try String(contentsOf: file, encoding: .utf8)
         let section = try #require(text.components(separatedBy: "## Resources\n").last)
             .components(separatedBy: "\n## ")[0]
-        let rows = section.components(separatedBy: "\n").filter { $0.hasPrefix("| `") }.map { line in
-            let cells = line.components(separatedBy: " | ")
-            let code = code(line)
-            return Row(
-                paths: paths(self.code(cells[0])), words: words(code),
-                refersToClusters: code.contains("clusters"))
+        return section.components(separatedBy: "\n").filter { $0.hasPrefix("| `") }.map { line in
+            Row(paths: paths(code(line.components(separatedBy: " | ")[0])), words: words(code(line)))
         }
-        return (words(code(section.components(separatedBy: "\n| ")[0])), rows)
     }
 
     /// The paths of a row's first cell: after `GET /a/b.mvt`, `c` is /a/c, and `….json` is /a/b.json.
@@ -52,30 +46,43 @@ import Testing
         return paths
     }
 
-    private static func parameters(_ path: String) throws -> [String] {
+    /// What the row of a resource must name: its method, or its parameters if it has none of the protocol.
+    private static func names(_ path: String) throws -> [String] {
         switch try Router.resource(Array(path.utf8)[...]) {
-        case .query(let query, _, _): query.known.map(\.name)
-        case .features: ResourceQuery.importParameters.map(\.name)
-        case .watch: ResourceQuery.watchParameters.map(\.name)
-        case .tileJSON: ResourceQuery.tileJSONParameters.map(\.name)
+        case .query(let query, _, _): [query.method.name]
+        case .features: [ResourceQuery.features.method.name]
+        case .watch: [ResourceQuery.watch.method.name, ResourceQuery.timing.name]
+        case .tileJSON: ResourceQuery.tileJSON.known.map(\.name)
         default: []
         }
     }
 
-    @Test("the page names each query parameter of each resource")
-    func parametersAreNamed() throws {
-        let (common, rows) = try Self.page()
-        let clusters = try #require(rows.first { $0.paths == ["/sources/S/clusters"] })
+    @Test("the page names the method of each resource")
+    func methodsAreNamed() throws {
         var count = 0
-        for row in rows {
-            let named = common.union(row.words).union(row.refersToClusters ? clusters.words : [])
+        for row in try Self.rows() {
             for path in row.paths {
-                for parameter in try Self.parameters(path) {
+                for name in try Self.names(path) {
                     count += 1
-                    #expect(named.contains(parameter), "\(path): \(parameter)")
+                    #expect(row.words.contains(name), "\(path): \(name)")
                 }
             }
         }
-        #expect(count > 50)
+        #expect(count > 12)
+    }
+
+    @Test("query parameters are the method's params without those in the path")
+    func parameters() {
+        #expect(
+            ResourceQuery.leaves.known.map(\.name) == [
+                "zoom", "filter", "revision", "atLeast", "limit", "offset",
+            ])
+        #expect(
+            ResourceQuery.tile.known.map(\.name) == [
+                "properties", "include", "filter", "revision", "atLeast",
+            ])
+        #expect(
+            ResourceQuery.clusters.known.map(\.name)
+                == Array(MethodDeclaration.getClusters.paramNames.dropFirst()))
     }
 }

@@ -62,14 +62,15 @@ struct DaemonMessageTests {
     func methods() throws {
         var count = 0
         try Self.eachLine { file, parts in
-            for (place, part) in parts.enumerated() where place % 2 == 1 {
-                // `ClusterService/GetTile`, or the name alone in `clusterCall("GetTile")`.
-                let name = part.split(separator: "/").last.map(String.init) ?? ""
-                guard part.contains("Service/") || parts[place - 1].hasSuffix("clusterCall("),
-                    MethodDeclaration.all.contains(where: { $0.name == name })
-                else { continue }
+            // `ClusterService/GetTile`, or `.getTile`.
+            let words = parts.joined(separator: " ").split { !$0.isLetter && !"./".contains($0) }
+            for method in MethodDeclaration.all where method.name != "Check" {
+                let member = method.name.prefix(1).lowercased() + method.name.dropFirst()
+                guard words.contains(where: { $0 == method.shortName || $0.hasSuffix(".\(member)") }) else {
+                    continue
+                }
                 count += 1
-                #expect(DaemonMessage.commands[name] != nil, "\(file) calls \(name)")
+                #expect(DaemonMessage.commands[method.name] != nil, "\(file) calls \(method.name)")
             }
         }
         #expect(count > 20)

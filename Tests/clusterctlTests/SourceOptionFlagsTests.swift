@@ -75,18 +75,4 @@ struct SourceOptionFlagsTests {
                 (shown.count > place ? shown[place] : nil) == expected, "\(page): \(option.name)")
         }
     }
-
-    @Test("the documents have the defaults of params")
-    func params() throws {
-        let cluster = try Self.text("proto-docs/cluster-service.md")
-        #expect(cluster.contains("| `limit` | integer | optional; \(ParamDefaults.leaves); 0 for all |"))
-        #expect(
-            cluster.contains(
-                "`maxRateHz` | number | optional; the maximum number of changes per second: \(Int(ParamDefaults.maxRateHz)) by default"
-            ))
-        let source = try Self.text("proto-docs/source-service.md")
-        for name in [ParamDefaults.mode, ParamDefaults.onInvalid] {
-            #expect(source.contains("`\"\(name)\"` (default)"))
-        }
-    }
 }

@@ -31,8 +31,13 @@ public struct ClusterDetails: OptionSet, Sendable {
     /// Details that read each of a cluster's points.
     public static let costly: ClusterDetails = [.hull, .bounds, .coincident, .anchor, .spider]
 
+    /// The detail of a name in calls; none if it is unknown.
+    public static subscript(name: String) -> ClusterDetails {
+        byName.first { $0.name == name }?.detail ?? []
+    }
+
     /// The details by their names in calls.
-    public static let byName: [(name: String, detail: ClusterDetails)] = [
+    package static let byName: [(name: String, detail: ClusterDetails)] = [
         ("hull", .hull), ("bbox", .bounds), ("expansionZoom", .expansionZoom),
         ("coincident", .coincident), ("anchor", .anchor), ("key", .key), ("spider", .spider),
     ]

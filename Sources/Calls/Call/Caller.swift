@@ -86,7 +86,7 @@ package final class Caller {
     ) throws(RPCError) -> PendingCall {
         if right < method.right { throw peer.denial(of: method.declaration) }
         var params = Params(opening.request.params, text: opening.request.paramsText)
-        try params.rejectUnknown(method.declaration.params)
+        try params.rejectUnknown(method.paramNames)
         let context = CallContext(
             peer: peer, right: right, deadline: engine.deadline(of: opening.request, from: started),
             form: opening.form, input: opening.input, share: share)

@@ -13,6 +13,7 @@ package final class Method: Sendable {
     let right: AccessRight
     let threads: MethodDeclaration.Threads
     let isChange: Bool
+    let paramNames: [String]
 
     enum Implementation: Sendable {
         case unary(any UnaryMethod)
@@ -27,6 +28,7 @@ package final class Method: Sendable {
         right = declaration.right
         threads = declaration.threads
         isChange = declaration.isChange
+        paramNames = declaration.paramNames
     }
 }
 

@@ -3,11 +3,11 @@ import ClusterProtocol
 import JSON
 import Sources
 
-/// A call's params, read by name. A param that is missing, of the wrong type or out of range is an error that
-/// names it by its path.
+/// A call's params, read by their declarations. A param that is missing, of the wrong type or out of range is an error
+/// that names it by its path. A param that is left out has its default.
 public struct Params: Sendable {
     public let object: JSONObject
-    /// Such as `params` or `params.options`.
+    /// Such as `params` or `params.feature`.
     public let path: String
     /// The text of all params as sent, if the method keeps texts.
     private let text: [UInt8]
@@ -20,13 +20,16 @@ public struct Params: Sendable {
         self.text = text
     }
 
+    /// The value of a param as sent; nil if it is absent.
+    public subscript(param: ParamDeclaration) -> JSONValue? { object[param.name] }
+
     /// The text of a param as sent, if the method keeps texts; otherwise the value written as JSON.
-    public func text(of name: String) -> [UInt8]? {
-        guard let value = object[name] else { return nil }
+    public func text(of param: ParamDeclaration) -> [UInt8]? {
+        guard let value = self[param] else { return nil }
         var found: [UInt8]?
         text.withUnsafeBytes { text in
             for (key, value) in JSONMembers(ofValidated: text)
-            where JSONText.string(inside: key).hasSameBytes(as: name) {
+            where JSONText.string(inside: key).hasSameBytes(as: param.name) {
                 found = Array(value)
             }
         }
@@ -36,127 +39,136 @@ public struct Params: Sendable {
         return writer.bytes
     }
 
+    public func path(of param: ParamDeclaration) -> String { path(of: param.name) }
+
+    /// The path of a member.
     public func path(of name: String) -> String { "\(path).\(name)" }
 
-    /// The value of a param; nil if it is absent.
-    public subscript(name: String) -> JSONValue? { object[name] }
-
-    /// The value of a param that holds an object supplied by the caller; nil if it is absent. Null is rejected.
-    func value(_ name: String) throws(RPCError) -> JSONValue? {
-        guard let value = object[name] else { return nil }
-        guard value != .null else { throw .invalidParam(path(of: name), "must be an object, not null.") }
-        return value
+    /// An error that names a param, or one of its elements.
+    func invalid(_ param: ParamDeclaration, at index: Int? = nil, _ problem: String) -> RPCError {
+        .invalidParam(path(of: param) + (index.map { "[\($0)]" } ?? ""), problem)
     }
 
-    /// Rejects params that the method does not know.
+    /// Rejects params that are not among the known names.
     public func rejectUnknown(_ known: [String]) throws(RPCError) {
         // Both lists are short: comparing costs less than hashing.
-        for position in object.members.indices
-        where !known.contains(where: { $0.hasSameBytes(as: object.members[position].key) }) {
+        for index in object.members.indices
+        where !known.contains(where: { $0.hasSameBytes(as: object.members[index].key) }) {
             let names =
                 known.isEmpty ? "There are none." : "Known are: \(known.sorted().joined(separator: ", "))."
-            throw .invalidParam(path(of: object.members[position].key), "is unknown. \(names)")
+            throw .invalidParam(path(of: object.members[index].key), "is unknown. \(names)")
         }
     }
 
-    public func string(_ name: String) throws(RPCError) -> String {
-        guard let value = try optionalString(name) else { throw missing(name, "a string") }
-        return value
+    // MARK: Values by type
+
+    public func string(_ param: ParamDeclaration) throws(RPCError) -> String {
+        try present(try optionalString(param), param)
     }
 
-    public func optionalString(_ name: String) throws(RPCError) -> String? {
-        guard let value = object[name] else { return nil }
-        guard case .string(let text) = value else { throw .invalidParam(path(of: name), "must be a string.") }
+    public func optionalString(_ param: ParamDeclaration) throws(RPCError) -> String? {
+        guard let value = self[param] ?? param.standard else { return nil }
+        guard case .string(let text) = value else { throw invalid(param, "must be a string.") }
         return text
     }
 
-    /// - Parameter range: the valid values, both ends included.
-    public func number(_ name: String, in range: ClosedRange<Double>? = nil) throws(RPCError) -> Double {
-        guard let value = try optionalNumber(name, in: range) else { throw missing(name, "a number") }
-        return value
+    /// One of the param's words.
+    func word<Word: RawRepresentable<String>>(
+        _ param: ParamDeclaration, as _: Word.Type = Word.self
+    ) throws(RPCError) -> Word {
+        let text = try string(param)
+        guard case .word(let words) = param.type, words.contains(text), let word = Word(rawValue: text) else {
+            throw invalid(param, "must be \(param.type.name).")
+        }
+        return word
     }
 
-    public func optionalNumber(
-        _ name: String, in range: ClosedRange<Double>? = nil
-    ) throws(RPCError) -> Double? {
-        guard let value = object[name] else { return nil }
-        guard case .number(let number) = value else {
-            throw .invalidParam(path(of: name), "must be a number.")
-        }
-        if let range, !range.contains(number) {
-            throw .invalidParam(
-                path(of: name),
-                "must be a number from \(String(javaScript: range.lowerBound)) to \(String(javaScript: range.upperBound))."
-            )
+    public func number(_ param: ParamDeclaration) throws(RPCError) -> Double {
+        try present(try optionalNumber(param), param)
+    }
+
+    public func optionalNumber(_ param: ParamDeclaration) throws(RPCError) -> Double? {
+        guard let value = self[param] ?? param.standard else { return nil }
+        guard case .number(let number) = value else { throw invalid(param, "must be a number.") }
+        if case .number(let range?) = param.type, !range.contains(number) {
+            throw invalid(param, "must be a \(param.type.name).")
         }
         return number
     }
 
-    public func integer(
-        _ name: String, in range: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
-    ) throws(RPCError) -> Int64 {
-        guard let value = try optionalInteger(name, in: range) else { throw missing(name, "an integer") }
-        return value
+    /// - Parameter range: the valid values, if they are fewer than those of the declaration.
+    public func integer(_ param: ParamDeclaration, in range: ClosedRange<Int64>? = nil) throws(RPCError)
+        -> Int64
+    {
+        try present(try optionalInteger(param, in: range), param)
     }
 
     public func optionalInteger(
-        _ name: String, in range: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
+        _ param: ParamDeclaration, in range: ClosedRange<Int64>? = nil
     ) throws(RPCError) -> Int64? {
-        guard let value = object[name] else { return nil }
+        guard let value = self[param] ?? param.standard else { return nil }
         guard case .number(let number) = value, let integer = Int64(exactly: number) else {
-            throw .invalidParam(path(of: name), "must be an integer.")
+            throw invalid(param, "must be an integer.")
         }
-        guard range.contains(integer) else {
-            throw .invalidParam(
-                path(of: name), "must be an integer from \(range.lowerBound) to \(range.upperBound).")
+        if let range = range ?? param.type.integers, !range.contains(integer) {
+            throw invalid(param, "must be an integer from \(range.lowerBound) to \(range.upperBound).")
         }
         return integer
     }
 
-    public func optionalBool(_ name: String) throws(RPCError) -> Bool? {
-        guard let value = object[name] else { return nil }
-        guard case .bool(let flag) = value else {
-            throw .invalidParam(path(of: name), "must be true or false.")
-        }
+    /// False if it is left out and has no default.
+    public func flag(_ param: ParamDeclaration) throws(RPCError) -> Bool {
+        guard let value = self[param] ?? param.standard else { return false }
+        guard case .bool(let flag) = value else { throw invalid(param, "must be true or false.") }
         return flag
     }
 
-    public func array(_ name: String) throws(RPCError) -> [JSONValue] {
-        guard let value = try optionalArray(name) else { throw missing(name, "an array") }
-        return value
-    }
-
-    public func optionalArray(_ name: String) throws(RPCError) -> [JSONValue]? {
-        guard let value = object[name] else { return nil }
-        guard case .array(let values) = value else {
-            throw .invalidParam(path(of: name), "must be an array.")
-        }
+    public func optionalArray(_ param: ParamDeclaration) throws(RPCError) -> [JSONValue]? {
+        guard let value = self[param] else { return nil }
+        guard case .array(let values) = value else { throw invalid(param, "must be an array.") }
         return values
     }
 
-    /// A member object as `Params`; its paths extend this one's.
-    public func optionalObject(_ name: String) throws(RPCError) -> Params? {
-        guard let value = object[name] else { return nil }
-        guard case .object(let inner) = value else {
-            throw .invalidParam(path(of: name), "must be an object.")
-        }
-        return Params(inner, path: path(of: name))
-    }
-
-    /// An array of strings.
-    public func optionalStrings(_ name: String) throws(RPCError) -> [String]? {
-        guard let values = try optionalArray(name) else { return nil }
+    /// Strings, or some of the param's words.
+    public func optionalStrings(_ param: ParamDeclaration) throws(RPCError) -> [String]? {
+        guard let values = try optionalArray(param) else { return nil }
         var strings: [String] = []
         for (index, value) in values.enumerated() {
-            guard case .string(let text) = value else {
-                throw .invalidParam("\(path(of: name))[\(index)]", "must be a string.")
+            guard case .string(let text) = value else { throw invalid(param, at: index, "must be a string.") }
+            if case .words(let words) = param.type, !words.contains(text) {
+                throw invalid(param, at: index, "must be one of \(words.joined(separator: ", ")).")
             }
             strings.append(text)
         }
         return strings
     }
 
-    private func missing(_ name: String, _ kind: String) -> RPCError {
-        .invalidParam(path(of: name), "is missing: \(kind) was expected.")
+    func box(_ param: ParamDeclaration) throws(RPCError) -> Box {
+        let values = try present(try optionalArray(param), param)
+        guard values.count == 4 else {
+            throw invalid(param, "must be [west, south, east, north] in degrees.")
+        }
+        func edge(_ index: Int) throws(RPCError) -> Double {
+            guard case .number(let edge) = values[index], edge.isFinite else {
+                throw invalid(param, at: index, "must be a number of degrees.")
+            }
+            return edge
+        }
+        return Box(west: try edge(0), south: try edge(1), east: try edge(2), north: try edge(3))
+    }
+
+    /// A member object as `Params`; its paths extend this one's.
+    public func optionalObject(_ param: ParamDeclaration) throws(RPCError) -> Params? {
+        guard let value = self[param] else { return nil }
+        guard case .object(let inner) = value else { throw invalid(param, "must be an object.") }
+        return Params(inner, path: path(of: param))
+    }
+
+    /// Any value, which is not looked into.
+    func value(_ param: ParamDeclaration) throws(RPCError) -> JSONValue { try present(self[param], param) }
+
+    private func present<Value>(_ value: Value?, _ param: ParamDeclaration) throws(RPCError) -> Value {
+        guard let value else { throw invalid(param, "is missing: \(param.type.expected) was expected.") }
+        return value
     }
 }

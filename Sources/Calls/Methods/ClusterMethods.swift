@@ -16,11 +16,11 @@ struct ClusterSubject: Sendable {
 
     init(_ params: Params, _ catalog: SourceCatalog) throws(RPCError) {
         target = try catalog.target(params)
-        id = try params.integer("clusterId")
-        zoom = try params.optionalNumber("zoom")
+        id = try params.integer(.clusterID)
+        zoom = try params.optionalNumber(.zoomOfCluster)
         guard zoom != nil || target.filter?.mentionsZoom != true else {
-            throw .invalidParam(
-                params.path(of: "zoom"),
+            throw params.invalid(
+                .zoomOfCluster,
                 "is missing: the filter depends on the zoom, so the zoom at which the cluster was found is needed."
             )
         }
@@ -61,9 +61,8 @@ struct GetLeaves: UnaryMethod {
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let subject = try ClusterSubject(params, catalog)
-        let limit = Int(
-            clamping: try params.optionalInteger("limit", in: 0...(1 << 53)) ?? ParamDefaults.leaves)
-        let offset = Int(clamping: try params.optionalInteger("offset", in: 0...(1 << 53)) ?? 0)
+        let limit = Int(try params.integer(.leafLimit))
+        let offset = Int(try params.integer(.offset))
         func cost(_ view: View) -> Int {
             let count = subject.revision.pointCount(of: subject.id, in: view)
             return limit == 0 ? count : min(count, limit)

@@ -5,17 +5,13 @@ import Clustering
 import JSON
 import Sources
 
-/// Describes a source's tiles as TileJSON 3.0.0. It is served over HTTP as a document of its own, so it is not
-/// among the protocol's methods.
+/// `DescribeTiles`: describes a source's tiles as TileJSON 3.0.0.
 struct DescribeTiles: UnaryMethod {
-    let declaration = MethodDeclaration(
-        .cluster, "DescribeTiles", right: .query, on: .query,
-        params: ["source", "tiles", "filter", "revision", "atLeast"],
-        "A source's tiles as TileJSON.")
+    let declaration = MethodDeclaration.describeTiles
     let catalog: SourceCatalog
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
-        let url = try params.string("tiles")
+        let url = try params.string(.tilesURL)
         let target = try catalog.target(params)
         let threads = catalog.settings.values.limits.buildThreads
         return target.answer(isQuick: false) { (revision, call, bytes) throws(SourceError) in

@@ -8,38 +8,40 @@ struct EvaluateExpression: UnaryMethod {
     let declaration = MethodDeclaration.evaluateExpression
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
-        guard params["expression"] != nil else {
-            throw .invalidParam(params.path(of: "expression"), "is missing: an expression was expected.")
-        }
+        let text = try params.value(.expression)
         return PreparedAnswer(isQuick: false) { (call, bytes) throws(RPCError) in
-            let value = try Self.evaluate(params, call)
+            let value = try Self.evaluate(text, params, call)
             bytes.append("{\"value\":")
             bytes.append(value)
             bytes.append("}")
         }
     }
 
-    private static func evaluate(_ params: Params, _ call: CallContext) throws(RPCError) -> JSONValue {
+    private static func evaluate(
+        _ text: JSONValue, _ params: Params, _ call: CallContext
+    ) throws(RPCError) -> JSONValue {
         // The specification's test cases have null for an absent feature.
-        let given = params["feature"] == .null ? nil : try params.optionalObject("feature")
+        let given = params[.feature] == .null ? nil : try params.optionalObject(.feature)
         let feature = given ?? Params(JSONObject())
-        let zoom = params["zoom"] == .null ? nil : try params.optionalNumber("zoom")
-        let expression = try compile(params["expression"] ?? .null, try type(params), call)
+        let zoom = params[.expressionZoom] == .null ? nil : try params.optionalNumber(.expressionZoom)
+        let expression = try compile(text, try type(params), call)
         var properties = JSONObject()
-        switch feature["properties"] {
+        switch feature.object["properties"] {
         case nil, .null: break
         case .object(let object): properties = object
         default: throw .invalidParam(feature.path(of: "properties"), "must be an object or null.")
         }
         var geometryType: String?
-        if case .object(let geometry)? = feature["geometry"], case .string(let type)? = geometry["type"] {
+        if case .object(let geometry)? = feature.object["geometry"],
+            case .string(let type)? = geometry["type"]
+        {
             geometryType = type
         }
         do throws(EvaluationError) {
             return try expression.evaluate(
-                properties: properties, identifier: feature["id"] ?? .null, geometryType: geometryType,
+                properties: properties, identifier: feature.object["id"] ?? .null, geometryType: geometryType,
                 zoom: zoom,
-                accumulated: params["accumulated"] ?? .null, budget: EvaluationBudget { call.isOver })
+                accumulated: params[.accumulated] ?? .null, budget: EvaluationBudget { call.isOver })
         } catch {
             try call.check()
             throw RPCError(.failedPrecondition, error.message)
@@ -48,10 +50,12 @@ struct EvaluateExpression: UnaryMethod {
 
     /// The expected type of the result: strings are coerced, other types asserted.
     private static func type(_ params: Params) throws(RPCError) -> ExpressionType? {
-        guard params["type"] != .null, let name = try params.optionalString("type") else { return nil }
+        guard params[.expectedType] != .null, let name = try params.optionalString(.expectedType) else {
+            return nil
+        }
         guard let type = ExpressionType(name: name) else {
-            throw .invalidParam(
-                params.path(of: "type"),
+            throw params.invalid(
+                .expectedType,
                 "must be a type such as number, string, boolean, object, value, array or array<number, 2>.")
         }
         return type

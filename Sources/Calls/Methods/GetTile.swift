@@ -14,7 +14,7 @@ struct GetTile: UnaryMethod {
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let target = try catalog.target(params)
         let tile = try Self.tile(params)
-        let encoding = try Self.encoding(params)
+        let encoding: TileEncoding = try params.word(.encoding)
         let view = target.revision.readyView(target.filter, zoom: Double(tile.z))
         let output = try catalog.output(params)
         let isCheap = output.include.isDisjoint(with: .costly)
@@ -40,27 +40,18 @@ struct GetTile: UnaryMethod {
     }
 
     private static func tile(_ params: Params) throws(RPCError) -> TilePlace {
-        let z = Int(try params.integer("z", in: 0...Int64(TilePlace.deepest)))
-        let x = Int(try params.integer("x", in: 0...(1 << z) - 1))
-        let y = Int(try params.integer("y", in: 0...(1 << z) - 1))
+        let z = Int(try params.integer(.tileZoom))
+        let x = Int(try params.integer(.tileColumn, in: 0...(1 << z) - 1))
+        let y = Int(try params.integer(.tileRow, in: 0...(1 << z) - 1))
         guard let tile = TilePlace(z: z, x: x, y: y) else {
-            throw .invalidParam(params.path(of: "z"), "names no tile.")
+            throw params.invalid(.tileZoom, "names no tile.")
         }
         return tile
-    }
-
-    private static func encoding(_ params: Params) throws(RPCError) -> TileEncoding {
-        let name = try params.optionalString("encoding") ?? TileEncoding.json.rawValue
-        guard let encoding = TileEncoding(rawValue: name) else {
-            let names = TileEncoding.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
-            throw .invalidParam(params.path(of: "encoding"), "must be one of \(names).")
-        }
-        return encoding
     }
 }
 
 /// The encodings in which `GetTile` answers.
-enum TileEncoding: String, CaseIterable {
+enum TileEncoding: String {
     case json
     case mvt
 }

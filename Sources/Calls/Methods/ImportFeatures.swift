@@ -17,7 +17,7 @@ struct ImportFeatures: ClientStreamMethod {
             format.kind = FeatureFormat(mediaType: mediaType)?.kind ?? .automatic
         } else {
             // Params that describe a file's text do not apply to items.
-            try params.rejectUnknown(["source", "mode", "onInvalid", "wrap", "allowEmpty"])
+            try params.rejectUnknown(([.source] + ParamDeclaration.imports).map(\.name))
         }
         let source = try catalog.sourceToChange(params, call, insteadOf: .features)
         let features = FeatureImport(
@@ -125,28 +125,18 @@ struct ImportParams {
     let format: FeatureFormat
 
     init(_ params: Params) throws(RPCError) {
-        guard let mode = ImportMode(rawValue: try params.optionalString("mode") ?? ParamDefaults.mode) else {
-            throw .invalidParam(params.path(of: "mode"), "must be \"replace\" or \"append\".")
-        }
-        guard
-            let policy = InvalidFeaturePolicy(
-                rawValue: try params.optionalString("onInvalid") ?? ParamDefaults.onInvalid)
-        else {
-            throw .invalidParam(params.path(of: "onInvalid"), "must be \"reject\" or \"skip\".")
-        }
-        self.mode = mode
-        self.policy = policy
-        wraps = try params.optionalBool("wrap") ?? false
-        allowsEmpty = try params.optionalBool("allowEmpty") ?? false
+        mode = try params.word(.mode)
+        policy = try params.word(.onInvalid)
+        wraps = try params.flag(.wrap)
+        allowsEmpty = try params.flag(.allowEmpty)
         var columns = TableColumns()
-        columns.longitude = try params.optionalString("longitude")
-        columns.latitude = try params.optionalString("latitude")
-        columns.id = try params.optionalString("id")
-        columns.text = Set(try params.optionalStrings("text") ?? [])
-        if let name = try params.optionalString("delimiter") {
+        columns.longitude = try params.optionalString(.longitude)
+        columns.latitude = try params.optionalString(.latitude)
+        columns.id = try params.optionalString(.idColumn)
+        columns.text = Set(try params.optionalStrings(.text) ?? [])
+        if let name = try params.optionalString(.delimiter) {
             guard let delimiter = TableColumns.delimiter(named: name) else {
-                throw .invalidParam(
-                    params.path(of: "delimiter"), "must be one character that separates cells, or \"tab\".")
+                throw params.invalid(.delimiter, "must be one character that separates cells, or \"tab\".")
             }
             columns.delimiter = delimiter
         }
@@ -161,7 +151,7 @@ struct LoadFile: UnaryMethod {
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let source = try catalog.sourceToChange(params, call, insteadOf: .features)
-        let path = try params.string("path")
+        let path = try params.string(.path)
         let settings = catalog.settings.values
         let options = try ImportParams(params)
         return PreparedAnswer(isQuick: false, subject: .file(source.name)) { (call, bytes) throws(RPCError) in

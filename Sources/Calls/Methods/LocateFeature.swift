@@ -12,11 +12,11 @@ struct LocateFeature: UnaryMethod {
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let target = try catalog.target(params)
         // Read from the param's text: a parsed number loses the last digits of a long integer.
-        guard let identifier = params.text(of: "featureId")?.withUnsafeBytes({ FeatureIdentifier(json: $0) })
+        guard let identifier = params.text(of: .featureID)?.withUnsafeBytes({ FeatureIdentifier(json: $0) })
         else {
-            throw .invalidParam(params.path(of: "featureId"), "must be a feature's id: a number or a string.")
+            throw params.invalid(.featureID, "must be a feature's id: a number or a string.")
         }
-        let zoom = try params.number("zoom")
+        let zoom = try params.number(.zoom)
         let revision = target.revision
         let isQuick =
             revision.isQuickToLocate(identifier) && revision.readyView(target.filter, zoom: zoom) != nil

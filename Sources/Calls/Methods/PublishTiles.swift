@@ -19,9 +19,9 @@ struct PublishTiles: ServerStreamMethod {
         let target = try catalog.target(params)
         let settings = catalog.settings.values
         let request = try Self.request(params, target, catalog)
-        let overwrite = try params.optionalBool("overwrite") ?? false
-        let isEstimate = try params.optionalBool("estimate") ?? false
-        let path = isEstimate ? "" : try params.string("path")
+        let overwrite = try params.flag(.overwrite)
+        let isEstimate = try params.flag(.estimate)
+        let path = isEstimate ? "" : try params.string(.archivePath)
         let directories = settings.exportDirectories
         // On the pool: directories may be on a disk that does not respond.
         let job = PublishTilesJob(
@@ -31,26 +31,24 @@ struct PublishTiles: ServerStreamMethod {
         return PublishTilesStream(job, call, output)
     }
 
+    private enum Compression: String { case gzip, none }
+
     private static func request(
         _ params: Params, _ target: QueryTarget, _ catalog: SourceCatalog
     ) throws(RPCError) -> ArchiveRequest {
         let options = target.revision.options.clustering
-        let deepest = Int64(TilePlace.deepest)
-        let first = try params.optionalInteger("minZoom", in: 0...deepest) ?? Int64(options.minimumZoom)
-        let last = try params.optionalInteger("maxZoom", in: 0...deepest) ?? Int64(options.maximumZoom + 1)
+        let first = try params.optionalInteger(.minZoom) ?? Int64(options.minimumZoom)
+        let last = try params.optionalInteger(.maxZoom) ?? Int64(options.maximumZoom + 1)
         guard first <= last else {
-            throw .invalidParam(
-                params.path(of: "maxZoom"), "must not be below minZoom, which is \(first).")
-        }
-        let compression = try params.optionalString("compression") ?? ParamDefaults.compression
-        guard compression == "gzip" || compression == "none" else {
-            throw .invalidParam(params.path(of: "compression"), "must be \"gzip\" or \"none\".")
+            throw params.invalid(.maxZoom, "must not be below minZoom, which is \(first).")
         }
         return ArchiveRequest(
             zooms: Int(first)...Int(last), layer: target.source.name.text,
-            output: try catalog.output(params), isCompressed: compression == "gzip",
-            name: try params.optionalString("name"), description: try params.optionalString("description"),
-            attribution: try params.optionalString("attribution"),
+            output: try catalog.output(params),
+            isCompressed: try params.word(.compression, as: Compression.self) == .gzip,
+            name: try params.optionalString(.archiveName),
+            description: try params.optionalString(.archiveDescription),
+            attribution: try params.optionalString(.attribution),
             generator: "clusterd \(Release.version)")
     }
 }

@@ -39,7 +39,7 @@ struct GetServerInfo: UnaryMethod {
             .object([
                 "name": .string(method.fullName), "kind": .string(method.kind.rawValue),
                 "right": .string(method.right.name),
-                "params": .array(method.params.map { .string($0) }), "summary": .string(method.summary),
+                "params": .array(method.paramNames.map { .string($0) }), "summary": .string(method.summary),
             ])
         })
 }
@@ -51,11 +51,7 @@ struct GetStats: UnaryMethod {
     let registry: SourceRegistry
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
-        let format = try params.optionalString("format") ?? "json"
-        guard ["json", "prometheus"].contains(format) else {
-            throw .invalidParam(params.path(of: "format"), "must be \"json\" or \"prometheus\".")
-        }
-        let isText = format == "prometheus"
+        let isText = try params.word(.format, as: Format.self) == .prometheus
         let isRaw = isText && call.form == .raw
         return PreparedAnswer(isQuick: true) { [status, registry] (_, bytes) throws(RPCError) in
             let statistics = Statistics(status, registry)
@@ -67,7 +63,7 @@ struct GetStats: UnaryMethod {
         }
     }
 
-    /// The media type of Prometheus's text format.
+    private enum Format: String { case json, prometheus }
 }
 
 /// What the server reports about itself: whether it serves, since when, and the outcome of its last reload. Safe

@@ -18,7 +18,7 @@ struct CreateSource: UnaryMethod {
         return PreparedAnswer(isQuick: !catalog.registry.isKept) { (call, bytes) throws(RPCError) in
             let name = try catalog.name(params)
             try catalog.checkChange(of: name, call)
-            let options = try params.value("options")
+            let options = params[.options]
             let owner: UInt32? = call.right == .admin ? nil : call.peer.userID
             try answering { () throws(SourceError) in
                 let options = try SourceOptions(reading: options)
@@ -36,10 +36,7 @@ struct UpdateOptions: UnaryMethod {
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let source = try catalog.sourceToChange(params, call, insteadOf: .options)
-        guard let options = try params.value("options") else {
-            throw .invalidParam(
-                params.path(of: "options"), "is missing: the complete options were expected.")
-        }
+        let options = try params.value(.allOptions)
         return PreparedAnswer(isQuick: false, subject: .data(source.name)) { (call, bytes) throws(RPCError) in
             try answering(call) { () throws(SourceError) in
                 let options = try SourceOptions(reading: options)

@@ -19,17 +19,17 @@ struct UpdateFeatures: UnaryMethod {
     private static func update(
         _ source: Source, _ params: Params, _ call: CallContext, _ bytes: inout ByteWriter
     ) throws(RPCError) {
-        _ = try params.optionalArray("upsert")
-        for (index, value) in (try params.optionalArray("remove") ?? []).enumerated() {
+        _ = try params.optionalArray(.upsert)
+        for (index, value) in (try params.optionalArray(.remove) ?? []).enumerated() {
             guard FeatureIdentifier(value) != nil else {
-                throw .invalidParam("\(params.path(of: "remove"))[\(index)]", "must be a number or a string.")
+                throw params.invalid(.remove, at: index, "must be a number or a string.")
             }
         }
         // Ids are read from the param's text: a parsed number loses the last digits of a long integer.
         let removals =
-            (params.text(of: "remove") ?? []).withUnsafeBytes { FeatureIdentifier.list(json: $0) } ?? []
+            (params.text(of: .remove) ?? []).withUnsafeBytes { FeatureIdentifier.list(json: $0) } ?? []
         // Features are stored as sent, so their text is passed on.
-        let features = params.text(of: "upsert") ?? Array("[]".utf8)
+        let features = params.text(of: .upsert) ?? Array("[]".utf8)
         do throws(SourceError) {
             let outcome = try features.withUnsafeBufferPointer { (features) throws(SourceError) in
                 try source.update(
@@ -38,7 +38,7 @@ struct UpdateFeatures: UnaryMethod {
             call.noteChanged(outcome.inserted + outcome.updated + outcome.removed)
             outcome.write(into: &bytes)
         } catch {
-            throw RPCError(error, call).ofFeature(in: params.path(of: "upsert"))
+            throw RPCError(error, call).ofFeature(in: params.path(of: .upsert))
         }
     }
 }

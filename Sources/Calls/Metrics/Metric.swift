@@ -44,7 +44,7 @@ package struct TransportMetric: Sendable {
     let value: @Sendable () -> Double
 
     /// - Parameters:
-    ///   - path: its member in the JSON, such as `http.connections`.
+    ///   - path: its member in the JSON, such as `frames.connections`.
     ///   - name: its name for Prometheus. Metrics with the same name differ by label.
     ///   - label: such as `kind="queries"`; empty if it has none.
     ///   - value: called on any thread.

@@ -14,8 +14,6 @@ struct Pace {
 
     /// The possible rates in hertz: timers have a resolution of a millisecond.
     static let range = 0.01...1000.0
-    /// The rates that a caller may request; rates outside `range` are clamped to it.
-    static let askable = 0.01...1e9
 
     /// - Parameter rate: the maximum number of items per second; clamped to `range`.
     init(rate: Double) {

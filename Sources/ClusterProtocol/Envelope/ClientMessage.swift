@@ -214,8 +214,12 @@ extension CallRequest {
         paramsText = Array(element.rawText)
         params = JSONObject(
             element.members.map { key, value in
+                // Of features, which would use many times as much memory when parsed, only the text is kept.
                 let isTextOnly =
-                    value.kind == .array && declaration.textParams.contains { key.isString(Array($0.utf8)) }
+                    value.kind == .array
+                    && declaration.params.contains {
+                        $0.type == .features && key.isString(Array($0.name.utf8))
+                    }
                 if isTextOnly { memoryBytes -= value.valueCount * Self.bytesPerValue }
                 return (key.string ?? "", isTextOnly ? .array([]) : value.value)
             })

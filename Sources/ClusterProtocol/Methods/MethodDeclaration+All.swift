@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import JSON
 
 /// The methods of the contract, each declared once.
 extension MethodDeclaration {
@@ -13,83 +12,79 @@ extension MethodDeclaration {
     // MARK: ClusterService
 
     public static let getClusters = MethodDeclaration(
-        .cluster, "GetClusters", right: .query, on: .query, params: viewport,
+        .cluster, "GetClusters", right: .query, on: .query, params: ParamDeclaration.viewport,
         "Clusters and points in a box at a zoom.")
     public static let getTile = MethodDeclaration(
         .cluster, "GetTile", right: .query, on: .query,
-        params: [
-            "source", "z", "x", "y", "encoding", "filter", "properties", "include", "revision", "atLeast",
-        ],
+        params: [.source, .tileZoom, .tileColumn, .tileRow, .encoding, .properties, .include]
+            + ParamDeclaration.data,
         "The features of a tile, as JSON or as a Mapbox Vector Tile.")
     public static let getChildren = MethodDeclaration(
-        .cluster, "GetChildren", right: .query, on: .query, params: cluster,
+        .cluster, "GetChildren", right: .query, on: .query, params: ParamDeclaration.cluster,
         "A cluster's children on the next zoom.")
     public static let getLeaves = MethodDeclaration(
-        .cluster, "GetLeaves", right: .query, on: .query, params: cluster + ["limit", "offset"],
+        .cluster, "GetLeaves", right: .query, on: .query,
+        params: ParamDeclaration.cluster + [.leafLimit, .offset],
         "A page of a cluster's points.")
     public static let getClusterExpansionZoom = MethodDeclaration(
-        .cluster, "GetClusterExpansionZoom", right: .query, on: .query, params: cluster,
+        .cluster, "GetClusterExpansionZoom", right: .query, on: .query, params: ParamDeclaration.cluster,
         "The zoom at which a cluster splits.")
     public static let getConvexHull = MethodDeclaration(
-        .cluster, "GetConvexHull", right: .query, on: .query, params: cluster,
+        .cluster, "GetConvexHull", right: .query, on: .query, params: ParamDeclaration.cluster,
         "The smallest convex shape around a cluster's points.")
     public static let locateFeature = MethodDeclaration(
         .cluster, "LocateFeature", right: .query, on: .query,
-        params: ["source", "featureId", "zoom", "filter", "revision", "atLeast"], keepsParamsText: true,
+        params: [.source, .featureID, .zoom] + ParamDeclaration.data,
         "The cluster or point that shows a feature at a zoom.")
     public static let watchClusters = MethodDeclaration(
         .cluster, "WatchClusters", .both, right: .query, on: .query,
-        params: viewport + ["maxRateHz", "transitions"],
+        params: ParamDeclaration.viewport + [.maxRateHz, .transitions], items: [.bbox, .zoom],
         "A viewport's changes as they happen.")
 
-    private static let viewport = [
-        "source", "bbox", "zoom", "limit", "properties", "precision", "filter", "include", "revision",
-        "atLeast",
-    ]
-    private static let cluster = ["source", "clusterId", "filter", "zoom", "revision", "atLeast"]
+    /// It is served over HTTP as a document of its own, so it is not among `all`.
+    public static let describeTiles = MethodDeclaration(
+        .cluster, "DescribeTiles", right: .query, on: .query,
+        params: [.source, .tilesURL] + ParamDeclaration.data, "A source's tiles as TileJSON.")
 
     // MARK: SourceService
 
     public static let createSource = MethodDeclaration(
-        .source, "CreateSource", right: .manage, on: .change, params: ["source", "options"],
+        .source, "CreateSource", right: .manage, on: .change, params: [.newSource, .options],
         "Makes an empty source with options.")
     public static let importFeatures = MethodDeclaration(
         .source, "ImportFeatures", .clientStream, right: .manage, on: .change,
-        params: ["source"] + imports + table, "Imports features, all or nothing.")
+        params: [.source] + ParamDeclaration.imports + ParamDeclaration.table, items: [.features],
+        "Imports features, all or nothing.")
     public static let loadFile = MethodDeclaration(
-        .source, "LoadFile", right: .manage, on: .change, params: ["source", "path"] + imports + table,
+        .source, "LoadFile", right: .manage, on: .change,
+        params: [.source, .path] + ParamDeclaration.imports + ParamDeclaration.table,
         "Imports features from a file that the daemon reads.")
     public static let publishTiles = MethodDeclaration(
         .source, "PublishTiles", .serverStream, right: .manage, on: .change,
         params: [
-            "source", "path", "minZoom", "maxZoom", "filter", "properties", "include", "compression", "name",
-            "description", "attribution", "overwrite", "estimate", "revision", "atLeast",
-        ], "Writes all tiles as a PMTiles archive.")
+            .source, .archivePath, .minZoom, .maxZoom, .properties, .include, .compression, .archiveName,
+            .archiveDescription, .attribution, .overwrite, .estimate,
+        ] + ParamDeclaration.data, "Writes all tiles as a PMTiles archive.")
     public static let updateFeatures = MethodDeclaration(
-        .source, "UpdateFeatures", right: .manage, on: .change, params: ["source", "upsert", "remove"],
-        keepsParamsText: true, textParams: ["upsert"], "Adds, replaces and removes features by id.")
+        .source, "UpdateFeatures", right: .manage, on: .change, params: [.source, .upsert, .remove],
+        "Adds, replaces and removes features by id.")
     public static let updateOptions = MethodDeclaration(
-        .source, "UpdateOptions", right: .manage, on: .change, params: ["source", "options"],
+        .source, "UpdateOptions", right: .manage, on: .change, params: [.source, .allOptions],
         "Changes a source's options and clusters it again.")
     public static let deleteSource = MethodDeclaration(
-        .source, "DeleteSource", right: .manage, on: .change, params: ["source"], "Removes a source.")
+        .source, "DeleteSource", right: .manage, on: .change, params: [.source], "Removes a source.")
     public static let getFeatures = MethodDeclaration(
         .source, "GetFeatures", .serverStream, right: .query, on: .query,
-        params: ["source", "filter", "properties", "precision", "revision", "atLeast"],
+        params: [.source, .properties, .precision] + ParamDeclaration.data,
         "All features of one revision, as they were sent.")
     public static let getSource = MethodDeclaration(
-        .source, "GetSource", right: .query, on: .loop, params: ["source"], "A source's description.")
+        .source, "GetSource", right: .query, on: .loop, params: [.source], "A source's description.")
     public static let listSources = MethodDeclaration(
         .source, "ListSources", right: .query, on: .loop, params: [], "All sources' descriptions, by name.")
     public static let evaluateExpression = MethodDeclaration(
         .source, "EvaluateExpression", right: .query, on: .query,
-        params: ["expression", "feature", "zoom", "accumulated", "type"],
+        params: [.expression, .feature, .expressionZoom, .accumulated, .expectedType],
         "Compiles and evaluates an expression.")
-
-    /// Params that say how to import features.
-    private static let imports = ["mode", "onInvalid", "wrap", "allowEmpty"]
-    /// Params that describe a text that may be a table.
-    private static let table = ["longitude", "latitude", "id", "delimiter", "text"]
 
     // MARK: ServerService
 
@@ -98,6 +93,6 @@ extension MethodDeclaration {
     public static let getServerInfo = MethodDeclaration(
         .server, "GetServerInfo", right: .query, on: .loop, params: [], "Name, version, limits and methods.")
     public static let getStats = MethodDeclaration(
-        .server, "GetStats", right: .query, on: .loop, params: ["format"],
+        .server, "GetStats", right: .query, on: .loop, params: [.format],
         "Counters, latencies, memory and sources.")
 }

@@ -3,7 +3,7 @@ import JSON
 
 /// Everything about a method except its implementation: dispatch, rights, `GetServerInfo`, the metrics, the
 /// documentation and `clusterctl` derive from it.
-public struct MethodDeclaration: Sendable, Equatable {
+public struct MethodDeclaration: Sendable {
     public enum Service: String, Sendable, CaseIterable {
         case cluster = "ClusterService"
         case source = "SourceService"
@@ -37,14 +37,12 @@ public struct MethodDeclaration: Sendable, Equatable {
     /// The right that the caller needs.
     public let right: AccessRight
     public let threads: Threads
-    /// The names of the params that it takes.
-    public let params: [String]
-    /// Whether the params' text is kept as sent, besides the parsed values: for features, whose text is
-    /// stored.
-    public let keepsParamsText: Bool
-    /// Array params of which only the text is kept: large arrays, which would use many times as much memory
-    /// when parsed. In the parsed params they are empty.
-    public let textParams: [String]
+    /// The params that it takes.
+    public let params: [ParamDeclaration]
+    /// Their names.
+    public let paramNames: [String]
+    /// The members of an item that the client streams.
+    public let items: [ParamDeclaration]
     /// What the method does, in one sentence.
     public let summary: String
     /// The method's name in an envelope, such as `clusterd.v1.ClusterService/GetClusters`.
@@ -52,8 +50,7 @@ public struct MethodDeclaration: Sendable, Equatable {
 
     public init(
         _ service: Service, _ name: String, _ kind: Kind = .unary, right: AccessRight, on threads: Threads,
-        params: [String], keepsParamsText: Bool = false, textParams: [String] = [],
-        _ summary: String
+        params: [ParamDeclaration], items: [ParamDeclaration] = [], _ summary: String
     ) {
         self.service = service
         self.name = name
@@ -61,9 +58,9 @@ public struct MethodDeclaration: Sendable, Equatable {
         self.right = right
         self.threads = threads
         self.params = params
-        self.keepsParamsText = keepsParamsText
-        self.textParams = textParams
+        self.items = items
         self.summary = summary
+        paramNames = params.map(\.name)
         fullName = "\(Self.package).\(service.rawValue)/\(name)"
     }
 
@@ -79,6 +76,20 @@ public struct MethodDeclaration: Sendable, Equatable {
 
     /// The name without the package, such as `ClusterService/GetClusters`.
     public var shortName: String { "\(service.rawValue)/\(name)" }
+
+    /// Whether the params' text is kept as sent, besides the parsed values: for features, whose text is stored.
+    public var keepsParamsText: Bool { params.contains { $0.type.needsText } }
+
+    /// The params of all methods, and the members of their items, for `scripts/generate-params`.
+    public static var params: JSONValue {
+        .array(
+            all.map { method in
+                .object([
+                    "method": .string(method.name), "params": .array(method.params.map(\.json)),
+                    "items": .array(method.items.map(\.json)),
+                ])
+            })
+    }
 
     /// Whether it changes sources: such calls are written to the audit log.
     public var isChange: Bool { right >= .manage }
@@ -102,18 +113,4 @@ public enum AccessRight: Sendable, Comparable, CaseIterable {
         guard let right = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = right
     }
-}
-
-/// Defaults of params that both ends use: the daemon applies them, and clusterctl's help shows them.
-public enum ParamDefaults {
-    /// The maximum number of points that `GetLeaves` returns.
-    public static let leaves: Int64 = 10
-    /// The maximum number of changes per second of `WatchClusters`.
-    public static let maxRateHz = 10.0
-    /// What imports do with existing data.
-    public static let mode = "replace"
-    /// What imports do with invalid features.
-    public static let onInvalid = "reject"
-    /// How `PublishTiles` compresses tiles.
-    public static let compression = "gzip"
 }

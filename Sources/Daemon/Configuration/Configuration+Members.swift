@@ -114,7 +114,7 @@ extension DeclaredSource {
                 "Whether the file is loaded again, as a whole, whenever it changes."
             ) { value, target in target.watches = value.boolean },
             ConfigurationMember(
-                "onInvalid", .oneOf(["reject", "skip"]), default: .string(ParamDefaults.onInvalid),
+                "onInvalid", .oneOf(["reject", "skip"]), default: ParamDeclaration.onInvalid.standard,
                 "Whether an invalid feature rejects the file or is left out."
             ) { value, target in target.skipsInvalid = value.text == "skip" },
             ConfigurationMember(

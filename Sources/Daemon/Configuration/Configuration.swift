@@ -73,7 +73,7 @@ public struct Configuration: Sendable, Equatable {
     /// The settings of this configuration that methods read.
     func liveValues(_ limits: Limits) -> LiveSettings.Values {
         LiveSettings.Values(
-            limits: limits, httpLimits: http.limits.json,
+            limits: limits, transportLimits: ["http": .object(http.limits.json)],
             importDirectories: ImportDirectories(importDirectories),
             exportDirectories: ExportDirectories(exportDirectories),
             declaredSources: Set(sources.map(\.name)))

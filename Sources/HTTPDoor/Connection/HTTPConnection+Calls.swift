@@ -23,7 +23,7 @@ extension HTTPConnection: CallTransport {
         let query =
             if let query = exchange.query { query } else { try read(exchange.head, resource, fixed, text) }
         open(
-            resource.method, query.params, plan(of: query), form: resource.isRaw ? .raw : .json,
+            resource.method.fullName, query.params, plan(of: query), form: resource.isRaw ? .raw : .json,
             tagged: resource.dependsOnData ? query.hash : nil, of: query, paramsText: text)
     }
 
@@ -65,7 +65,7 @@ extension HTTPConnection: CallTransport {
     func askTileJSON(_ source: String) throws(RequestFailure) {
         guard let head = exchange?.head else { return }
         var params: JSONObject = ["source": .string(source)]
-        try QueryParameters.read(head.query, known: ResourceQuery.tileJSONParameters, into: &params)
+        try QueryParameters.read(head.query, known: ResourceQuery.tileJSON.known, into: &params)
         let site = "\(scheme(head))://\(head.host ?? "localhost")"
         var url = "\(site)/sources/\(PercentEncoding.encode(source))/tiles/{z}/{x}/{y}.mvt"
         if let filter = params["filter"] { url += "?filter=\(PercentEncoding.encode(filter.text))" }
@@ -76,7 +76,7 @@ extension HTTPConnection: CallTransport {
         // Cached, because computing it examines all features.
         plan.isKept = true
         open(
-            ResourceQuery.cluster("DescribeTiles"), params, plan,
+            MethodDeclaration.describeTiles.fullName, params, plan,
             tagged: EntityTag.hash(head.target, from: EntityTag.hash(site.utf8)))
     }
 

@@ -181,7 +181,7 @@ extension HTTPConnection {
     }
 
     func readParameters(
-        _ query: ArraySlice<UInt8>?, _ known: QueryParameters.Known
+        _ query: ArraySlice<UInt8>?, _ known: [ParamDeclaration]
     ) throws(RequestFailure) {
         var params = JSONObject()
         try QueryParameters.read(query, known: known, into: &params)
@@ -197,7 +197,7 @@ extension HTTPConnection {
 
     private func beginImport(_ head: RequestHead, _ source: String) throws(RequestFailure) {
         var params: JSONObject = ["source": .string(source)]
-        try QueryParameters.read(head.query, known: ResourceQuery.importParameters, into: &params)
+        try QueryParameters.read(head.query, known: ResourceQuery.features.known, into: &params)
         let type = head[.contentType].map(Negotiation.mediaType) ?? ""
         guard type.isEmpty || Self.importTypes.contains(type) else {
             throw RequestFailure(
@@ -211,7 +211,7 @@ extension HTTPConnection {
         }
         exchange?.body = .streamed
         open(
-            ResourceQuery.ofSource("ImportFeatures"), params, AnswerPlan(), input: .bytes(mediaType: type))
+            MethodDeclaration.importFeatures.fullName, params, AnswerPlan(), input: .bytes(mediaType: type))
     }
 
     // MARK: Calls by POST

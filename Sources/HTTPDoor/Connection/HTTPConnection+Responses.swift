@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Calls
+import ClusterProtocol
 import JSON
 
 /// Writes responses.
@@ -109,7 +110,7 @@ extension HTTPConnection {
         }
         var plan = AnswerPlan()
         plan.isHealth = true
-        open(ResourceQuery.ofServer("Check"), [:], plan)
+        open(MethodDeclaration.check.fullName, [:], plan)
     }
 
     func answerMetrics() {
@@ -117,7 +118,7 @@ extension HTTPConnection {
         plan.mediaType = "text/plain; version=0.0.4; charset=utf-8"
         plan.acceptsGzip = acceptsGzip
         plan.variation = .encoding
-        open(ResourceQuery.ofServer("GetStats"), ["format": .string("prometheus")], plan, form: .raw)
+        open(MethodDeclaration.getStats.fullName, ["format": .string("prometheus")], plan, form: .raw)
     }
 
     // MARK: The log

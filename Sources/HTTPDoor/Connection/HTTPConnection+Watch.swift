@@ -9,10 +9,11 @@ extension HTTPConnection {
     func watch(_ source: String) throws(RequestFailure) {
         guard let head = exchange?.head else { return }
         var params: JSONObject = ["source": .string(source)]
-        try QueryParameters.read(head.query, known: ResourceQuery.watchParameters, into: &params)
+        try QueryParameters.read(
+            head.query, known: ResourceQuery.watch.known + [ResourceQuery.timing], into: &params)
         if params["bbox"] == nil { params["bbox"] = Self.world }
-        let isTimed = params[ResourceQuery.timing] == .bool(true)
-        params[ResourceQuery.timing] = nil
+        let isTimed = params[ResourceQuery.timing.name] == .bool(true)
+        params[ResourceQuery.timing.name] = nil
         if WebSocketHandshake.isAsked(by: head) {
             let accept = try WebSocketHandshake.accept(head)
             exchange?.timesWatch = isTimed
@@ -52,7 +53,8 @@ extension HTTPConnection {
         _ params: JSONObject, _ form: WatchConnection.Form, _ head: ResponseHead
     ) throws(RequestFailure) {
         callID &+= 1
-        let request = CallRequest(id: callID, method: ResourceQuery.cluster("WatchClusters"), params: params)
+        let request = CallRequest(
+            id: callID, method: MethodDeclaration.watchClusters.fullName, params: params)
         defer { door.shrink(&door.answer) }
         var encoder = PlainEncoder()
         // A line break would end the event's data.

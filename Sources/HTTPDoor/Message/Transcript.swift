@@ -46,7 +46,7 @@ public enum Transcript {
             let resource = try Router.resource(path[...])
             guard case .query(let known, var params, _) = resource else { return "\(resource)" }
             try QueryParameters.read(query[...], known: known.known, into: &params)
-            return known.method
+            return known.method.fullName
         } catch { return "failure \(error.status.rawValue)" }
     }
 

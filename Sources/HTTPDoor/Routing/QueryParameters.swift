@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
+import ClusterProtocol
 import JSON
 
 /// Reads the query of a URL, given the parameters that its resource supports.
 enum QueryParameters {
-    typealias Known = [(name: String, kind: QueryValueKind)]
-
     /// Adds the parameters to a call's params. Throws an error that names a parameter that is unknown or given twice.
     static func read(
-        _ query: ArraySlice<UInt8>?, known: Known, into params: inout JSONObject
+        _ query: ArraySlice<UInt8>?, known: [ParamDeclaration], into params: inout JSONObject
     ) throws(RequestFailure) {
         guard let query else { return }
         var seen: [String] = []
@@ -20,7 +19,7 @@ enum QueryParameters {
                 throw RequestFailure.malformed(
                     "The query parameter \(part) is malformed: it is not percent-encoded UTF-8.")
             }
-            guard let entry = known.first(where: { $0.name == name }) else {
+            guard let param = known.first(where: { $0.name == name }) else {
                 throw RequestFailure(
                     .badRequest, "The query parameter \"\(name)\" is unknown. \(list(known))")
             }
@@ -28,11 +27,14 @@ enum QueryParameters {
                 throw RequestFailure(.badRequest, "The query parameter \"\(name)\" is given twice.")
             }
             seen.append(name)
-            params[name] = try entry.kind.value(of: text, name: name)
+            do throws(JSONError) { params[name] = try param.type.value(of: text) } catch {
+                throw RequestFailure(
+                    .badRequest, "The query parameter \"\(name)\" is not JSON: \(error.message)")
+            }
         }
     }
 
-    private static func list(_ known: Known) -> String {
+    private static func list(_ known: [ParamDeclaration]) -> String {
         known.isEmpty
             ? "There are none." : "Known are: \(known.map(\.name).sorted().joined(separator: ", "))."
     }

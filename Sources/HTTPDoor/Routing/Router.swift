@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import ClusterProtocol
 import JSON
 
 /// Finds the resource that a path names. Pure.

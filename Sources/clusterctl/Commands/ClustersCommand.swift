@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
+import ClusterProtocol
 import CommandLineOptions
 import JSON
 import Rendering
@@ -10,7 +11,7 @@ enum ClustersCommand: Subcommand {
     static let table = Command(
         "clusters", summary: "Show the clusters and points in a box at a zoom",
         operands: [CommandTable.source],
-        options: viewportOptions,
+        options: Option.params(of: .getClusters, short: short, defaults: defaults),
         examples: [
             Example("clusterctl clusters cities --zoom 2", "shows the world"),
             Example("clusterctl clusters cities -b -10,35,30,60 -z 4 -n 20", "shows part of Europe"),
@@ -19,38 +20,12 @@ enum ClustersCommand: Subcommand {
                 "clusters large cities only"),
         ])
 
-    /// The options that describe a viewport.
-    static let viewportOptions: [Option] = [
-        Option(
-            "bbox", short: "b", value: "W,S,E,N", defaultInWords: "the world",
-            help: "the box in degrees: west, south, east, north"),
-        Option(
-            "zoom", short: "z", value: "ZOOM", kind: .number(-30...30), default: "0",
-            help: "the map's zoom"),
-        Option(
-            "limit", short: "n", value: "N", kind: .integer(0...(1 << 53)), help: "show at most N"),
-        Option("properties", value: "NAME,...", help: "the properties to keep of each feature"),
-        Option("precision", value: "DECIMALS", kind: .integer(0...20), help: "round coordinates"),
-        Option(
-            "include", value: "WHAT,...",
-            help: "more about each cluster: hull, bbox, expansionZoom, coincident, anchor"),
-        CommandTable.filter, CommandTable.revision, CommandTable.atLeast,
-    ]
-
-    /// The params that the options make.
-    static func params(_ invocation: Invocation) throws -> JSONObject {
-        let arguments = invocation.arguments
-        let box = try arguments.string("bbox").map { try self.box($0, invocation) } ?? .world
-        var members: JSONObject = ["bbox": box.json, "zoom": .number(try arguments.requiredNumber("zoom"))]
-        if let limit = arguments.number("limit") { members["limit"] = .number(limit) }
-        if let decimals = arguments.number("precision") { members["precision"] = .number(decimals) }
-        if let names = arguments.string("properties") { members["properties"] = words(names) }
-        if let names = arguments.string("include") { members["include"] = words(names) }
-        return try invocation.queryParams(members)
-    }
+    /// The letters and defaults of the options that describe a viewport.
+    static let short: [String: Character] = ["bbox": "b", "zoom": "z", "limit": "n"]
+    static let defaults = ["bbox": "the world", "zoom": "0"]
 
     static func run(_ invocation: Invocation) async throws {
-        let answer = try await invocation.call("ClusterService/GetClusters", CallParams(params(invocation)))
+        let answer = try await invocation.call(.getClusters)
         guard invocation.form == .table else { return try invocation.show(answer) { _ in } }
         let collection = try FeatureCollection(answer)
         try ImportReport.showWarnings(of: answer, invocation)
@@ -68,12 +43,9 @@ enum ClustersCommand: Subcommand {
             + "of \(Quantity.count(total, "point")); revision \(collection.revision)\(more)"
     }
 
-    private static func words(_ text: String) -> JSONValue {
-        .array(text.split(separator: ",").map { .string(String($0)) })
-    }
-
-    /// `west,south,east,north`, spaces allowed.
+    /// `west,south,east,north`, spaces allowed, or `the world`.
     static func box(_ text: String, _ invocation: Invocation) throws -> BoundingBox {
+        if text == defaults["bbox"] { return .world }
         guard let box = BoundingBox(text: text) else {
             throw invocation.arguments.usageError(
                 "invalid argument '\(text)' for '--bbox': west,south,east,north in degrees is expected")

@@ -22,7 +22,7 @@ enum CompleteCommand: Subcommand {
             for method in MethodDeclaration.all { invocation.print(method.name) }
         case "params":
             let named = methods(among: invocation.arguments.operands.dropFirst())
-            for name in named.flatMap(\.params) { invocation.print("\(name)=") }
+            for name in named.flatMap(\.paramNames) { invocation.print("\(name)=") }
         default:
             let client = try await invocation.connect()
             for source in try await client.sources() { invocation.print(source.name) }

@@ -13,9 +13,7 @@ enum EvalCommand: Subcommand {
             Option(
                 "feature", short: "f", value: "FILE", kind: .file,
                 help: "the feature to evaluate it on: a file, - for standard input, or the JSON itself"),
-            Option("zoom", short: "z", value: "ZOOM", kind: .number(-30...30), help: "the map's zoom"),
-            Option("accumulated", value: "JSON", help: "the value of [\"accumulated\"]"),
-            Option("type", value: "TYPE", help: "the expected type of the value, such as number or string"),
+            .param(.expressionZoom, short: "z"), .param(.accumulated), .param(.expectedType),
         ],
         examples: [
             Example("clusterctl eval '[\"+\", 1, 2]'", "prints 3"),
@@ -31,7 +29,7 @@ enum EvalCommand: Subcommand {
             throw arguments.usageError("the expression and the feature cannot both be standard input")
         }
         let text = operand == "-" ? try SmallFile.read("-") : operand
-        var params: JSONObject = [:]
+        var params = try invocation.params(of: [.expressionZoom, .accumulated, .expectedType])
         do throws(JSONError) { params["expression"] = try JSONReader.parse(text) } catch {
             throw Failure(
                 message: "",
@@ -40,11 +38,6 @@ enum EvalCommand: Subcommand {
         if let feature = arguments.string("feature") {
             params["feature"] = try readFeature(feature, invocation)
         }
-        if let zoom = arguments.number("zoom") { params["zoom"] = .number(zoom) }
-        if let value = arguments.string("accumulated") {
-            params["accumulated"] = try invocation.json(value, of: "accumulated")
-        }
-        if let type = arguments.string("type") { params["type"] = .string(type) }
         do {
             let answer = try await invocation.call("SourceService/EvaluateExpression", CallParams(params))
             try invocation.show(answer) { Terminal.write((($0["value"] ?? .null).text) + "\n") }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
+import ClusterProtocol
 import CommandLineOptions
 import JSON
 import Rendering
@@ -23,13 +24,8 @@ enum ExportCommand: Subcommand {
             Option(
                 "format", short: "f", value: "FORMAT", kind: .oneOf(Format.allCases.map(\.rawValue)),
                 defaultInWords: "as --output says, else by FILE's ending, else geojson",
-                help: "a FeatureCollection, lines with one feature each, or a table"),
-            Option(
-                "properties", value: "NAME,...", help: "the properties to keep of each feature; CSV's columns"
-            ),
-            Option("precision", value: "DECIMALS", kind: .integer(0...15), help: "round coordinates"),
-            CommandTable.filter, CommandTable.revision, CommandTable.atLeast,
-        ],
+                help: "a FeatureCollection, lines with one feature each, or a table")
+        ] + Option.params(of: .getFeatures),
         examples: [
             Example("clusterctl export cities cities.geojson", "writes a FeatureCollection"),
             Example("clusterctl export cities --format lines | gzip > cities.ndjson.gz", "streams lines"),
@@ -66,14 +62,12 @@ enum ExportCommand: Subcommand {
         let format =
             arguments.string("format").flatMap { Format(rawValue: $0) } ?? Format(invocation.form)
             ?? path.flatMap { Format(ending: $0) } ?? .geojson
-        var members: JSONObject = [:]
-        let names = arguments.string("properties").map { $0.split(separator: ",").map(String.init) }
-        if let names { members["properties"] = .array(names.map { .string($0) }) }
-        if let decimals = arguments.number("precision") { members["precision"] = .number(decimals) }
+        let params = try invocation.params(of: .getFeatures)
+        let names = params["properties"]?.asArray?.compactMap(\.asString)
         let client = try await invocation.connect()
         defer { client.close() }
         let stream = FeatureStream(
-            client: client, params: try invocation.queryParams(members), options: invocation.callOptions)
+            client: client, params: params, options: invocation.callOptions)
         let file = try OutputFile(path)
         let (revision, count) =
             switch format {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
+import ClusterProtocol
 import CommandLineOptions
 import JSON
 import Rendering
@@ -10,13 +11,11 @@ enum HullCommand: Subcommand {
     static let table = Command(
         "hull", summary: "Show the smallest convex shape around a cluster's points",
         operands: [CommandTable.source, CommandTable.cluster],
-        options: [
-            CommandTable.filter, CommandTable.zoomOfCluster, CommandTable.revision, CommandTable.atLeast,
-        ],
+        options: Option.params(of: .getConvexHull, short: ["zoom": "z"]),
         examples: [Example("clusterctl hull cities 164 --json", "prints a GeoJSON Feature")])
 
     static func run(_ invocation: Invocation) async throws {
-        let answer = try await invocation.clusterCall("GetConvexHull")
+        let answer = try await invocation.call(.getConvexHull)
         if invocation.form == .csv { return show(try answer.value(), invocation) }
         try invocation.show(answer) { show($0, invocation) }
     }

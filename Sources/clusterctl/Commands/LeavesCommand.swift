@@ -11,15 +11,8 @@ enum LeavesCommand: Subcommand {
     static let table = Command(
         "leaves", summary: "Show a cluster's points",
         operands: [CommandTable.source, CommandTable.cluster],
-        options: [
-            Option(
-                "limit", short: "n", value: "N", kind: .integer(0...(1 << 53)),
-                defaultInWords: "\(ParamDefaults.leaves)", help: "show at most N; 0: all"),
-            Option(
-                "offset", short: "o", value: "N", kind: .integer(0...(1 << 53)),
-                help: "leave out the first N"),
-            .flag("all", short: "a", help: "show all, page by page"),
-            CommandTable.filter, CommandTable.zoomOfCluster, CommandTable.revision, CommandTable.atLeast,
+        options: Option.params(of: .getLeaves, short: ["limit": "n", "offset": "o", "zoom": "z"]) + [
+            .flag("all", short: "a", help: "show all, page by page")
         ],
         examples: [
             Example("clusterctl leaves cities 164 -n 20 -o 40", "shows the third page"),
@@ -31,10 +24,7 @@ enum LeavesCommand: Subcommand {
 
     static func run(_ invocation: Invocation) async throws {
         if invocation.arguments.has("all") { return try await runAll(invocation) }
-        var members: JSONObject = [:]
-        if let limit = invocation.arguments.number("limit") { members["limit"] = .number(limit) }
-        if let offset = invocation.arguments.number("offset") { members["offset"] = .number(offset) }
-        let answer = try await invocation.clusterCall("GetLeaves", members)
+        let answer = try await invocation.call(.getLeaves)
         try invocation.show(answer) { _ in
             let collection = try FeatureCollection(answer)
             invocation.print(FeatureTable.table(collection.features))
@@ -51,7 +41,7 @@ enum LeavesCommand: Subcommand {
     /// nothing is mixed.
     private static func runAll(_ invocation: Invocation) async throws {
         let client = try await invocation.connect()
-        var members = try invocation.clusterParams()
+        var members = try invocation.params(of: .getLeaves)
         var features: [Feature] = []
         var page: FeatureCollection
         repeat {

@@ -25,7 +25,7 @@ enum LoadCommand: Subcommand {
         let options = try SourceOptionFlags.read(invocation)
         let prepared = try await SourcePreparation.prepare(source, options: options, client)
         do {
-            var params = try ImportFlags.params(invocation.arguments)
+            var params = try ImportFlags.params(invocation)
             params["source"] = .string(source)
             params["path"] = .string(absolute(path))
             let answer = try await client.call(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
+import ClusterProtocol
 import CommandLineOptions
 import JSON
 import Rendering
@@ -10,17 +11,11 @@ enum LocateCommand: Subcommand {
     static let table = Command(
         "locate", summary: "Show the cluster or point that shows a feature at a zoom",
         operands: [CommandTable.source, Operand("FEATURE", help: "the feature's id")],
-        options: [
-            Option(
-                "zoom", short: "z", value: "ZOOM", kind: .number(-30...30), default: "0",
-                help: "the map's zoom"),
-            CommandTable.filter, CommandTable.revision, CommandTable.atLeast,
-        ],
+        options: Option.params(of: .locateFeature, short: ["zoom": "z"], defaults: ["zoom": "0"]),
         examples: [Example("clusterctl locate cities 17 --zoom 5", "shows where city 17 is at zoom 5")])
 
     static func run(_ invocation: Invocation) async throws {
-        let zoom = try invocation.arguments.requiredNumber("zoom")
-        var params = ParamsText(try invocation.queryParams(["zoom": .number(zoom)]))
+        var params = ParamsText(try invocation.params(of: .locateFeature))
         params["featureId"] = UpdateCommand.identifier(try invocation.operand(1))
         let answer = try await invocation.call("ClusterService/LocateFeature", params.params)
         try invocation.show(answer) { value in

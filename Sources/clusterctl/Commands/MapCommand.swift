@@ -14,7 +14,7 @@ enum MapCommand: Subcommand {
                 + "where it splits. 0 shows the whole source, q quits. The map follows the source's changes."
         ],
         operands: [CommandTable.source],
-        options: [CommandTable.filter],
+        options: [.param(.filter)],
         examples: [Example("clusterctl map cities", "shows the cities")])
 
     static func run(_ invocation: Invocation) async throws {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
+import ClusterProtocol
 import CommandLineOptions
 import Glibc
 import JSON
@@ -21,29 +22,14 @@ enum PublishCommand: Subcommand {
             Operand("ARCHIVE", kind: .file, help: "the archive, such as cities.pmtiles"),
         ],
         options: [
-            Option(
-                "min-zoom", value: "ZOOM", kind: .integer(0...30), defaultInWords: "the source's",
-                help: "first zoom"),
-            Option(
-                "max-zoom", value: "ZOOM", kind: .integer(0...30),
-                defaultInWords: "the first one without clusters", help: "last zoom"),
-            CommandTable.filter,
-            Option("properties", value: "NAMES", help: "keep only these properties, separated by commas"),
-            Option(
-                "include", value: "NAMES",
-                help: "what clusters have besides: key, expansionZoom, bbox, anchor, hull, coincident"),
-            Option("name", value: "TEXT", defaultInWords: "the source's", help: "the archive's name"),
-            Option("description", value: "TEXT", help: "what the archive shows"),
-            Option("attribution", value: "HTML", help: "whom maps must name"),
             .flag("uncompressed", help: "do not compress tiles with gzip"),
-            .flag("overwrite", help: "replace an archive of that name, as a whole, and the page"),
-            .flag("estimate", help: "print about how large each zoom's tiles are, and write nothing"),
             .flag("page", help: "write index.html beside the archive: a map that any web server serves"),
             .flag("watch", short: "w", help: "write again when the data change, until Ctrl-C"),
             Option(
                 "every", value: "SECONDS", kind: .number(0.1...86400), default: "60",
                 help: "with --watch: write at most once in this time"),
-        ] + ImportFlags.readingOptions + ForeignFile.options + fileOptions,
+        ] + Option.params(of: .publishTiles, without: [.archivePath, .compression])
+            + ImportFlags.readingOptions + ForeignFile.options + fileOptions,
         examples: [
             Example("clusterctl publish cities.geojson cities.pmtiles", "publishes a file's points"),
             Example(
@@ -112,8 +98,13 @@ enum PublishCommand: Subcommand {
         _ source: String, to archive: String, _ client: Client, _ invocation: Invocation,
         overwrite: Bool? = nil
     ) async throws {
-        var params = try params(invocation)
+        var params = try invocation.params(of: .publishTiles)
         params["source"] = .string(source)
+        if invocation.arguments.has("uncompressed") { params["compression"] = .string("none") }
+        // The page zooms to where a cluster separates.
+        if invocation.arguments.has("page"), params["include"] == nil {
+            params["include"] = .array([.string("expansionZoom")])
+        }
         let estimate = try await estimate(params, client, invocation)
         if invocation.arguments.has("estimate") { return try show(estimate, invocation) }
         if let advice = advice(try estimate.value()) { invocation.remark(advice) }
@@ -162,7 +153,7 @@ enum PublishCommand: Subcommand {
         var params = params
         params["estimate"] = .bool(true)
         return try await client.openServerStream(
-            "SourceService/PublishTiles", params, options: invocation.callOptions
+            "SourceService/PublishTiles", CallParams(params), options: invocation.callOptions
         ).end()
     }
 
@@ -212,29 +203,6 @@ enum PublishCommand: Subcommand {
             try await publish(source, to: archive, client, invocation, overwrite: true)
             revision = current
         }
-    }
-
-    private static func params(_ invocation: Invocation) throws -> JSONObject {
-        let arguments = invocation.arguments
-        var params = JSONObject()
-        if let zoom = arguments.integer("min-zoom") { params["minZoom"] = .number(Double(zoom)) }
-        if let zoom = arguments.integer("max-zoom") { params["maxZoom"] = .number(Double(zoom)) }
-        if let filter = arguments.string("filter") {
-            params["filter"] = try invocation.json(filter, of: "filter")
-        }
-        for name in ["properties", "include"] {
-            guard let list = arguments.string(name) else { continue }
-            params[name] = .array(list.split(separator: ",").map { .string(String($0)) })
-        }
-        // The page zooms to where a cluster separates.
-        if arguments.has("page"), arguments.string("include") == nil {
-            params["include"] = .array([.string("expansionZoom")])
-        }
-        for name in ["name", "description", "attribution"] {
-            if let text = arguments.string(name) { params[name] = .string(text) }
-        }
-        if arguments.has("uncompressed") { params["compression"] = .string("none") }
-        return params
     }
 
     /// The daemon has a working directory of its own.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Rendering
 import ClusterClient
+import ClusterProtocol
 import CommandLineOptions
 import Glibc
 import JSON
@@ -17,12 +18,8 @@ enum RenderCommand: Subcommand {
         ],
         operands: [CommandTable.source],
         options: [
-            Option(
-                "bbox", short: "b", value: "W,S,E,N", defaultInWords: "that of the source's points",
-                help: "the box in degrees: west, south, east, north"),
-            Option(
-                "zoom", short: "z", value: "ZOOM", kind: .number(-30...30),
-                defaultInWords: "that of the picture", help: "the zoom whose clusters are shown"),
+            .param(.bbox, short: "b", defaultInWords: "that of the source's points"),
+            .param(.zoom, short: "z", defaultInWords: "that of the picture"),
             Option("size", value: "WxH", default: "1024x640", help: "the picture's size in pixels"),
             Option(
                 "file", short: "o", value: "FILE", kind: .file, defaultInWords: "SVG to standard output",
@@ -33,8 +30,7 @@ enum RenderCommand: Subcommand {
             .flag("plain", help: "leave out title, labels and legend: the map fills the picture"),
             .flag("hulls", help: "draw the area of each cluster's points"),
             .flag("heatmap", help: "draw a heat map, weighted by count, above the circles"),
-            CommandTable.filter, CommandTable.revision, CommandTable.atLeast,
-        ],
+        ] + ParamDeclaration.data.map { Option.param($0) },
         examples: [
             Example("clusterctl render cities -o world.png", "draws the world"),
             Example(
@@ -66,7 +62,7 @@ enum RenderCommand: Subcommand {
         ]
         if arguments.has("hulls") { members["include"] = .array([.string("hull")]) }
         let answer = try await client.call(
-            "ClusterService/GetClusters", CallParams(try invocation.queryParams(members)),
+            "ClusterService/GetClusters", CallParams(try invocation.params(of: .getClusters).with(members)),
             options: invocation.callOptions)
         let collection = try FeatureCollection(answer)
         picture.caption = caption(collection, zoom: zoom)

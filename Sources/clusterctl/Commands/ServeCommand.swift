@@ -162,7 +162,7 @@ enum ServeCommand: Subcommand {
         _ file: RegularFile, into source: String, skipsInvalid: Bool, _ client: Client,
         _ invocation: Invocation
     ) async throws -> Answer {
-        var params = try ImportFlags.params(invocation.arguments)
+        var params = try ImportFlags.params(invocation)
         params["source"] = .string(source)
         params["path"] = .string(file.path)
         params["onInvalid"] = .string(skipsInvalid ? "skip" : "reject")

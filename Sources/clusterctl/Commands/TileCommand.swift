@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
+import ClusterProtocol
 import CommandLineOptions
 import JSON
 
@@ -16,9 +17,8 @@ enum TileCommand: Subcommand {
         options: [
             Option(
                 "mvt", value: "FILE", kind: .file,
-                help: "write a Mapbox Vector Tile to a file; - for standard output"),
-            CommandTable.filter, CommandTable.revision, CommandTable.atLeast,
-        ],
+                help: "write a Mapbox Vector Tile to a file; - for standard output")
+        ] + Option.params(of: .getTile, without: [.tileZoom, .tileColumn, .tileRow, .encoding]),
         examples: [
             Example("clusterctl tile cities 2/1/1", "shows what is in the tile 2/1/1"),
             Example("clusterctl tile cities 2/1/1 --mvt tile.mvt", "writes it as a vector tile"),
@@ -35,8 +35,7 @@ enum TileCommand: Subcommand {
         members["x"] = .number(Double(tile.x))
         members["y"] = .number(Double(tile.y))
         if invocation.arguments.has("mvt") { members["encoding"] = .string("mvt") }
-        let answer = try await invocation.call(
-            "ClusterService/GetTile", CallParams(try invocation.queryParams(members)))
+        let answer = try await invocation.call(.getTile, with: members)
         if let path = invocation.arguments.string("mvt"), !invocation.wantsJSON {
             return try write(try answer.value()["tile"]?.asString ?? "", to: path)
         }

@@ -18,18 +18,13 @@ enum WatchCommand: Subcommand {
                 + "the marker that their points come from.",
         ],
         operands: [CommandTable.source],
-        options: ClustersCommand.viewportOptions + [
-            Option(
-                "max-rate", short: "r", value: "HZ", kind: .number(0.01...1000),
-                defaultInWords: "\(Quantity.plain(ParamDefaults.maxRateHz))",
-                help: "print at most this many changes per second"),
-            .flag(
-                "transitions",
-                help: "know markers by the features that they grew from, and say where they come from and go"),
-            Option(
-                "count", short: "c", value: "N", kind: .integer(1...(1 << 53)), defaultInWords: "never",
-                help: "end after N changes"),
-        ],
+        options: Option.params(
+            of: .watchClusters, short: ClustersCommand.short.merging(["maxRateHz": "r"]) { $1 },
+            defaults: ClustersCommand.defaults) + [
+                Option(
+                    "count", short: "c", value: "N", kind: .integer(1...(1 << 53)), defaultInWords: "never",
+                    help: "end after N changes")
+            ],
         examples: [
             Example("clusterctl watch cities --zoom 2", "watches the world"),
             Example(
@@ -38,9 +33,7 @@ enum WatchCommand: Subcommand {
         ])
 
     static func run(_ invocation: Invocation) async throws {
-        var params = try ClustersCommand.params(invocation)
-        if let rate = invocation.arguments.number("max-rate") { params["maxRateHz"] = .number(rate) }
-        if invocation.arguments.has("transitions") { params["transitions"] = .bool(true) }
+        let params = try invocation.params(of: .watchClusters)
         var left = invocation.arguments.integer("count") ?? .max
         let client = try await invocation.connect()
         defer { client.close() }

@@ -13,27 +13,13 @@ enum ImportFlags {
             .flag(
                 "skip-invalid", short: "k",
                 help: "leave invalid features out and count them by reason, instead of failing"),
-            Option(
-                "on-invalid", value: "POLICY", kind: .oneOf(["reject", "skip"]),
-                defaultInWords: ParamDefaults.onInvalid,
-                help: "what to do about invalid features: reject the import, or skip them"),
-            .flag("allow-empty", help: "replace the source's data even if no feature is valid"),
+            .param(.onInvalid), .param(.allowEmpty),
         ] + readingOptions
 
     /// The flags about how a file is read.
     static let readingOptions: [Option] = [
-        .flag("wrap", help: "wrap longitudes beyond 180 degrees around"),
-        Option(
-            "longitude", value: "COLUMN", defaultInWords: "longitude, lon, lng, long, x",
-            help: "a table's column of longitudes"),
-        Option(
-            "latitude", value: "COLUMN", defaultInWords: "latitude, lat, y",
-            help: "a table's column of latitudes"),
-        Option("id", value: "COLUMN", defaultInWords: "id, if there is one", help: "a table's column of ids"),
-        Option(
-            "delimiter", value: "CHARACTER", defaultInWords: "detected",
-            help: "what separates a table's cells, or 'tab'"),
-        Option("text", value: "COLUMN", isRepeatable: true, help: "a table's column whose cells stay text"),
+        .param(.wrap), .param(.longitude), .param(.latitude), .param(.idColumn), .param(.delimiter),
+        .param(.text, isRepeatable: true),
     ]
 
     static func skipsInvalid(_ arguments: ParsedArguments) -> Bool {
@@ -41,16 +27,11 @@ enum ImportFlags {
     }
 
     /// The flags as params of a call that reads a file itself.
-    static func params(_ arguments: ParsedArguments) throws -> JSONObject {
-        var params: JSONObject = [
-            "mode": .string(arguments.has("append") ? "append" : "replace"),
-            "onInvalid": .string(skipsInvalid(arguments) ? "skip" : "reject"),
-        ]
-        if arguments.has("wrap") { params["wrap"] = .bool(true) }
-        if arguments.has("allow-empty") { params["allowEmpty"] = .bool(true) }
-        for name in ["longitude", "latitude", "id", "delimiter"] {
-            if let value = arguments.string(name) { params[name] = .string(value) }
-        }
+    static func params(_ invocation: Invocation) throws -> JSONObject {
+        let arguments = invocation.arguments
+        var params = try invocation.params(of: ParamDeclaration.imports + ParamDeclaration.table)
+        params["mode"] = .string(arguments.has("append") ? "append" : "replace")
+        params["onInvalid"] = .string(skipsInvalid(arguments) ? "skip" : "reject")
         let text = arguments.strings("text")
         if !text.isEmpty { params["text"] = .array(text.map { .string($0) }) }
         return params

@@ -41,16 +41,6 @@ struct Invocation {
         return try await client.call(method, params, options: callOptions)
     }
 
-    /// The params of a query: the source, and the members that --filter, --revision, --at-least and the like
-    /// add.
-    func queryParams(_ members: JSONObject) throws -> JSONObject {
-        var params: JSONObject = ["source": .string(try operand(0))]
-        for (key, value) in members.members { params[key] = value }
-        if let filter = arguments.string("filter") { params["filter"] = try json(filter, of: "filter") }
-        if let revision = arguments.integer("revision") { params["revision"] = .number(Double(revision)) }
-        if let position = arguments.string("at-least") { params["atLeast"] = .string(position) }
-        return params
-    }
 
     /// Reads an option's value as JSON.
     func json(_ text: String, of option: String) throws -> JSONValue {

@@ -17,7 +17,7 @@ enum DaemonMessage {
     /// Params that are operands, or options whose name is not the param's in lower case with dashes.
     private static let names: [String: String] = [
         "source": "SOURCE", "clusterId": "CLUSTER", "featureId": "FEATURE", "path": "the path",
-        "expression": "EXPRESSION", "z": "Z/X/Y", "x": "Z/X/Y", "y": "Z/X/Y", "maxRateHz": "--max-rate",
+        "expression": "EXPRESSION", "z": "Z/X/Y", "x": "Z/X/Y", "y": "Z/X/Y",
         "ttlSeconds": "--ttl", "projection": "--planar", "clusterProperties": "--cluster-property",
         "mode": "--append", "encoding": "--mvt", "compression": "--uncompressed", "format": "--prometheus",
     ]

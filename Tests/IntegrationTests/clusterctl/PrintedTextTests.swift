@@ -59,6 +59,16 @@ struct PrintedTextTests {
         #expect(try document("configuration.md").contains("\n" + table + "\n"))
     }
 
+    @Test("tables of params in the documents, and types of clients, are as declared")
+    func params() throws {
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("scripts/generate-params").path
+        let result = try DaemonProcess.run(
+            "/usr/bin/env",
+            ["python3", script, "--check", DaemonProcess.products.appendingPathComponent("clusterd").path])
+        #expect(result.status == 0, "\(result.errors)")
+    }
+
     private func document(_ name: String) throws -> String {
         let folder = Repository.root.appendingPathComponent("proto-docs")
         return try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)

@@ -8,20 +8,20 @@ import Synchronization
 public final class LiveSettings: Sendable {
     package struct Values: Sendable {
         package var limits: Limits
-        /// The HTTP interface's limits as `GetServerInfo` reports them.
-        package var httpLimits: JSONObject
+        /// The limits of each transport that has its own, by its name, as `GetServerInfo` reports them.
+        package var transportLimits: JSONObject
         package var importDirectories: ImportDirectories
         package var exportDirectories: ExportDirectories
         /// Sources declared in the configuration; only administrators change them.
         package var declaredSources: Set<SourceName> = []
 
         package init(
-            limits: Limits, httpLimits: JSONObject = [:], importDirectories: ImportDirectories,
+            limits: Limits, transportLimits: JSONObject = [:], importDirectories: ImportDirectories,
             exportDirectories: ExportDirectories = ExportDirectories([]),
             declaredSources: Set<SourceName> = []
         ) {
             self.limits = limits
-            self.httpLimits = httpLimits
+            self.transportLimits = transportLimits
             self.importDirectories = importDirectories
             self.exportDirectories = exportDirectories
             self.declaredSources = declaredSources
@@ -29,7 +29,7 @@ public final class LiveSettings: Sendable {
 
         var limitsJSON: JSONObject {
             var object = limits.json
-            if !httpLimits.isEmpty { object["http"] = .object(httpLimits) }
+            for (transport, limits) in transportLimits.members { object[transport] = limits }
             return object
         }
     }

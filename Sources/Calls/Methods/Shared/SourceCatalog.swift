@@ -17,8 +17,8 @@ package struct SourceCatalog: Sendable {
     }
 
     func name(_ params: Params) throws(RPCError) -> SourceName {
-        guard let name = SourceName(try params.string("source")) else {
-            throw .invalidParam(params.path(of: "source"), "must be a name: \(SourceName.pattern).")
+        guard let name = SourceName(try params.string(.source)) else {
+            throw params.invalid(.source, "must be a name: \(SourceName.pattern).")
         }
         return name
     }
@@ -56,7 +56,7 @@ package struct SourceCatalog: Sendable {
     }
 
     private func check(_ params: Params, _ revision: Revision) throws(RPCError) {
-        let asked = try params.optionalInteger("revision", in: 0...(1 << 53))
+        let asked = try params.optionalInteger(.revision)
         try answering { () throws(SourceError) in try revision.check(asked: asked.map { UInt64($0) }) }
     }
 
@@ -65,7 +65,7 @@ package struct SourceCatalog: Sendable {
     ///
     /// What is no source's name, or the name of none, is left to the method.
     func find(_ params: inout Params, _ method: Method) throws(RPCError) -> SourceWait? {
-        guard case .string(let text)? = params["source"], let name = SourceName(text) else { return nil }
+        guard case .string(let text)? = params[.source], let name = SourceName(text) else { return nil }
         // First, since a source that is found when nothing is being read any more has all its data.
         let isLoading = registry.isLoading
         guard let source = try? registry.source(name) else { return nil }
@@ -77,10 +77,10 @@ package struct SourceCatalog: Sendable {
     }
 
     private func wait(_ params: Params) throws(RPCError) -> SourceWait? {
-        guard let text = try params.optionalString("atLeast") else { return nil }
+        guard let text = try params.optionalString(.atLeast) else { return nil }
         guard let position = LogPosition(text) else {
-            throw .invalidParam(
-                params.path(of: "atLeast"),
+            throw params.invalid(
+                .atLeast,
                 "must be a position such as \"16/B374D848\", as answers contain it and as pg_current_wal_lsn() returns it."
             )
         }
@@ -106,44 +106,20 @@ package struct SourceCatalog: Sendable {
 
     /// The query of `GetClusters` and of similar calls.
     func clustersQuery(_ params: Params) throws(RPCError) -> ClustersQuery {
-        let limit = try params.optionalInteger("limit", in: 0...(1 << 53))
-        return ClustersQuery(
-            box: try Box(params), zoom: try params.number("zoom"), limit: limit.map { Int($0) },
-            output: try output(params))
+        ClustersQuery(
+            box: try params.box(.bbox), zoom: try params.number(.zoom),
+            limit: try params.optionalInteger(.limit).map { Int($0) }, output: try output(params))
     }
 
     func filter(_ params: Params) -> QueryFilter? {
-        params["filter"].map { QueryFilter($0) }
+        params[.filter].map { QueryFilter($0) }
     }
 
     func output(_ params: Params) throws(RPCError) -> FeatureOutput {
         var output = FeatureOutput()
-        output.properties = try params.optionalStrings("properties").map { PropertySelection($0) }
-        output.precision = try params.optionalInteger("precision", in: 0...15).map { Int($0) }
-        for (place, name) in (try params.optionalStrings("include") ?? []).enumerated() {
-            guard let detail = ClusterDetails.byName.first(where: { $0.name == name })?.detail else {
-                let names = ClusterDetails.byName.map(\.name).joined(separator: ", ")
-                throw .invalidParam("\(params.path(of: "include"))[\(place)]", "must be one of \(names).")
-            }
-            output.include.insert(detail)
-        }
+        output.properties = try params.optionalStrings(.properties).map { PropertySelection($0) }
+        output.precision = try params.optionalInteger(.precision).map { Int($0) }
+        for name in try params.optionalStrings(.include) ?? [] { output.include.insert(ClusterDetails[name]) }
         return output
-    }
-}
-
-extension Box {
-    /// Reads the box from the param `bbox`.
-    init(_ params: Params) throws(RPCError) {
-        let values = try params.array("bbox")
-        guard values.count == 4 else {
-            throw .invalidParam(params.path(of: "bbox"), "must be [west, south, east, north] in degrees.")
-        }
-        func edge(_ place: Int) throws(RPCError) -> Double {
-            guard case .number(let edge) = values[place], edge.isFinite else {
-                throw .invalidParam("\(params.path(of: "bbox"))[\(place)]", "must be a number of degrees.")
-            }
-            return edge
-        }
-        self.init(west: try edge(0), south: try edge(1), east: try edge(2), north: try edge(3))
     }
 }

@@ -37,11 +37,11 @@ struct WatchRequest {
 
     init(_ params: Params, _ catalog: SourceCatalog) throws(RPCError) {
         query = try catalog.clustersQuery(params)
-        rate = try params.optionalNumber("maxRateHz", in: Pace.askable) ?? ParamDefaults.maxRateHz
-        hasTransitions = try params.optionalBool("transitions") ?? false
+        rate = try params.number(.maxRateHz)
+        hasTransitions = try params.flag(.transitions)
         source = try catalog.source(params)
         let current = try catalog.revision(params, of: source).number
-        revision = params["revision"] == nil ? nil : current
+        revision = params[.revision] == nil ? nil : current
         filter = catalog.filter(params)
     }
 
@@ -53,8 +53,8 @@ struct WatchRequest {
         }
         guard case .object(let object) = value else { throw .invalidParam("item", "must be an object.") }
         let params = Params(object, path: "item")
-        try params.rejectUnknown(["bbox", "zoom"])
-        return (try Box(params), try params.number("zoom"))
+        try params.rejectUnknown(MethodDeclaration.watchClusters.items.map(\.name))
+        return (try params.box(.bbox), try params.number(.zoom))
     }
 }
 

@@ -21,7 +21,7 @@ from ._viewport import center, lacks_transitions, watch_params
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._types import ClusterQuery, FeatureQuery, IdQuery
+    from ._types import ClusterIdQuery, ClusterQuery, FeatureQuery, LocateQuery, TileQuery
 
 Answer = TypeVar("Answer")
 GRACE = 0.25
@@ -197,45 +197,45 @@ class AsyncClient:
         return answer
 
     async def tile(
-        self, source: str, z: int, x: int, y: int, *, timeout: Optional[float] = None, **query: Unpack[IdQuery]
+        self, source: str, z: int, x: int, y: int, *, timeout: Optional[float] = None, **query: Unpack[TileQuery]
     ) -> Dict[str, Any]:
         """A tile, as supercluster's getTile."""
         return await self._run(_requests.tile(source, z, x, y, **query), timeout)
 
     async def vector_tile(
-        self, source: str, z: int, x: int, y: int, *, timeout: Optional[float] = None, **query: Unpack[IdQuery]
+        self, source: str, z: int, x: int, y: int, *, timeout: Optional[float] = None, **query: Unpack[TileQuery]
     ) -> bytes:
         """A tile as a Mapbox Vector Tile; no bytes if it is empty."""
         return await self._run(_requests.vector_tile(source, z, x, y, **query), timeout)
 
     async def children(
-        self, source: str, cluster: int, *, timeout: Optional[float] = None, **query: Unpack[IdQuery]
+        self, source: str, cluster: int, *, timeout: Optional[float] = None, **query: Unpack[ClusterIdQuery]
     ) -> FeatureCollection:
         """A cluster's children on the zoom at which it separates."""
         return await self._run(_requests.children(source, cluster, **query), timeout)
 
     async def leaves(
         self, source: str, cluster: int, limit: int = 10, offset: int = 0, *, timeout: Optional[float] = None,
-        **query: Unpack[IdQuery],
+        **query: Unpack[ClusterIdQuery],
     ) -> FeatureCollection:
         """A page of a cluster's points; a limit of 0 is all."""
         return await self._run(_requests.leaves(source, cluster, limit, offset, **query), timeout)
 
     async def expansion_zoom(
-        self, source: str, cluster: int, *, timeout: Optional[float] = None, **query: Unpack[IdQuery]
+        self, source: str, cluster: int, *, timeout: Optional[float] = None, **query: Unpack[ClusterIdQuery]
     ) -> int:
         """The zoom at which a cluster separates."""
         return await self._run(_requests.expansion_zoom(source, cluster, **query), timeout)
 
     async def hull(
-        self, source: str, cluster: int, *, timeout: Optional[float] = None, **query: Unpack[IdQuery]
+        self, source: str, cluster: int, *, timeout: Optional[float] = None, **query: Unpack[ClusterIdQuery]
     ) -> Feature:
         """The smallest convex shape around a cluster's points."""
         return await self._run(_requests.hull(source, cluster, **query), timeout)
 
     async def locate(
         self, source: str, feature: Union[int, float, str], zoom: float, *, timeout: Optional[float] = None,
-        **query: Unpack[IdQuery],
+        **query: Unpack[LocateQuery],
     ) -> Dict[str, Any]:
         """The cluster or point that shows a feature at a zoom."""
         return await self._run(_requests.locate(source, feature, zoom, **query), timeout)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._source import Source
-    from ._types import ClusterQuery, FeatureQuery, IdQuery
+    from ._types import ClusterIdQuery, ClusterQuery, FeatureQuery, LocateQuery, TileQuery
 
 Answer = TypeVar("Answer")
 #: How much longer than the daemon this side waits before it gives up on the daemon itself, in seconds.
@@ -178,45 +178,45 @@ class Client(Loading):
         return answer
 
     def tile(
-        self, source: str, z: int, x: int, y: int, *, timeout: Optional[float] = None, **query: Unpack[IdQuery]
+        self, source: str, z: int, x: int, y: int, *, timeout: Optional[float] = None, **query: Unpack[TileQuery]
     ) -> Dict[str, Any]:
         """A tile, as supercluster's getTile."""
         return self._run(_requests.tile(source, z, x, y, **query), timeout)
 
     def vector_tile(
-        self, source: str, z: int, x: int, y: int, *, timeout: Optional[float] = None, **query: Unpack[IdQuery]
+        self, source: str, z: int, x: int, y: int, *, timeout: Optional[float] = None, **query: Unpack[TileQuery]
     ) -> bytes:
         """A tile as a Mapbox Vector Tile; no bytes if it is empty."""
         return self._run(_requests.vector_tile(source, z, x, y, **query), timeout)
 
     def children(
-        self, source: str, cluster: int, *, timeout: Optional[float] = None, **query: Unpack[IdQuery]
+        self, source: str, cluster: int, *, timeout: Optional[float] = None, **query: Unpack[ClusterIdQuery]
     ) -> FeatureCollection:
         """A cluster's children on the zoom at which it separates."""
         return self._run(_requests.children(source, cluster, **query), timeout)
 
     def leaves(
         self, source: str, cluster: int, limit: int = 10, offset: int = 0, *, timeout: Optional[float] = None,
-        **query: Unpack[IdQuery],
+        **query: Unpack[ClusterIdQuery],
     ) -> FeatureCollection:
         """A page of a cluster's points; a limit of 0 is all."""
         return self._run(_requests.leaves(source, cluster, limit, offset, **query), timeout)
 
     def expansion_zoom(
-        self, source: str, cluster: int, *, timeout: Optional[float] = None, **query: Unpack[IdQuery]
+        self, source: str, cluster: int, *, timeout: Optional[float] = None, **query: Unpack[ClusterIdQuery]
     ) -> int:
         """The zoom at which a cluster separates."""
         return self._run(_requests.expansion_zoom(source, cluster, **query), timeout)
 
     def hull(
-        self, source: str, cluster: int, *, timeout: Optional[float] = None, **query: Unpack[IdQuery]
+        self, source: str, cluster: int, *, timeout: Optional[float] = None, **query: Unpack[ClusterIdQuery]
     ) -> Feature:
         """The smallest convex shape around a cluster's points."""
         return self._run(_requests.hull(source, cluster, **query), timeout)
 
     def locate(
         self, source: str, feature: Union[int, float, str], zoom: float, *, timeout: Optional[float] = None,
-        **query: Unpack[IdQuery],
+        **query: Unpack[LocateQuery],
     ) -> Dict[str, Any]:
         """The cluster or point that shows a feature at a zoom."""
         return self._run(_requests.locate(source, feature, zoom, **query), timeout)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 /// Numbers by JSON's grammar (RFC 8259, section 6).
-enum NumberText {
+public enum NumberText {
     /// The number's value; nil if the text is not a JSON number, or is beyond a double's range.
-    static func value(_ text: String) -> Double? {
+    public static func value(_ text: String) -> Double? {
         var rest = Substring(text).utf8[...]
         if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
         let whole = takeDigits(&rest)
