@@ -129,7 +129,9 @@ extension Source {
         }
         for note in recovered.plan.notes where !recovered.plan.isLossy { report(.warning, note) }
         if recovered.plan.isComplete, let loss = files.loss { report(.warning, loss) }
-        if files.wantsSnapshot(shared.limits) || recovered.plan.isPatched { saveLater() }
+        if files.wantsSnapshot(shared.limits) || recovered.plan.isPatched || recovered.hasOptions {
+            saveLater()
+        }
     }
 
     /// Makes the changes that were recovered.
@@ -274,7 +276,9 @@ extension Source {
             try publish(outcome.revision, at: outcome.updatedAt)
             _ = setFault(nil, note: outcome.note)
             compactIfGrown(outcome.revision)
-            if files.wantsSnapshot(shared.limits) || recovered.plan.isPatched { saveLater() }
+            if files.wantsSnapshot(shared.limits) || recovered.plan.isPatched || recovered.hasOptions {
+                saveLater()
+            }
         }
     }
 

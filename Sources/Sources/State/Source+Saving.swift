@@ -5,9 +5,10 @@ import SystemSupport
 
 extension Source {
     /// Writes a snapshot of the current data in the background and begins a new journal. Changes continue
-    /// meanwhile. Does nothing if a snapshot is being written, or the source has no files.
+    /// meanwhile. Does nothing if a snapshot is being written, or the source has no files, or changes are being
+    /// replayed: the snapshot would lack those that follow, and the next start would begin with it.
     package func saveLater() {
-        guard files != nil, beginSaving() else { return }
+        guard let files, !files.isReplaying, beginSaving() else { return }
         background.async { [self] in
             defer { endSaving() }
             do throws(SourceError) {
