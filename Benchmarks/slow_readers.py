@@ -4,9 +4,10 @@
 
     Benchmarks/slow_readers.py [--program PATH] [--seconds N] [--readers N] [--size KB] [TRANSPORT...]
 
-For each transport (frames, http, websocket) and kind of slow reader (silent, 1 byte a second, 64 KiB a second) it prints the p99 of
-an honest client's answers of 20 KB, 400 KB and 5 MB, which has read one before, beside the slow readers, as a multiple of the p99 alone, the rate that a client
-gets that reads 64 KiB a second, the daemon's memory beyond that before, and the bytes that waited for clients.
+For each transport (frames, http, gzip: HTTP whose honest clients accept gzip, websocket) and kind of slow reader (silent, 1 byte a
+second, 64 KiB a second) it prints the p99 of an honest client's answers of 20 KB, 400 KB and 5 MB, which has read one before, beside
+the slow readers, as a multiple of the p99 alone, the rate that a client gets that reads 64 KiB a second, the daemon's memory beyond
+that before, and the bytes that waited for clients.
 """
 import argparse, json, multiprocessing, os, selectors, socket, struct, subprocess, tempfile, threading, time
 
@@ -34,6 +35,10 @@ class Frames:
     def begin(self, features):
         pass
 
+    def view(self):
+        """What a map shows before it asks for more."""
+        return self.ask(100, 1)
+
     def ask(self, features, number):
         query = {"source": "s", "bbox": HALVES[number % 2], "zoom": 20, "limit": features}
         return frame({"id": number + 1, "method": "clusterd.v1.ClusterService/GetClusters", "params": query})
@@ -43,12 +48,14 @@ class Frames:
 
 
 class Http(Frames):
+    fields = ""
+
     def __init__(self, place):
         self.socket = socket.create_connection(("127.0.0.1", place.port), PATIENCE)
 
     def ask(self, features, number):
         box = ",".join(map(str, HALVES[number % 2]))
-        return f"GET /sources/s/clusters?bbox={box}&zoom=20&limit={features} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+        return f"GET /sources/s/clusters?bbox={box}&zoom=20&limit={features} HTTP/1.1\r\nHost: localhost\r\n{self.fields}\r\n".encode()
 
     def length(self, data):
         end = data.find(b"\r\n\r\n")
@@ -56,6 +63,10 @@ class Http(Frames):
             return None
         fields = bytes(data[:end]).lower()
         return end + 4 + int(fields.split(b"content-length: ")[1].split(b"\r\n")[0])
+
+
+class Gzip(Http):
+    fields = "Accept-Encoding: gzip\r\n"
 
 
 class WebSocket(Http):
@@ -69,8 +80,14 @@ class WebSocket(Http):
         while b"\r\n\r\n" not in data or self.length(data.split(b"\r\n\r\n", 1)[1]) is None:
             data += self.socket.recv(1 << 16)
 
+    def view(self):
+        return self.move([0, -10, 20, 10])
+
     def ask(self, features, number):
-        text = json.dumps({"bbox": HALVES[number % 2], "zoom": 20}).encode()
+        return self.move(HALVES[number % 2])
+
+    def move(self, box):
+        text = json.dumps({"bbox": box, "zoom": 20}).encode()
         return struct.pack(">BB4s", 0x81, 0x80 | len(text), b"\0\0\0\0") + text
 
     def length(self, data):
@@ -80,7 +97,7 @@ class WebSocket(Http):
         return {126: 4 + struct.unpack(">H", data[2:4])[0], 127: 10 + struct.unpack(">Q", data[2:10])[0]}.get(short, 2 + short)
 
 
-TRANSPORTS = {"frames": Frames, "http": Http, "websocket": WebSocket}
+TRANSPORTS = {"frames": Frames, "http": Http, "gzip": Gzip, "websocket": WebSocket}
 
 
 class Place:
@@ -145,8 +162,7 @@ def honest(transport, place, features, seconds, times):
     """One client's calls, one after the other; its times in milliseconds."""
     client, data, number = TRANSPORTS[transport](place), bytearray(), 0
     client.begin(features)
-    # A map has shown something before.
-    client.socket.sendall(client.ask(100, 1))
+    client.socket.sendall(client.view())
     read(client, data)
     end = time.monotonic() + seconds
     while time.monotonic() < end or number < 5:
@@ -259,8 +275,9 @@ def main():
             place = Place(os.path.abspath(arguments.program))
             alone = {size: p99(transport, place, features, arguments.seconds) for size, features in SIZES.items()}
             before, ready, most, rate, stop = place.memory(), multiprocessing.Event(), [0, 0], [], threading.Event()
+            kept = "http" if transport == "gzip" else transport
             readers = multiprocessing.Process(
-                target=slow, args=(transport, place, arguments.readers, arguments.size, pace, ready), daemon=True)
+                target=slow, args=(kept, place, arguments.readers, arguments.size, pace, ready), daemon=True)
             readers.start()
             ready.wait(PATIENCE)
 

@@ -278,8 +278,14 @@ public struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
 
     public var description: String {
         let program = commandPath.first ?? ""
+        // Arguments that it quotes may be data: they can neither control a terminal nor change the order of what
+        // it shows.
+        let isHarmless = { (scalar: Unicode.Scalar) in
+            scalar.properties.generalCategory != .control && !scalar.properties.isBidiControl
+        }
+        let printable = String.UnicodeScalarView(message.unicodeScalars.map { isHarmless($0) ? $0 : " " })
         return """
-            \(program): \(message)
+            \(program): \(String(printable))
             Try '\(commandPath.joined(separator: " ")) --help' for more information.
             """
     }

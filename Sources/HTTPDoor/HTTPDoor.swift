@@ -16,9 +16,6 @@ package final class HTTPDoor {
     private let turnedAway: LingeringConnections
     private var connections: [ObjectIdentifier: HTTPConnection] = [:]
     private var sweep: Timer?
-    /// Connections whose clients have sent more than a turn processes. One of them is continued in each iteration of the loop,
-    /// so clients that send little at a time do not wait for them.
-    private var scheduled: [HTTPConnection] = []
     /// The output of a turn, and the answer being written: each is used within one turn of one connection.
     var output = ByteWriter(capacity: 64)
     var answer = ByteWriter(capacity: 64)
@@ -148,25 +145,6 @@ package final class HTTPDoor {
     }
 
     // MARK: Used by connections
-
-    /// Gives a connection another turn after all that are scheduled already.
-    func schedule(_ connection: HTTPConnection) {
-        scheduled.append(connection)
-        if scheduled.count == 1 { continueSoon() }
-    }
-
-    private func continueSoon() {
-        let bound = LoopBound(self)
-        loop.remote.post { bound.value.continueScheduled() }
-    }
-
-    private func continueScheduled() {
-        guard !scheduled.isEmpty else { return }
-        let connection = scheduled.removeFirst()
-        // What it schedules is not the only one then, or else begins again.
-        if !scheduled.isEmpty { continueSoon() }
-        connection.scheduledTurn()
-    }
 
     /// The current time in the format of heads.
     var dateText: [UInt8] {

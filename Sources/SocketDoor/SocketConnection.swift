@@ -212,7 +212,8 @@ final class SocketConnection {
 
     private func written() {
         caller.transportIsReady()
-        turn()
+        // What was left waits for its turn: hundreds of clients may read at the same time.
+        if decoder.waiting > 0 { balance(hasMore: true) } else { turn() }
     }
 
     /// Continues reading, pauses, or schedules another turn, depending on the connection's state.
@@ -229,18 +230,13 @@ final class SocketConnection {
         case .pause: socket.pauseReading()
         case .pauseAndSchedule:
             socket.pauseReading()
-            schedule()
+            door.engine.connections.append { [self] in
+                life.scheduledTurnCame()
+                turn()
+            }
         case .endInputs: endInputs()
         case .linger: linger()
         case .close: close()
-        }
-    }
-
-    private func schedule() {
-        let bound = LoopBound(self)
-        door.loop.remote.post {
-            bound.value.life.scheduledTurnCame()
-            bound.value.turn()
         }
     }
 

@@ -83,7 +83,8 @@ extension Source {
     }
 
     /// Writes a snapshot of the current data in the background and begins a new journal. Changes continue
-    /// meanwhile. Does nothing if a snapshot is being written, or the source has no files.
+    /// meanwhile. Does nothing if a snapshot is being written, or the source has no files. While changes are being
+    /// replayed, nothing is saved: the snapshot would lack those that follow, and the next start would begin with it.
     package func saveLater() {
         guard state.withLock({ $0.isServing && $0.files != nil }) else { return }
         jobs.run(.save) { [self] in

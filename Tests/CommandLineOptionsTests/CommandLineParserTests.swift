@@ -121,6 +121,18 @@ private func complaint(_ command: Command, _ arguments: String...) -> String {
                 """)
     }
 
+    @Test("what an argument contains cannot control a terminal")
+    func errorIsPrintable() {
+        let error = UsageError(
+            commandPath: ["tool"],
+            message: "unknown command '\u{1B}]0;title\u{07}\u{9B}31m\n\u{202E}Zoë\u{2066}'")
+        #expect(
+            "\(error)" == """
+                tool: unknown command ' ]0;title  31m  Zoë '
+                Try 'tool --help' for more information.
+                """)
+    }
+
     @Test("options of the program stand before and after the subcommand")
     func acceptsProgramOptionsAnywhere() throws {
         for arguments in [["--socket=x", "clusters", "a"], ["clusters", "a", "--socket=x"]] {

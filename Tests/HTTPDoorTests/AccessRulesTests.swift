@@ -80,7 +80,10 @@ import Testing
         }
         for mode in [nil, "no-cors", "cors", "navigate", "websocket"] {
             #expect(!rules.admits(site: "cross-site", mode: mode, path: sources), "\(mode ?? "no field")")
-            #expect(!rules.admits(site: "Cross-Site", mode: mode, path: sources), "\(mode ?? "no field")")
+            for site in ["Cross-Site", "cross-site, cross-site", "none, cross-site", ""] {
+                #expect(
+                    !rules.admits(site: site, mode: mode, path: sources), "\(site), \(mode ?? "no field")")
+            }
             #expect(
                 rules.admits(site: "cross-site", mode: mode, path: map) == (mode == "navigate"),
                 "\(mode ?? "no field")")

@@ -15,16 +15,20 @@ extension Call {
             !output.isBusy
         else { return }
         // An item that waits already is counted, so sending it takes no more memory.
-        if !output.release(), caller.engine.load.unread.isSpent(for: caller.unread) {
-            return output.wantToSend(after: Self.patience)
-        }
+        let view = output.release() ? nil : mostOfView
+        if let view, view < UnreadBudget.view { return output.wantToSend(after: Self.patience) }
         let bytes = OutgoingBytes(ByteWriter(capacity: 1024))
         let encoder = opening.encoder
         if !encoder.compresses { encoder.begin(.item, into: &bytes.writer) }
         let start = bytes.writer.count
         do throws(RPCError) {
-            switch try next(of: stream, into: &bytes.writer) {
+            let most = min(mostBytes, view ?? .max)
+            switch try next(of: stream, most, into: &bytes.writer) {
             case .nothing: break
+            case .tooLarge(let limit):
+                guard limit < mostBytes else { throw AnswerBuilder.tooLarge(limit + AnswerBuilder.envelope) }
+                exceeded(view: limit)
+                output.wantToSend(after: Self.patience)
             case .item(let revision):
                 sentItem()
                 send(bytes, revision, output)
@@ -45,12 +49,13 @@ extension Call {
     }
 
     private func next(
-        of stream: any ServerStream, into bytes: inout ByteWriter
+        of stream: any ServerStream, _ most: Int, into bytes: inout ByteWriter
     ) throws(RPCError) -> StreamStep {
-        let most = mostBytes
+        let start = bytes.count
         bytes.limitFollowing(to: most)
         let step = try stream.next(into: &bytes)
-        if bytes.hasOverflowed || bytes.count > most {
+        if case .tooLarge = step { return step }
+        if bytes.hasOverflowed || bytes.count - start > most {
             throw AnswerBuilder.tooLarge(most + AnswerBuilder.envelope)
         }
         bytes.liftLimit()
@@ -95,10 +100,11 @@ extension Call {
 
     /// Runs part of a stream's work on the pool, queued among the caller's other jobs.
     func runOnPool(
-        _ body: @escaping @Sendable (_ mostBytes: Int) -> Void, completion: @escaping () -> Void
+        repeatable: Bool, _ body: @escaping @Sendable (_ mostBytes: Int) -> Void,
+        completion: @escaping () -> Void
     ) {
         enqueue { call in
-            let most = call.mostBytes
+            let most = min(call.mostBytes, repeatable ? call.mostOfView ?? .max : .max)
             return ({ body(most) }, { _ in completion() })
         }
     }
@@ -124,9 +130,9 @@ final class StreamOutput: ServerStreamOutput {
         var isBusy = false
 
         func wantToSend() {
-            guard !isWaiting, let turns = call?.caller?.engine.streamTurns else { return }
+            guard !isWaiting, let backlog = call?.caller?.engine.streams else { return }
             isWaiting = true
-            turns.append { [self] in
+            backlog.append { [self] in
                 isWaiting = false
                 call?.sendNext()
             }
@@ -157,9 +163,10 @@ final class StreamOutput: ServerStreamOutput {
     }
 
     func runOnPool(
-        _ body: @escaping @Sendable (_ mostBytes: Int) -> Void, completion: @escaping () -> Void
+        repeatable: Bool, _ body: @escaping @Sendable (_ mostBytes: Int) -> Void,
+        completion: @escaping () -> Void
     ) {
-        side.value.call?.runOnPool(body, completion: completion)
+        side.value.call?.runOnPool(repeatable: repeatable, body, completion: completion)
     }
 
     /// Whether the previous item is still being prepared. Only on the loop's thread.
@@ -176,21 +183,23 @@ final class StreamOutput: ServerStreamOutput {
     }
 }
 
-/// Lets streams that want to send take turns with the loop's other work: a thousand streams that want to send at
-/// once must not delay queries. Belongs to the loop's thread.
-final class StreamTurns {
+/// Work that a loop does a part at a time, one part in each iteration, so that it does not delay what has just
+/// arrived: a thousand streams that want to send at once must not delay queries. Belongs to the loop's thread.
+package final class Backlog {
     private var waiting: [() -> Void] = []
     private var next = 0
     private var isScheduled = false
     private let post: @Sendable (@escaping @Sendable () -> Void) -> Void
+    /// How many functions are called in an iteration.
+    private let part: Int
 
-    /// How many streams send before other work gets a turn.
-    private static let perTurn = 8
+    init(_ part: Int, post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+        (self.part, self.post) = (part, post)
+    }
 
-    init(_ post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) { self.post = post }
-
-    func append(_ send: @escaping () -> Void) {
-        waiting.append(send)
+    /// Calls a function after those that wait already.
+    package func append(_ function: @escaping () -> Void) {
+        waiting.append(function)
         schedule()
     }
 
@@ -205,23 +214,24 @@ final class StreamTurns {
     }
 
     private func run() {
-        let end = min(next + Self.perTurn, waiting.count)
+        let end = min(next + part, waiting.count)
         while next < end {
-            let send = waiting[next]
+            let function = waiting[next]
             next += 1
-            send()
+            function()
         }
         guard next == waiting.count else {
-            forgetTurns()
+            forgetCalled()
             return schedule()
         }
         waiting.removeAll(keepingCapacity: next <= 4096)
         next = 0
     }
 
-    /// Frees the memory of past turns once they are most of the list: it may never be empty. O(1) for each turn.
-    private func forgetTurns() {
-        guard next >= 1024, next > waiting.count / 2 else { return }
+    /// Frees the functions that were called once they are most of the list: it may never be empty. O(1) for each
+    /// function.
+    private func forgetCalled() {
+        guard next >= 64, next > waiting.count / 2 else { return }
         waiting.removeFirst(next)
         next = 0
     }

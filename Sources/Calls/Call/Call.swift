@@ -134,9 +134,33 @@ package final class Call {
 
     func runOnPool(_ answer: PreparedAnswer) {
         enqueue(on: answer.subject) { call in
-            let job = AnswerJob(call.builder, call.context)
-            return ({ job.run(answer.write) }, { $0.finish(job, answer.version?.revision) })
+            var builder = call.builder
+            let view = call.method.threads == .query ? call.mostOfView : nil
+            if let view { builder.maximumBytes = min(builder.maximumBytes, view) }
+            let job = AnswerJob(builder, call.context)
+            return (
+                { job.run(answer.write) },
+                { call in
+                    guard let view, job.error == AnswerBuilder.tooLarge(view) else {
+                        return call.finish(job, answer.version?.revision)
+                    }
+                    call.exceeded(view: view)
+                    call.runOnPool(answer)
+                }
+            )
         }
+    }
+
+    /// The most bytes of an answer while clients must read before a large one is begun: a larger one is discarded,
+    /// and made again once there is room. Nil if there is room.
+    var mostOfView: Int? {
+        guard let caller else { return nil }
+        let unread = caller.engine.load.unread
+        return unread.isSpent(for: caller.unread) ? unread.allowance(of: caller.unread) : nil
+    }
+
+    func exceeded(view: Int) {
+        if view >= UnreadBudget.view { caller?.unread.exceededView() }
     }
 
     var builder: AnswerBuilder {

@@ -20,7 +20,11 @@ package final class CallEngine {
     private var interest = CallInterest()
     /// Whether new calls are rejected because the server is shutting down.
     package private(set) var isDraining = false
-    let streamTurns: StreamTurns
+    /// Streams that want to send.
+    let streams: Backlog
+    /// Connections whose clients have sent more than is processed as it arrives, so that clients that send little
+    /// at a time do not wait for them.
+    package let connections: Backlog
     /// The method of the call before, under the name as it was sent: the same string is compared by its address.
     private var last: (name: String, method: Method)?
     private var statisticsTimer: AnyObject?
@@ -38,7 +42,8 @@ package final class CallEngine {
         self.metrics = metrics
         self.methods = methods
         self.load = load
-        streamTurns = StreamTurns(loop.post)
+        streams = Backlog(8, post: loop.post)
+        connections = Backlog(1, post: loop.post)
         statisticsTimer = loop.timer(after: 200, every: 200) { [unowned self] in publish() }
     }
 

@@ -152,8 +152,9 @@ package final class Caller {
             }
         } catch {
             // A large answer is written once the user's clients have read what is queued for them.
-            if mustWait, error.code == .resourceExhausted { return false }
-            throw error
+            guard mustWait, error.code == .resourceExhausted else { throw error }
+            if error == AnswerBuilder.tooLarge(UnreadBudget.view) { unread.exceededView() }
+            return false
         }
         record(call, .ok)
         return true

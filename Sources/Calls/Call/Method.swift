@@ -126,6 +126,8 @@ package enum StreamStep: Sendable {
     case item(revision: UInt64?)
     /// Nothing for now.
     case nothing
+    /// Nothing, because the item is larger than this number of bytes. The next call makes it again.
+    case tooLarge(Int)
     /// The object that ends the stream successfully.
     case end
 }
@@ -147,7 +149,10 @@ package protocol ServerStreamOutput: AnyObject, Sendable {
     /// Runs `body` on the pool, queued among the caller's jobs, then `completion` on the loop. Neither runs once
     /// the call is over. On the loop's thread.
     ///
-    /// - Parameter body: receives the maximum size of an item in bytes.
+    /// - Parameters:
+    ///   - repeatable: whether the maximum may be less than that of any item: while clients must read first.
+    ///   - body: receives the maximum size of an item in bytes.
     func runOnPool(
-        _ body: @escaping @Sendable (_ mostBytes: Int) -> Void, completion: @escaping () -> Void)
+        repeatable: Bool, _ body: @escaping @Sendable (_ mostBytes: Int) -> Void,
+        completion: @escaping () -> Void)
 }

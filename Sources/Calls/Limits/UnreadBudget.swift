@@ -29,13 +29,19 @@ package final class UnreadBudget: Sendable {
         return bytes >= most && connection.share.unread >= part
     }
 
-    /// The size of an answer that is written at once although the limit is spent for the connection. If its client has read
-    /// everything, that is enough for a map's view: whoever lets large answers wait does not delay it.
+    /// The size of an answer that is written at once although the limit is spent for the connection. If its client
+    /// has read everything, that is enough for a map's view: whoever lets large answers wait does not delay it.
+    /// Half of the part beyond the limit is kept for connections whose clients read promptly.
     package func allowance(of connection: UnreadAccount) -> Int {
-        connection.hasNothingWaiting && bytes < limit + part ? Self.view : Self.reserve
+        permitsView(of: connection) ? Self.view : Self.reserve
     }
 
-    private static let view = 512 << 10
+    /// Whether an answer may be tried that is discarded if it is larger than a view.
+    package func permitsView(of connection: UnreadAccount) -> Bool {
+        connection.hasNothingWaiting && !connection.needsRoom && bytes < limit + part / 2
+    }
+
+    static let view = 512 << 10
 
     /// Whether a query of the connection may start.
     ///
@@ -45,7 +51,7 @@ package final class UnreadBudget: Sendable {
     ///
     /// - Parameter running: the number of the user's queries that run.
     package func permitsQuery(of connection: UnreadAccount, beside running: Int) -> Bool {
-        guard !isSpent(for: connection) else { return false }
+        guard !isSpent(for: connection) else { return permitsView(of: connection) }
         if running == 0 { return true }
         return connection.share.untouched < part || !isSpent && connection.readsPromptly
     }
@@ -58,16 +64,17 @@ package final class UnreadBudget: Sendable {
     /// read.
     package static let firstPart = 4 << 20
 
-    /// Passes bytes to a transport, and counts them until the transport releases them.
+    /// Passes bytes to a transport, and counts what keeps them until the transport releases them.
     ///
     /// - Parameters:
     ///   - bytes: they must not change during `owner`'s lifetime.
+    ///   - size: the bytes that `owner` holds: more than `bytes` if the system has accepted some already.
     ///   - write: called for each part, in order; it must retain the part's owner until the system has accepted the part.
     package func pass(
-        _ bytes: UnsafeRawBufferPointer, keeping owner: AnyObject, for connection: UnreadAccount,
-        _ write: (_ part: UnsafeRawBufferPointer, _ owner: AnyObject) -> Void
+        _ bytes: UnsafeRawBufferPointer, keeping owner: AnyObject, of size: Int? = nil,
+        for connection: UnreadAccount, _ write: (_ part: UnsafeRawBufferPointer, _ owner: AnyObject) -> Void
     ) {
-        let claim = Claim(bytes.count, of: connection, in: self)
+        let claim = Claim(size ?? bytes.count, of: connection, in: self)
         let first = min(bytes.count, Self.firstPart)
         write(UnsafeRawBufferPointer(rebasing: bytes[..<first]), Part(owner, claim, isFirst: true))
         guard first < bytes.count else { return }
@@ -95,8 +102,9 @@ package final class UnreadBudget: Sendable {
         share.addUnread(-count)
         share.addUntouched(-untouched)
         connection.wasRead(count)
-        let hasRoom = [limit, limit + part].contains { before >= $0 && bytes < $0 }
-        guard hasRoom || wasHeld && share.untouched < part else { return }
+        let hasRoom = [limit, limit + part / 2, limit + part].contains { before >= $0 && bytes < $0 }
+        let isRead = isSpent && connection.hasNothingWaiting
+        guard hasRoom || isRead || wasHeld && share.untouched < part else { return }
         onRoom.withLock { $0 }?()
     }
 
@@ -142,6 +150,8 @@ package final class UnreadAccount: Sendable {
     private let since = Atomic<UInt64>(0)
     /// Whether the last bytes that waited did so for longer than `patience`.
     private let wasSlow = Atomic<Bool>(false)
+    /// Whether an answer was tried since the last one that was sent, and was larger than a view.
+    private let isTooLarge = Atomic<Bool>(false)
 
     /// A client that makes room within this time reads promptly, in nanoseconds.
     static let patience: UInt64 = 1_000_000_000
@@ -158,6 +168,11 @@ package final class UnreadAccount: Sendable {
         hasRead && (hasNothingWaiting || !isLate(now))
     }
 
+    /// Whether its next answer must wait until there is room for a large one.
+    var needsRoom: Bool { isTooLarge.load(ordering: .relaxed) }
+
+    func exceededView() { isTooLarge.store(true, ordering: .relaxed) }
+
     var hasNothingWaiting: Bool { waiting.load(ordering: .relaxed) == 0 }
 
     private var hasRead: Bool {
@@ -169,9 +184,13 @@ package final class UnreadAccount: Sendable {
     }
 
     /// The system has accepted bytes at once.
-    package func wasAccepted(_ count: Int) { accepted.add(count, ordering: .relaxed) }
+    package func wasAccepted(_ count: Int) {
+        accepted.add(count, ordering: .relaxed)
+        isTooLarge.store(false, ordering: .relaxed)
+    }
 
     fileprivate func wait(_ count: Int) {
+        isTooLarge.store(false, ordering: .relaxed)
         if waiting.add(count, ordering: .relaxed).oldValue == 0 {
             since.store(MonotonicClock.now(), ordering: .relaxed)
         }

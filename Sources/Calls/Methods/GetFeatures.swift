@@ -49,7 +49,7 @@ private final class FeatureStream: ServerStream {
                 return .end
             }
             work = .underWay
-            output.runOnPool { [job] mostBytes in
+            output.runOnPool(repeatable: false) { [job] mostBytes in
                 job.run(mostBytes: mostBytes)
             } completion: { [weak self, job, output] in
                 self?.work = .done

@@ -146,7 +146,7 @@ private final class PublishTilesStream: ServerStream {
         if !hasBegun {
             hasBegun = true
             let job = job
-            output.runOnPool { _ in
+            output.runOnPool(repeatable: false) { _ in
                 job.run()
             } completion: { [output] in
                 output.wantToSend()

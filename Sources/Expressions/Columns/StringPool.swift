@@ -8,16 +8,16 @@ struct StringPool: Sendable {
     private var bytes: [UInt8] = []
     /// The offset at which each string starts, and the end of the last one.
     private var starts: [Int] = [0]
-    /// Codes plus one, by hash; 0 is a free slot. The number of slots is a power of two, and at most half of
-    /// them are used.
-    private var slots: [UInt32] = Array(repeating: 0, count: 16)
+    /// By hash, the upper half of it above a code plus one; 0 is a free slot. So nearly all other strings are passed
+    /// over without reading them. The number of slots is a power of two, and at most half of them are used.
+    private var slots: [UInt64] = Array(repeating: 0, count: 16)
     private let seed = Self.seedOfProcess
     private static let seedOfProcess = UInt64.random(in: .min ... .max)
 
     var count: Int { starts.count - 1 }
 
     var memoryBytes: Int {
-        bytes.count + starts.count * MemoryLayout<Int>.stride + slots.count * MemoryLayout<UInt32>.stride
+        bytes.count + starts.count * MemoryLayout<Int>.stride + slots.count * MemoryLayout<UInt64>.stride
     }
 
     subscript(code: Int) -> String {
@@ -31,11 +31,12 @@ struct StringPool: Sendable {
 
     /// The code of a string, which is added if it is new.
     mutating func code(adding text: UnsafeRawBufferPointer) -> Int {
-        let slot = slot(of: text)
-        if slots[slot] != 0 { return Int(slots[slot]) - 1 }
+        let hash = hash(text)
+        let slot = slot(of: text, hash)
+        if slots[slot] != 0 { return Self.code(slots[slot]) }
         bytes.append(contentsOf: text)
         starts.append(bytes.count)
-        slots[slot] = UInt32(truncatingIfNeeded: count)
+        slots[slot] = Self.tag(hash) | UInt64(truncatingIfNeeded: count)
         if count * 2 > slots.count { grow() }
         return count - 1
     }
@@ -44,15 +45,30 @@ struct StringPool: Sendable {
     func code(of text: String) -> Int? {
         var text = text
         return text.withUTF8 { text in
-            let code = slots[slot(of: UnsafeRawBufferPointer(text))]
-            return code == 0 ? nil : Int(code) - 1
+            let text = UnsafeRawBufferPointer(text)
+            let entry = slots[slot(of: text, hash(text))]
+            return entry == 0 ? nil : Self.code(entry)
         }
     }
 
-    private func slot(of text: UnsafeRawBufferPointer) -> Int {
-        var slot = Int(truncatingIfNeeded: hash(text)) & (slots.count - 1)
-        while slots[slot] != 0, !isSame(Int(slots[slot]) - 1, text) { slot = (slot + 1) & (slots.count - 1) }
+    private static func tag(_ hash: UInt64) -> UInt64 { hash & 0xffff_ffff_0000_0000 }
+
+    private static func code(_ entry: UInt64) -> Int { Int(UInt32(truncatingIfNeeded: entry)) - 1 }
+
+    /// The slot of a string, or the free one for it.
+    private func slot(of text: UnsafeRawBufferPointer, _ hash: UInt64) -> Int {
+        let (tag, last) = (Self.tag(hash), slots.count - 1)
+        var slot = Self.first(hash, last)
+        while slots[slot] != 0 {
+            if Self.tag(slots[slot]) == tag, isSame(Self.code(slots[slot]), text) { break }
+            slot = (slot + 1) & last
+        }
         return slot
+    }
+
+    /// The slot where the search for a hash begins: by its upper half, which a slot has too.
+    private static func first(_ hash: UInt64, _ last: Int) -> Int {
+        Int(truncatingIfNeeded: hash >> 32) & last
     }
 
     private func isSame(_ code: Int, _ text: UnsafeRawBufferPointer) -> Bool {
@@ -66,13 +82,12 @@ struct StringPool: Sendable {
 
     private mutating func grow() {
         let old = slots
+        let last = old.count * 2 - 1
         slots = Array(repeating: 0, count: old.count * 2)
-        for code in old where code != 0 {
-            let (start, end) = (starts[Int(code) - 1], starts[Int(code)])
-            var index = bytes[start..<end].withUnsafeBytes { Int(truncatingIfNeeded: hash($0)) }
-            index &= slots.count - 1
-            while slots[index] != 0 { index = (index + 1) & (slots.count - 1) }
-            slots[index] = code
+        for entry in old where entry != 0 {
+            var slot = Self.first(entry, last)
+            while slots[slot] != 0 { slot = (slot + 1) & last }
+            slots[slot] = entry
         }
     }
 

@@ -28,13 +28,16 @@ struct OriginRules: Sendable {
     /// Whether answers other than errors differ by origin.
     var areVaried: Bool { !origins.isEmpty && !admitAll }
 
-    /// Whether a request may be answered that names no origin: a browser sends such requests for links, images and scripts of
-    /// any site, and reports only whether the site is another (`Sec-Fetch-Site`). A link may lead to the map page, and
-    /// its content security policy decides who may show it in a frame.
+    /// Whether a request may be answered that names no origin: a browser sends such requests for links, images and
+    /// scripts of any site, and reports only whether the site is another (`Sec-Fetch-Site`, whose unknown values
+    /// count as another). A link may lead to the map page, and its content security policy decides who may show it
+    /// in a frame.
     func admits(site: String?, mode: String?, path: ArraySlice<UInt8>) -> Bool {
-        guard !admitAll, site?.lowercased() == "cross-site" else { return true }
+        guard !admitAll, let site, !Self.ownSites.contains(site.lowercased()) else { return true }
         return mode?.lowercased() == "navigate" && path.elementsEqual("/".utf8)
     }
+
+    private static let ownSites = ["same-origin", "same-site", "none"]
 
     /// The sites whose pages may show the map in a frame, as a content security policy lists them: those of this machine, such as
     /// a notebook's, and `http.origins`. The map only reads, so a frame that deceives its viewer gains nothing.

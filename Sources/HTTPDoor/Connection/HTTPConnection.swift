@@ -126,8 +126,7 @@ final class HTTPConnection {
         balance()
     }
 
-    /// The next iteration of the loop has come.
-    func scheduledTurn() {
+    private func scheduledTurn() {
         life.scheduledTurnCame()
         turn(.backlog)
     }
@@ -245,16 +244,16 @@ final class HTTPConnection {
         door.shrink(&door.output)
         let bodyTaken = max(0, taken - head)
         guard bodyTaken < body.count else { return }
-        queue(UnsafeRawBufferPointer(rebasing: body[bodyTaken...]), keeping: owner)
+        queue(UnsafeRawBufferPointer(rebasing: body[bodyTaken...]), keeping: owner, of: body.count)
     }
 
     private func queue(_ bytes: OutgoingBytes) {
-        bytes.writer.withUnsafeBytes { queue($0, keeping: bytes) }
+        bytes.writer.withUnsafeBytes { queue($0, keeping: bytes, of: $0.count) }
     }
 
-    private func queue(_ bytes: UnsafeRawBufferPointer, keeping owner: AnyObject) {
+    private func queue(_ bytes: UnsafeRawBufferPointer, keeping owner: AnyObject, of size: Int) {
         countSent(bytes.count)
-        door.engine.load.unread.pass(bytes, keeping: owner, for: caller.unread) {
+        door.engine.load.unread.pass(bytes, keeping: owner, of: size, for: caller.unread) {
             socket.write($0, keeping: $1)
         }
     }
@@ -269,7 +268,10 @@ final class HTTPConnection {
             caller.transportIsReady()
             continueArchive()
         }
-        turn()
+        guard hasMore else { return turn() }
+        // What was left waits for its turn, also if the client has read: hundreds may read at the same time.
+        flush()
+        balance()
     }
 
     /// Resumes or pauses reading, and sets the clock's phase, according to the connection's state.
@@ -289,7 +291,7 @@ final class HTTPConnection {
         case .pause: socket.pauseReading()
         case .pauseAndSchedule:
             socket.pauseReading()
-            door.schedule(self)
+            door.engine.connections.append { [self] in scheduledTurn() }
         case .endInputs: if exchange == nil, stream == nil { end() }
         case .linger: linger()
         case .close: close()

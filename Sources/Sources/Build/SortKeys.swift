@@ -90,18 +90,24 @@ package struct SortKeys {
         _ rows: [UInt32], of store: FeatureStore, with known: SourceColumns?, threads: Int,
         _ cancellation: Cancellation
     ) throws(SourceError) -> SortKeyColumn {
-        let columns =
-            try isIdentifier
-            ? nil
-            : SourceColumns(
-                store, reading: option.expression.propertyNames, from: known, threads: threads, cancellation)
+        let names = option.expression.propertyNames
+        let known = known.flatMap { known in
+            known.columns.count == store.count && names.allSatisfy(known.has) ? known : nil
+        }
         let shares = max(1, min(threads, rows.count / Self.smallestShare))
         let parts = Parallel(.shared, threads: threads).map(below: shares) {
             share -> Result<SortKeyColumn, SourceError> in
             let some = rows[rows.count * share / shares..<rows.count * (share + 1) / shares]
-            guard let columns else { return .success(Self.identifiers(some, of: store, cancellation)) }
+            if isIdentifier { return .success(Self.identifiers(some, of: store, cancellation)) }
             return Result { () throws(SourceError) in
-                let source = columns.rows(Array(some), of: store, cancellation)
+                let some = Array(some)
+                if let known {
+                    let source = known.rows(some, of: store, cancellation)
+                    return SortKeyColumn(try SourceColumns.values(option.expression, source))
+                }
+                // Columns of a share alone: joining those of all would look up each string again, on one thread.
+                let source = try SourceColumns(store, places: some, reading: names, cancellation)
+                    .rows(readOf: some, of: store, cancellation)
                 return SortKeyColumn(try SourceColumns.values(option.expression, source))
             }
         }

@@ -14,6 +14,15 @@ extension SourceColumns {
         rows(members, of: store, zoom: zoom, EvaluationBudget { cancellation.isCancelled })
     }
 
+    /// The rows of columns that were read of some rows of a store.
+    func rows(readOf rows: [UInt32], of store: FeatureStore, _ cancellation: Cancellation) -> RowSource {
+        RowSource(
+            columns: columns, rows: Array(rows.indices.lazy.map { UInt32(truncatingIfNeeded: $0) }),
+            zoom: nil,
+            feature: { Self.feature(Int(rows[$0]), of: store) },
+            budget: EvaluationBudget { cancellation.isCancelled })
+    }
+
     private func rows(
         _ members: [UInt32]?, of store: FeatureStore, zoom: Double?, _ budget: EvaluationBudget
     ) -> RowSource {

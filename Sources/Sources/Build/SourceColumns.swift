@@ -45,7 +45,11 @@ package struct SourceColumns: Sendable {
         let names = names.sorted()
         let cells = names.map { _ in PropertyCells(count: places.count) }
         let reader = RowReader(names, cells, rows: places.indices)
-        for index in places { store.withProperties(Int(index)) { reader.read($0) } }
+        let scan = FeatureScan(store)
+        for (row, index) in places.enumerated() {
+            if row & 0x3fff == 0 { try cancellation.stopIfCancelled() }
+            scan.withProperties(Int(index)) { reader.read($0) }
+        }
         try cancellation.stopIfCancelled()
         for (name, part) in zip(names, reader.finish()) {
             if let column = PropertyColumn([part]) { columns.add(name, column) }

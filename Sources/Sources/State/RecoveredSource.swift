@@ -17,6 +17,11 @@ package struct RecoveredSource {
     private let last: FoundJournal?
     private let directory: String
 
+    /// Whether replaying `changes` clusters the source as a whole, which a new snapshot spares the next start.
+    package var hasOptions: Bool {
+        changes.contains { if case .options = $0.record { true } else { false } }
+    }
+
     /// Reads a source's directory: the newest intact snapshot with all journals that follow it. Changes nothing.
     ///
     /// - Parameter checking: whether to verify all of a snapshot before using it.

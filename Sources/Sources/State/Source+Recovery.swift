@@ -11,8 +11,8 @@ extension Source {
     /// A source as its files have it, for `adopt`. It is in no registry.
     package struct Opened: Sendable {
         package let source: Source
-        /// Whether its files are not as they should be, so that a new snapshot is to be written.
-        let isPatched: Bool
+        /// Whether a new snapshot is to be written: some file is damaged, or replaying clusters the source as a whole.
+        let wantsSnapshot: Bool
     }
 
     /// Opens a source's files: the newest intact snapshot, with the changes that follow it made again.
@@ -31,7 +31,7 @@ extension Source {
         let found: RecoveredSource?
         do throws(StateFault) { found = try read(path, name, shared, checking: checking) } catch {
             shared.report(StateEvent(gravity: .error, source: name.text, message: error.message))
-            return Opened(source: try empty(name, .faulted(error), shared), isPatched: false)
+            return Opened(source: try empty(name, .faulted(error), shared), wantsSnapshot: false)
         }
         guard let found else {
             directory.discard(name)
@@ -51,7 +51,7 @@ extension Source {
             return try open(
                 name, in: directory, shared: shared, continuing: files, isLive: isLive, checking: true)
         }
-        return Opened(source: source, isPatched: found.plan.isPatched)
+        return Opened(source: source, wantsSnapshot: found.plan.isPatched || found.hasOptions)
     }
 
     /// A source of which only the name is known until its files have been read.
@@ -268,7 +268,7 @@ extension Source {
     func maintain(_ opened: Opened) {
         let revision = revision
         compactIfGrown(revision)
-        if opened.isPatched { saveLater() } else { saveIfWorthwhile() }
+        if opened.wantsSnapshot { saveLater() } else { saveIfWorthwhile() }
         shared.checks.async { [weak self] in
             guard let self, !self.isRetired else { return }
             let store = revision.store

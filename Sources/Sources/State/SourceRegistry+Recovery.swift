@@ -51,7 +51,7 @@ extension SourceRegistry {
             // The files may be good.
             _ = unread.fail(
                 StateFault(FileError.unusable("\(unread.name.text) can't be read: \(error.description)")))
-            return Source.Opened(source: unread, isPatched: false)
+            return Source.Opened(source: unread, wantsSnapshot: false)
         }
     }
 

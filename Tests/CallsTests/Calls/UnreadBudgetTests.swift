@@ -95,6 +95,22 @@ import Testing
         #expect(share.unread == 0 && share.untouched == 0 && budget.bytes == 0)
     }
 
+    @Test("an answer counts as a whole until all of it is accepted")
+    func wholeAnswer() {
+        let budget = UnreadBudget(limit: 1 << 30)
+        let share = UserShare(.user(1))
+        let text = Text(1000)
+        var owners: [AnyObject] = []
+        text.bytes.withUnsafeBytes { bytes in
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[900...])
+            budget.pass(rest, keeping: text, of: bytes.count, for: UnreadAccount(share)) { owners.append($1) }
+        }
+        #expect(share.unread == 1000)
+        owners.removeAll()
+        #expect(share.unread == 0)
+        #expect(budget.bytes == 0)
+    }
+
     @Test("memory is returned to the system after each 64 MiB of freed params, and after the last of them")
     func memoryIsGivenBack() {
         let (load, share) = (ServerLoad(limits: Limits()), UserShare(.user(1)))
@@ -130,29 +146,61 @@ import Testing
         return connection
     }
 
-    @Test("a connection that reads goes on beside others of its user that do not; these, and new ones, wait")
+    @Test(
+        "a connection that reads, and a new one, go on beside others of their user that do not read; these wait"
+    )
     func connectionsComeFirst() {
         let load = ServerLoad(limits: Limits())
         let share = UserShare(.user(1))
-        let silent = reader(share)
+        let silent = UnreadAccount(share)
         let claims = [UnreadBudget.Claim(4 * Self.quarter, of: silent, in: load.unread)]
         var started: [String] = []
-        let honest = PoolQueue.Lane(reader(share)) { $0() }
-        for (name, lane) in [("new", PoolQueue.Lane(UnreadAccount(share)) { $0() }), ("honest", honest)] {
-            load.queries.run(in: lane) { started.append(name) }
+        func lane(_ connection: UnreadAccount) -> PoolQueue.Lane { PoolQueue.Lane(connection) { $0() } }
+        func run(_ name: String, in lane: PoolQueue.Lane) {
+            load.queries.run(in: lane) {
+                started.append(name)
+                load.queries.finished(in: lane)
+            }
         }
-        #expect(started == ["honest"])
-        load.queries.finished(in: honest)
+        let (honest, new) = (lane(reader(share)), UnreadAccount(share))
+        run("silent", in: lane(silent))
+        run("new", in: lane(new))
+        run("honest", in: honest)
+        #expect(started == ["new", "honest"])
+        // An answer of the new one was larger than a view.
+        new.exceededView()
+        run("large", in: lane(new))
+        // Half of what is beyond the limit is for those that read.
+        let more = [UnreadBudget.Claim(Self.quarter / 2, of: silent, in: load.unread)]
+        run("late", in: lane(UnreadAccount(share)))
+        run("honest", in: honest)
+        #expect(started == ["new", "honest", "honest"])
         // What such connections leave unread beyond the limit has an end too.
-        let more = [UnreadBudget.Claim(Self.quarter, of: silent, in: load.unread)]
-        load.queries.run(in: honest) { started.append("more") }
-        #expect(started == ["honest"])
+        let most = [UnreadBudget.Claim(Self.quarter / 2, of: silent, in: load.unread)]
+        run("more", in: honest)
+        #expect(started == ["new", "honest", "honest"])
+        withExtendedLifetime(most) {}
         withExtendedLifetime(more) {}
         withExtendedLifetime(claims) {}
     }
 
+    @Test("a new connection's next answer is tried as soon as its client has read the one before")
+    func readingMakesRoom() {
+        let load = ServerLoad(limits: Limits())
+        let share = UserShare(.user(1))
+        let claim = UnreadBudget.Claim(4 * Self.quarter, of: UnreadAccount(share), in: load.unread)
+        let new = UnreadAccount(share)
+        var own = [UnreadBudget.Claim(1, of: new, in: load.unread)]
+        var started = 0
+        load.queries.run(in: PoolQueue.Lane(new) { $0() }) { started += 1 }
+        withExtendedLifetime(own) { #expect(started == 0) }
+        own.removeAll()
+        #expect(started == 1)
+        withExtendedLifetime(claim) {}
+    }
+
     @Test(
-        "a client that has read everything gets a view at once, if others leave no more than a quarter too much"
+        "a client that has read everything gets a view at once, if others leave no more than an eighth too much"
     )
     func allowance() {
         let budget = UnreadBudget(limit: 1000)
@@ -162,7 +210,11 @@ import Testing
         #expect(budget.isSpent(for: new))
         #expect(budget.allowance(of: new) == 512 << 10)
         #expect(budget.allowance(of: silent) == UnreadBudget.reserve)
-        let more = [UnreadBudget.Claim(250, of: silent, in: budget)]
+        new.exceededView()
+        #expect(budget.allowance(of: new) == UnreadBudget.reserve)
+        new.wasAccepted(1)
+        #expect(budget.allowance(of: new) == 512 << 10)
+        let more = [UnreadBudget.Claim(125, of: silent, in: budget)]
         #expect(budget.allowance(of: new) == UnreadBudget.reserve)
         withExtendedLifetime(claims) {}
         withExtendedLifetime(more) {}

@@ -164,11 +164,48 @@ import Testing
         #expect(answers.answers.count == 1)
     }
 
+    @Test(
+        "beside answers that its user's clients leave unread, a new one gets a view at once, and more once there is room",
+        arguments: [false, true], [false, true])
+    func views(isWatch: Bool, isFiltered: Bool) throws {
+        let text = String(repeating: "x", count: 1000)
+        let points = (0..<700).map { point($0, Double($0) / 10, 0, #"{"n":1,"t":"\#(text)"}"#) }
+        try test.load("[\(points.joined(separator: ","))]")
+        var claims = [
+            UnreadBudget.Claim(Limits().maxQueuedBytes, of: UnreadAccount(caller.share), in: load.unread)
+        ]
+        var answered: Int { isWatch ? answers.items.count : answers.answers.count }
+        func ask(_ id: Int64, east: Double) {
+            var params: JSONObject = ["bbox": [-1, -1, .number(east), 1], "zoom": 20]
+            if isWatch, id > 1 {
+                return caller.receive(item: Array(JSONValue.object(params).text.utf8), for: 1)
+            }
+            if isFiltered { params["filter"] = [">", ["get", "n"], 0] }
+            open("ClusterService/\(isWatch ? "Watch" : "Get")Clusters", params, id: id)
+        }
+        func pass() {
+            loop.step()
+            for timer in loop.timers { timer() }
+            loop.step()
+        }
+        ask(1, east: 1)
+        pass()
+        #expect(answered == 1)
+        ask(2, east: 180)
+        pass()
+        pass()
+        withExtendedLifetime(claims) { #expect(answered == 1) }
+        claims.removeAll()
+        pass()
+        #expect(answered == 2)
+        #expect(answers.errors.isEmpty)
+    }
+
     private final class Token {}
 
     @Test("streams that always have something to send do not accumulate memory")
     func turns() throws {
-        let turns = StreamTurns(loop.post)
+        let turns = Backlog(8, post: loop.post)
         var token: Token? = Token()
         weak let weakToken = token
         turns.append { [token] in withExtendedLifetime(token) {} }

@@ -166,4 +166,25 @@ struct SourceRecoveryTests {
         #expect(throws: SourceError.self) { try source.checkWritable(.features) }
         try kept.source("b").checkWritable(.features)
     }
+
+    /// A snapshot that began amid the changes lacked those that followed, and the start after the next began with it.
+    @Test("changes that follow other options are there after two starts")
+    func optionsAmidChanges() throws {
+        let kept = try KeptSources(isQuick: true)
+        let source = try kept.create()
+        try source.load(towns(300))
+        kept.wait()
+        // As if a kill came before each snapshot was complete.
+        #expect(source.beginSaving())
+        try source.update(options: SourceOptions(reading: JSONReader.parse(#"{"radius":50}"#)), .never)
+        for id in 0..<200 {
+            try source.change(
+                upsert: "[\(point(id, Double(id) / 2, 10))]", remove: [.number(Double(299 - id))])
+        }
+        let said = kept.said()
+        for _ in 0..<2 {
+            try kept.restart()
+            #expect(kept.said() == said)
+        }
+    }
 }

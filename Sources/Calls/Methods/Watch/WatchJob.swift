@@ -18,6 +18,8 @@ package final class WatchJob: @unchecked Sendable {
     package private(set) var shown: ShownMarkers
     package private(set) var bytes = ByteWriter(capacity: 64)
     package private(set) var error: RPCError?
+    /// The number of bytes that the change exceeds, if it is too large.
+    package private(set) var exceeded: Int?
 
     package init(
         _ revision: Revision, _ filter: QueryFilter?, _ query: ClustersQuery, from shown: ShownMarkers
@@ -48,12 +50,8 @@ package final class WatchJob: @unchecked Sendable {
 
     package func run(_ call: CallContext, mostBytes limit: Int) {
         bytes.limitFollowing(to: limit)
-        do throws(RPCError) {
-            try run(call, into: &bytes)
-            if bytes.hasOverflowed || bytes.count > limit {
-                throw AnswerBuilder.tooLarge(limit + AnswerBuilder.envelope)
-            }
-        } catch { self.error = error }
+        do throws(RPCError) { try run(call, into: &bytes) } catch { self.error = error }
+        if bytes.hasOverflowed || error == nil && bytes.count > limit { exceeded = limit }
         bytes.liftLimit()
     }
 }

@@ -165,6 +165,12 @@ final class WatchStream: ServerStream {
         return try show(revision, into: &bytes)
     }
 
+    /// The change is made again, from the viewport and data of then.
+    private func tooLarge(_ limit: Int) -> StreamStep {
+        hasMoved = true
+        return .tooLarge(limit)
+    }
+
     private func item(_ revision: Revision) -> StreamStep { .item(revision: revision.number) }
 
     private func adopt(_ job: WatchJob) throws(RPCError) {
@@ -184,13 +190,17 @@ final class WatchStream: ServerStream {
         shownRevision = revision.number
         let job = WatchJob(revision, filter, query, from: shown)
         if job.isQuick {
-            try job.run(call, into: &bytes)
+            let (start, most) = (bytes.count, bytes.room)
+            do throws(RPCError) { try job.run(call, into: &bytes) } catch {
+                guard bytes.hasOverflowed else { throw error }
+            }
+            if bytes.hasOverflowed || bytes.count - start > most { return tooLarge(most) }
             try adopt(job)
             if isEnding { output.wantToSend() }
             return item(revision)
         }
         work = .underWay
-        output.runOnPool { [call] mostBytes in
+        output.runOnPool(repeatable: true) { [call] mostBytes in
             job.run(call, mostBytes: mostBytes)
         } completion: { [weak self] in
             guard let self, case .underWay = self.work else { return }
@@ -202,6 +212,7 @@ final class WatchStream: ServerStream {
     }
 
     private func deliver(_ job: WatchJob, into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
+        if let limit = job.exceeded { return tooLarge(limit) }
         if let error = job.error { throw error }
         try adopt(job)
         job.bytes.withUnsafeBytes { bytes.append(contentsOf: $0) }
