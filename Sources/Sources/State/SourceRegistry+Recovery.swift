@@ -150,13 +150,15 @@ extension Source {
     /// Verifies the snapshot in the background.
     fileprivate func verifyLater() {
         let store = revision.store
+        // Otherwise the start has reported it.
+        let isWhole = store.lacksIdentifiers == nil
         shared.checks.async { [weak self] in
             guard let self, !self.isRetired else { return }
             let isGood = store.verifyText(
                 isCancelled: { self.isRetired }, demand: { self.demand.look() },
                 pause: { usleep(5000) })
             if !isGood, self.revision.store === store { return _ = self.reportDamage() }
-            if let path = store.lacksIdentifiers { self.replaceIdentifiers(of: path) }
+            if isWhole, let path = store.lacksIdentifiers { self.replaceIdentifiers(of: path) }
         }
     }
 }
