@@ -123,12 +123,12 @@ public final class Revision: Sendable {
     /// Builds the index by id in the background, so that the first update or location does not wait for it. Stops
     /// when cancelled.
     package func prepareIdentifiers(_ cancellation: Cancellation) {
-        guard hasData, !isReadyToLocate else { return }
+        guard hasData, readyIdentifiers == nil else { return }
         DispatchQueue.global(qos: .utility).async { _ = try? self.identifierIndex(cancellation) }
     }
 
-    /// Whether the index by id has been built.
-    var isReadyToLocate: Bool { identifiers.withLock { $0 != nil } }
+    /// The index by id, if it has been built.
+    var readyIdentifiers: IdentifierIndex? { identifiers.withLock { $0 } }
 
     /// Forgets the index by id, which is damaged where nothing has been made of it.
     func forgetIdentifiers() { identifiers.withLock { $0 = nil } }
@@ -159,12 +159,15 @@ public final class Revision: Sendable {
 
     /// The same data, with the features in another store of the same lineage.
     ///
-    /// - Parameter view: nil for this one.
-    package func with(_ store: FeatureStore, _ view: View? = nil) -> Revision {
+    /// The other arguments are the same data elsewhere, too; nil for this revision's.
+    package func with(
+        _ store: FeatureStore, _ view: View? = nil, identifiers: IdentifierIndex? = nil,
+        codes: FeatureCodes? = nil
+    ) -> Revision {
         Revision(
             number: number, options: options, store: store, columns: columns, view: view ?? self.view,
-            buildMilliseconds: buildMilliseconds, identifiers: identifiers.withLock { $0 },
-            codes: readyFeatureCodes, log: log, shared: shared)
+            buildMilliseconds: buildMilliseconds, identifiers: identifiers ?? readyIdentifiers,
+            codes: codes ?? readyFeatureCodes, log: log, shared: shared)
     }
 
     /// The same data under a new number.

@@ -42,8 +42,12 @@ extension Source {
         guard base !== moved else { return }
         state.withLock { state in
             guard state.revision.store.plainBase === base.store.plainBase else { return }
-            let view = state.revision.view === base.view ? moved.view : state.revision.view
-            state.revision = state.revision.with(state.revision.store.moved(to: moved.store), view)
+            let store = state.revision.store.moved(to: moved.store)
+            // What was changed meanwhile is not in the snapshot.
+            let isSame = state.revision.view === base.view
+            state.revision = state.revision.with(
+                store, isSame ? moved.view : nil, identifiers: isSame ? moved.readyIdentifiers : nil,
+                codes: isSame ? moved.readyFeatureCodes : nil)
         }
         shared.memory.fitPages()
     }

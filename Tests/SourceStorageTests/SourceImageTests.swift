@@ -34,11 +34,8 @@ struct SourceImageTests {
         #expect(memory.bytes == 0 && !reader.image.isResident)
         let found = try reader.borrowed(1, of: UInt32.self)
         #expect(found[0] == Self.values[0])
-        while memory.bytes < Self.page { usleep(100) }
         #expect(memory.bytes == Self.page)
         #expect(found[Self.values.count - 1] == Self.values.last)
-        // A page is counted just after it is filled.
-        while memory.bytes < 2 * Self.page { usleep(100) }
         #expect(memory.bytes == 2 * Self.page)
         #expect(found.withValues { Array($0) } == Self.values)
         #expect(!reader.image.isDamaged)
@@ -52,7 +49,7 @@ struct SourceImageTests {
         let reader = try Self.open(folder.path + "/a", memory)
         try #require(reader.image.isEvictable, "userfaultfd(2) is not permitted here")
         let found = try reader.borrowed(1, of: UInt32.self)
-        for page in 0..<12 { #expect(found[page * Self.page / 4] == Self.values[page * Self.page / 4]) }
+        for page in 0..<16 { #expect(found[page * Self.page / 4] == Self.values[page * Self.page / 4]) }
         while !reader.image.isResident { usleep(100) }
         #expect(reader.image.residentBytes >= 41 * Self.page)
     }
@@ -131,7 +128,6 @@ struct SourceImageTests {
             let reader = try Self.open(folder.path + "/a", memory)
             _ = try reader.borrowed(1, of: UInt32.self)[3]
         }
-        while memory.bytes > 0 { memory.forgetReleased() }
         #expect(memory.bytes == 0)
     }
 }

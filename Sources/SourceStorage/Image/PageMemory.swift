@@ -51,25 +51,25 @@ package final class PageMemory: Sendable {
     /// Whether so many bytes more fit without evicting pages.
     func hasRoom(for bytes: Int) -> Bool { state.withLock { $0.bytes + bytes <= $0.limit } }
 
-    /// Counts a page that was filled, and evicts others for it if necessary.
+    /// Counts a page that is filled. Then `trim` is to be called.
     func add(_ page: Int, of holder: any Holder, isText: Bool) {
         filled.add(1, ordering: .relaxed)
         state.withLock { state in
             let entry = Entry(holder: holder, page: page)
             if isText { state.text.append(entry) } else { state.others.append(entry) }
         }
-        trim()
     }
 
     /// Forgets the pages of an image that is released.
-    func forgetReleased() {
+    func forget(_ holder: any Holder) {
         state.withLock { state in
-            state.text.removeAll { $0.holder == nil }
-            state.others.removeAll { $0.holder == nil }
+            state.text.removeAll { $0.holder === holder }
+            state.others.removeAll { $0.holder === holder }
         }
     }
 
-    private func trim() {
+    /// Evicts pages until the others fit.
+    func trim() {
         while let entry = next() { entry.holder?.evict(entry.page) }
     }
 

@@ -268,7 +268,7 @@ final class ImagePages: PageMemory.Holder {
     func end() {
         state.withLock { $0.hasEnded = true }
         faulting?.stop()
-        memory?.forgetReleased()
+        memory?.forget(self)
     }
 
     private func fillWhatIsRead() {
@@ -316,19 +316,19 @@ final class ImagePages: PageMemory.Holder {
     /// - Parameter content: nil for zeros.
     private func install(_ page: Int, _ content: UnsafeRawBufferPointer?) {
         let start = page * SourceImage.pageSize
-        let isNew = state.withLock { state in
-            guard !state.hasEnded, !state.isFilled[page],
-                faulting?.fill(start..<start + SourceImage.pageSize, content) == true
-            else { return false }
-            state.isFilled[page] = true
-            state.count += 1
-            return true
-        }
-        // Those that wait look again. If there was no memory, they report the page again.
-        guard isNew else { return wake(page) }
         let isText = text.contains(page)
-        if !isText { missing.subtract(1, ordering: .relaxed) }
-        memory?.add(page, of: self, isText: isText)
+        let isNew = state.withLock { state in
+            guard !state.hasEnded, !state.isFilled[page] else { return false }
+            // Counted before a reader goes on. It can be evicted only once the lock is released.
+            memory?.add(page, of: self, isText: isText)
+            if !isText { missing.subtract(1, ordering: .relaxed) }
+            state.isFilled[page] = faulting?.fill(start..<start + SourceImage.pageSize, content) == true
+            if state.isFilled[page] { state.count += 1 } else if !isText { missing.add(1, ordering: .relaxed) }
+            return state.isFilled[page]
+        }
+        // Those that wait look again. If the system had no memory, they report the page again.
+        guard isNew else { return wake(page) }
+        memory?.trim()
     }
 
     private func wake(_ page: Int) {

@@ -151,8 +151,7 @@ package struct Snapshot {
         }
         let identifiers = try Self.identifiers(reader)
         mended = identifiers == nil ? [Self.loss(of: path)] : []
-        let codes =
-            reader.has(SnapshotSection.originIdentified) ? try FeatureCodes(from: reader) : nil
+        let codes = try Self.codes(reader)
         revision = Revision(
             number: description.revision, options: description.options, store: store, columns: columns,
             view: try Self.view(reader, description), buildMilliseconds: description.buildMilliseconds,
@@ -160,8 +159,12 @@ package struct Snapshot {
         try reader.checkIntact()
     }
 
+    static func codes(_ reader: SectionFileReader) throws(StateFault) -> FeatureCodes? {
+        reader.has(SnapshotSection.originIdentified) ? try FeatureCodes(from: reader) : nil
+    }
+
     /// Nil if it is damaged: it is made again on first use.
-    private static func identifiers(_ reader: SectionFileReader) throws(StateFault) -> IdentifierIndex? {
+    static func identifiers(_ reader: SectionFileReader) throws(StateFault) -> IdentifierIndex? {
         guard try reader.isIntact(SnapshotSection.identifierKey) else { return nil }
         guard let key = SipHash(key: try reader.values(SnapshotSection.identifierKey)) else {
             throw StateFault("\(reader.path) lacks the key of its ids")
@@ -238,8 +241,8 @@ package struct Snapshot {
 }
 
 extension Revision {
-    /// The same data on the image of the snapshot that has just been written of them: the features' text, if it is not short, and the
-    /// index too, if the sources may not hold that.
+    /// The same data on the image of the snapshot that has just been written of them: the features' text and ids, if the text is not
+    /// short, and the index too, if the sources may not hold that.
     ///
     /// - Parameter path: the file's name.
     package func reading(_ path: String) -> Revision {
@@ -254,7 +257,10 @@ extension Revision {
         {
             view = try? Snapshot.view(reader, description, lineage: self.view.index.lineage)
         }
-        return with(store.plainBase.reading(stored), view)
+        // Otherwise they would keep the image of the snapshot before.
+        return with(
+            store.plainBase.reading(stored), view, identifiers: (try? Snapshot.identifiers(reader)) ?? nil,
+            codes: (try? Snapshot.codes(reader)) ?? nil)
     }
 
     /// Whether the sources may not hold the index in memory, so that it is read from a snapshot.

@@ -266,16 +266,17 @@ extension Source {
 
     /// Begins the work in the background of a source that has just been opened.
     func maintain(_ opened: Opened) {
-        let revision = revision
         compactIfGrown(revision)
         if opened.wantsSnapshot { saveLater() } else { saveIfWorthwhile() }
+        let store = revision.store
+        // Otherwise opening it has reported that.
+        let isWhole = store.lacksIdentifiers == nil
         shared.checks.async { [weak self] in
             guard let self, !self.isRetired else { return }
-            let store = revision.store
             let isGood = store.verifyText(
                 isCancelled: { self.isRetired }, demand: { self.demand.look() }, pause: { usleep(5000) })
             if !isGood, self.revision.store === store { return _ = self.reportDamage() }
-            if let path = store.lacksIdentifiers { self.replaceIdentifiers(of: path) }
+            if isWhole, let path = store.lacksIdentifiers { self.replaceIdentifiers(of: path) }
         }
     }
 

@@ -63,7 +63,8 @@ struct GatheredIdentifiersTests {
         let entries = try #require(try test.source.revision.gatheredIdentifiers(.never)).all
         let options = try SourceOptions(reading: JSONReader.parse(#"{"radius":20}"#))
         _ = try test.source.update(options: options, .never)
-        #expect(test.source.revision.isReadyToLocate && test.source.revision.isPlain)
+        #expect(test.source.revision.readyIdentifiers != nil)
+        #expect(test.source.revision.isPlain)
         #expect(try test.source.revision.identifierIndex(.never).all == entries)
         let other = try SourceOptions(reading: JSONReader.parse(#"{"promoteId":"name"}"#))
         _ = try test.source.update(options: other, .never)

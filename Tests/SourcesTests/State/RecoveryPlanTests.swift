@@ -68,7 +68,7 @@ struct RecoveryPlanTests {
         let kept = try prepared()
         let path = kept.file("3.snapshot")
         var data = try Data(contentsOf: URL(fileURLWithPath: path))
-        data[100] ^= 1
+        data[(1 << 14) + 100] ^= 1
         try write(data, path)
         try write(Data(count: 10), kept.file("new-4"))
         let files = try kept.files()
