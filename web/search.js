@@ -79,6 +79,7 @@ export class Search {
     async search() {
         const text = this.input.value.trim();
         const call = (this.call = {});
+        this.asked = text;
         if (!text) return this.clear();
         const facts = this.page.facts();
         const filter = searchFilter(facts, text, this.page.filter());
@@ -135,9 +136,10 @@ export class Search {
         } else if (event.key === "Enter" && event.target === this.input) {
             event.preventDefault();
             clearTimeout(this.timer);
-            this.opensFirst = this.isAsking || !items.length || this.results.hidden;
-            if (!this.opensFirst) items[0].click();
-            else if (!this.isAsking) this.search();
+            const isAsked = this.input.value.trim() === this.asked;
+            if (isAsked && items.length && !this.results.hidden) return items[0].click();
+            this.opensFirst = true;
+            if (!isAsked || !this.isAsking) this.search();
         } else if (event.key === "Escape") {
             event.stopPropagation();
             this.hide();
