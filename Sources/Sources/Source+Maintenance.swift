@@ -21,7 +21,7 @@ package final class SourceJobs: Sendable {
     private let queue = DispatchQueue(label: "source", qos: .utility, attributes: .concurrent)
 
     /// Runs work, unless work of this kind waits or runs. Never waits.
-    func run(_ kind: Kind, _ body: @escaping @Sendable () -> Void) {
+    package func run(_ kind: Kind, _ body: @escaping @Sendable () -> Void) {
         guard running.withLock({ $0.insert(kind).inserted }) else { return }
         queue.async(flags: kind == .reopen ? .barrier : []) { [self] in
             body()

@@ -100,8 +100,9 @@ extension ParamType {
     fileprivate var flagKind: ValueKind {
         switch self {
         case .integer(let range): .integer(range)
-        case .number(let range):
-            .number(range ?? -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude)
+        // Numbers without a range are zooms. The daemon limits them to those of the source; one beyond every map's is a
+        // mistake.
+        case .number(let range): .number(range ?? -30...30)
         case .revision: .integer(0...(1 << 53))
         case .word(let words): .oneOf(words)
         default: .text
