@@ -9,8 +9,8 @@ struct ExportTests {
     private let daemon: DaemonProcess
     private let folder: String
     private static let cities = Repository.root.appendingPathComponent(
-            "Examples/cities.geojson"
-        ).path
+        "Examples/cities.geojson"
+    ).path
 
     init() throws {
         folder = NSTemporaryDirectory() + "clusterd-export-\(UUID().uuidString)"
