@@ -25,8 +25,8 @@ public final class Source: Sendable {
     package let observers = SourceObservers()
     /// Observers of the position of the log that the source follows.
     package let positionObservers = SourceObservers()
-    /// Writes the source's snapshots and retries reading its files, one job after another. Each source has its own queue, since its disk
-    /// may hang.
+    /// Writes the source's snapshots and retries reading its files, one job after another. Each source has
+    /// its own queue, since its disk may hang.
     package let background = DispatchQueue(label: "snapshots", qos: .utility)
     /// Removes expired features without waiting for a snapshot.
     let expiring = DispatchQueue(label: "expiry", qos: .utility)
@@ -108,7 +108,8 @@ public final class Source: Sendable {
         return revision
     }
 
-    /// Whether the source's files are still being read. Then it answers nothing, and another source with the data will take its place.
+    /// Whether the source's files are still being read. Then it answers nothing, and another source with the
+    /// data will take its place.
     public var isLoading: Bool { state.withLock { $0.isLoading && !$0.isRetired } }
 
     private static let isBeingRead = "its files are still being read after the start"
@@ -140,8 +141,8 @@ public final class Source: Sendable {
         case snapshot
         /// By a journal record of the call.
         case record(JournalRecord)
-        /// Not yet: the revision is published at once, and the next change, or `keepMark`, stores it. For data that can be
-        /// fetched again. The source's first data are stored before, if possible.
+        /// Not yet: the revision is published at once, and the next change, or `keepMark`, stores it. For
+        /// data that can be fetched again. The source's first data are stored before, if possible.
         case later
     }
 
@@ -156,8 +157,8 @@ public final class Source: Sendable {
         /// The moment of the change.
         package var moment = Timestamp.now
         package var log = NextLog.none
-        /// Whether changes may be worked into a whole after it. After large changes that takes longer than others of their
-        /// size take to come.
+        /// Whether changes may be worked into a whole after it. After large changes that takes longer than
+        /// others of their size take to come.
         package var isCompacted = true
     }
 
@@ -204,7 +205,8 @@ public final class Source: Sendable {
 
     private var isUnkept: Bool { state.withLock { $0.isUnkept } }
 
-    /// Builds the index by id ahead of time, so that the first large update or the first search does not wait for it.
+    /// Builds the index by id ahead of time, so that the first large update or the first search does not wait
+    /// for it.
     private func prepareIdentifiers(of revision: Revision) {
         guard revision.pointCount >= Self.manyPoints else { return }
         revision.prepareIdentifiers(Cancellation { [weak self] in self?.revision !== revision })
@@ -213,13 +215,15 @@ public final class Source: Sendable {
     /// Fewer points are clustered too fast to be worth a report.
     private static let manyPoints = 50_000
 
-    /// - Returns: the revision of the change. If it is in a snapshot now, it reads its features' text from there.
+    /// - Returns: the revision of the change. If it is in a snapshot now, it reads its features' text from
+    ///   there.
     private func keep(_ change: Change) throws(SourceError) -> Revision {
         guard let files else { return change.revision }
         if let directory = shared.directory, directory.hasLeftovers { directory.takeBackLeftovers() }
         switch change.keeping {
         case .later:
-            // Nothing would be left after a kill if there were no earlier data. If the disk refuses, the copy answers anyway.
+            // Nothing would be left after a kill if there were no earlier data. If the disk refuses, the copy
+            // answers anyway.
             if !revision.hasData,
                 let kept = try? keepWhole(change.revision, files, at: change.moment, loss: nil)
             {
@@ -241,8 +245,8 @@ public final class Source: Sendable {
         }
     }
 
-    /// Makes the current revision read from a snapshot's image, unless its data have been replaced. The caller must hold the source's
-    /// lock.
+    /// Makes the current revision read from a snapshot's image, unless its data have been replaced. The
+    /// caller must hold the source's lock.
     ///
     /// - Parameters:
     ///   - base: what the snapshot was written of.
@@ -276,8 +280,8 @@ public final class Source: Sendable {
         return whole === revision ? kept : revision
     }
 
-    /// Stores the mark that the data have reached, and the data if they are not stored yet. The caller must hold the
-    /// source's lock.
+    /// Stores the mark that the data have reached, and the data if they are not stored yet. The caller must
+    /// hold the source's lock.
     package func keepProgress() throws(SourceError) {
         let revision = revision
         guard let files, let log = revision.log else { return }
@@ -350,8 +354,8 @@ public final class Source: Sendable {
 
     package var updatedAt: Timestamp { state.withLock { $0.updatedAt } }
 
-    /// Throws if the data are known to be damaged. To be called before an answer is written
-    /// and again before it is sent, since text is verified as it is read, and so is an index that lies in a file.
+    /// Throws if the data are known to be damaged. To be called before an answer is written and again before
+    /// it is sent, since text is verified as it is read, and so is an index that lies in a file.
     ///
     /// - Parameter read: the revision that the answer is made from, if that may not be the current one.
     public func checkIntact(_ read: Revision? = nil) throws(SourceError) {
@@ -450,8 +454,8 @@ public final class Source: Sendable {
         set { state.withLock { $0.compactionFloor = newValue } }
     }
 
-    /// Ends a failed compaction, which is retried when the delta reaches `floor`. If the data have been replaced, there
-    /// is nothing to retry.
+    /// Ends a failed compaction, which is retried when the delta reaches `floor`. If the data have been
+    /// replaced, there is nothing to retry.
     package func giveUpCompaction(until floor: Int) {
         state.withLock { state in
             state.compactionFloor = state.updatesMeanwhile == nil ? 0 : floor

@@ -78,8 +78,9 @@ package final class QuantileColumn: AggregateColumn {
         if let number { writer.append(number: number) } else { writer.append("null") }
     }
 
-    /// The median of sorted numbers; nil if there are none. Of an even count it is the mean of the two in the middle, as with
-    /// NumPy's `median`. It is rounded once, so its last digit may differ from that of the quantile 0.5.
+    /// The median of sorted numbers; nil if there are none. Of an even count it is the mean of the two in the
+    /// middle, as with NumPy's `median`. It is rounded once, so its last digit may differ from that of the
+    /// quantile 0.5.
     package static func median(of sorted: [Double]) -> Double? {
         guard let last = sorted.indices.last else { return nil }
         let (lower, upper) = (sorted[last / 2], sorted[(last + 1) / 2])
@@ -87,8 +88,8 @@ package final class QuantileColumn: AggregateColumn {
         return sum.isFinite ? sum / 2 : lower / 2 + upper / 2
     }
 
-    /// A quantile of sorted numbers, interpolated linearly between the two nearest; nil if there are none. The same
-    /// steps as NumPy's `quantile` with its default method, so that all digits agree.
+    /// A quantile of sorted numbers, interpolated linearly between the two nearest; nil if there are none.
+    /// The same steps as NumPy's `quantile` with its default method, so that all digits agree.
     package static func quantile(_ quantile: Double, of sorted: [Double]) -> Double? {
         guard let last = sorted.indices.last else { return nil }
         let position = Double(last) * quantile
@@ -96,7 +97,8 @@ package final class QuantileColumn: AggregateColumn {
         let upper = min(lower + 1, last)
         let fraction = position - Double(lower)
         let difference = sorted[upper] - sorted[lower]
-        // Numbers near both limits of a double: their difference is beyond these, what lies between them is not.
+        // Numbers near both limits of a double: their difference is beyond these, what lies between them is
+        // not.
         guard difference.isFinite else { return sorted[lower] * (1 - fraction) + sorted[upper] * fraction }
         return fraction < 0.5
             ? sorted[lower] + difference * fraction : sorted[upper] - difference * (1 - fraction)

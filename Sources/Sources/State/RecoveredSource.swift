@@ -17,7 +17,8 @@ package struct RecoveredSource {
     private let last: FoundJournal?
     private let directory: String
 
-    /// Reads a source's directory: the newest intact snapshot with all journals that follow it. Changes nothing.
+    /// Reads a source's directory: the newest intact snapshot with all journals that follow it. Changes
+    /// nothing.
     ///
     /// - Parameter checking: whether to verify all of a snapshot before using it.
     package static func read(

@@ -8,8 +8,8 @@ import SourceStorage
 import SystemSupport
 
 extension Source {
-    /// Opens a source from its directory, with the snapshot's data. The caller then calls `replay`. Nil for a directory whose
-    /// creation was never answered.
+    /// Opens a source from its directory, with the snapshot's data. The caller then calls `replay`. Nil for a
+    /// directory whose creation was never answered.
     ///
     /// If no file is usable, the source answers every call with the error.
     package static func open(
@@ -61,7 +61,8 @@ extension Source {
     /// How often a start tries to read files after a fault of the machine.
     private static let attempts: UInt32 = 3
 
-    /// Reads a source's files; nil if no call that created them was answered. Retries after a fault of the machine.
+    /// Reads a source's files; nil if no call that created them was answered. Retries after a fault of the
+    /// machine.
     private static func read(
         _ path: String, _ name: SourceName, _ shared: SharedState
     ) throws(StateFault) -> RecoveredSource? {
@@ -87,7 +88,8 @@ extension Source {
 
     /// Replays the changes after the snapshot, each as the call that made it.
     ///
-    /// Must be called before the source is published. Replayed changes draw new revision numbers, above all in this source's files.
+    /// Must be called before the source is published. Replayed changes draw new revision numbers, above all
+    /// in this source's files.
     package func replay(_ recovered: RecoveredSource) {
         guard let files else { return }
         let start = ContinuousClock.now
@@ -209,8 +211,8 @@ extension Source {
         }
     }
 
-    /// Marks the source's text or index as damaged and starts to read the source again, from an older snapshot if the newest one is
-    /// damaged. Returns the error for callers.
+    /// Marks the source's text or index as damaged and starts to read the source again, from an older
+    /// snapshot if the newest one is damaged. Returns the error for callers.
     package func reportDamage() -> SourceError {
         if let failure = revision.store.failure {
             let fault = StateFault(failure)

@@ -4,14 +4,14 @@ import SystemSupport
 
 /// The reading of a state directory's sources at a start.
 ///
-/// Each source is in the registry from the beginning, and is `isLoading` until its files have been read. A disk that does not
-/// answer delays only the sources on it. Safe from any thread.
+/// Each source is in the registry from the beginning, and is `isLoading` until its files have been read. A
+/// disk that does not answer delays only the sources on it. Safe from any thread.
 public final class SourceRecovery: Sendable {
     private struct State {
         /// Sources that answer nothing yet.
         var unread: Set<SourceName> = []
-        /// Sources not opened yet. Until 0, or until `serve` is called, the newest change time, by which the clock is checked before
-        /// features expire, is unknown.
+        /// Sources not opened yet. Until 0, or until `serve` is called, the newest change time, by which the
+        /// clock is checked before features expire, is unknown.
         var unopened = 0
         /// What waits for that.
         var waiting: [@Sendable () -> Void] = []
@@ -70,7 +70,8 @@ public final class SourceRecovery: Sendable {
     private func read(_ unread: Source, in directory: StateDirectory) {
         shared.beforeReading.withLock { $0 }?(unread.name)
         let found = registry.whole(unread, in: directory)
-        // Features that expired while the daemon was stopped must not be visible, and the clock must be right for that.
+        // Features that expired while the daemon was stopped must not be visible, and the clock must be right
+        // for that.
         if let found, found.revision.options.ttlSeconds != nil {
             return opened { self.takeUp(found, insteadOf: unread) }
         }
