@@ -5,7 +5,8 @@ import SystemSupport
 package struct StateFault: Error, Sendable, Equatable {
     /// This alone decides what a start does about the file.
     package enum Kind: Sendable, Equatable {
-        /// The system could not read the file this time, though it may be good. Nothing is changed, and the read is retried.
+        /// The system could not read the file this time, though it may be good. Nothing is changed, and the
+        /// read is retried.
         case machine
         /// A newer clusterd wrote the file. Nothing is changed, and the source is not served.
         case newerFormat

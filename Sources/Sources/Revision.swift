@@ -6,7 +6,8 @@ import JSON
 import Synchronization
 import SystemSupport
 
-/// A source's data at one moment, with the indexes that answer queries. Immutable: each change makes a new revision.
+/// A source's data at one moment, with the indexes that answer queries. Immutable: each change makes a new
+/// revision.
 public final class Revision: Sendable {
     /// Rises with every visible change; 0 for a source that never had data. Unique among all sources of a
     /// registry, including deleted ones.
@@ -47,8 +48,8 @@ public final class Revision: Sendable {
         self.shared = shared
     }
 
-    /// The log that the data follow, and up to which position; nil if they follow none. The position also advances when the log
-    /// contains no changes to these data.
+    /// The log that the data follow, and up to which position; nil if they follow none. The position also
+    /// advances when the log contains no changes to these data.
     public var log: FollowedLog? {
         follows.load(ordering: .acquiring) ? followed.withLock { $0 } : nil
     }
@@ -87,8 +88,8 @@ public final class Revision: Sendable {
     /// Whether its features can be found and read without waiting for a disk.
     public var isAtHand: Bool { store.isAtHand && view.index.isResident }
 
-    /// Whether text or a part of the index could not be read, or was not what was written. Never becomes false again. To be checked
-    /// after an answer was made, since both are read meanwhile.
+    /// Whether text or a part of the index could not be read, or was not what was written. Never becomes
+    /// false again. To be checked after an answer was made, since both are read meanwhile.
     package var isDamaged: Bool { store.isDamaged || view.index.isLost }
 
     /// Bytes of memory that the revision holds, without the views of filters.
@@ -120,8 +121,8 @@ public final class Revision: Sendable {
         try identifiers.withLock { $0 }?.gathered(from: store, cancellation)
     }
 
-    /// Builds the index by id in the background, so that the first update or location does not wait for it. Stops
-    /// when cancelled.
+    /// Builds the index by id in the background, so that the first update or location does not wait for it.
+    /// Stops when cancelled.
     package func prepareIdentifiers(_ cancellation: Cancellation) {
         guard hasData, readyIdentifiers == nil else { return }
         DispatchQueue.global(qos: .utility).async { _ = try? self.identifierIndex(cancellation) }

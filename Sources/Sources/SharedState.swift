@@ -27,7 +27,8 @@ package final class SharedState: Sendable {
     package let beforeReading = Mutex<(@Sendable (SourceName) -> Void)?>(nil)
     /// The number of sources that are still being read.
     package let readingCount = Atomic<Int>(0)
-    /// Lets one source at a time be clustered for a snapshot. Nobody waits for that, so it should not take more memory and cores.
+    /// Lets one source at a time be clustered for a snapshot. Nobody waits for that, so it should not take
+    /// more memory and cores.
     let rebuilding = FairLock()
     /// Lets one build at a time take work memory beyond the limit of the sources.
     let shortBuilds = FairLock()

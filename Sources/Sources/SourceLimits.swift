@@ -11,8 +11,8 @@ public struct SourceLimits: Sendable {
     public var changesKept = 131_072
     /// Text shorter than this many bytes stays in memory after a change.
     package var textInMemory = 1 << 20
-    /// Data whose changes take longer than this to replay, in milliseconds, are kept by a new snapshot. Writing one of a large
-    /// source takes about a second.
+    /// Data whose changes take longer than this to replay, in milliseconds, are kept by a new snapshot.
+    /// Writing one of a large source takes about a second.
     package var longestReplay = 5000.0
     /// The same for a snapshot that is a minute old.
     package var longReplay = 300.0

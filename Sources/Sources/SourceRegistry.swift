@@ -76,8 +76,8 @@ public final class SourceRegistry: Sendable {
         unread.retire()
     }
 
-    /// Says of a source that is still being read whether it follows a table, in which case clients may not change it; false if it has
-    /// been read, or there is none.
+    /// Says of a source that is still being read whether it follows a table, in which case clients may not
+    /// change it; false if it has been read, or there is none.
     public func setReplication(_ status: ReplicationStatus?, whileLoading name: SourceName) -> Bool {
         sources.withLock { sources in
             guard let source = sources[name], source.isLoading else { return false }
@@ -151,7 +151,8 @@ public final class SourceRegistry: Sendable {
         }
     }
 
-    /// Removes a source's files, and lets the source that `successor` makes take its place; if that fails there is none.
+    /// Removes a source's files, and lets the source that `successor` makes take its place; if that fails
+    /// there is none.
     private func removing(
         _ name: SourceName, in directory: StateDirectory,
         successor: () throws(SourceError) -> Source?

@@ -4,13 +4,13 @@ import SourceStorage
 import Sources
 import SystemSupport
 
-/// One file with all or some sources of a state directory: a tar archive. Each source is complete and consistent, including
-/// all calls that were answered before the backup began.
+/// One file with all or some sources of a state directory: a tar archive. Each source is complete and
+/// consistent, including all calls that were answered before the backup began.
 public enum Backup {
     /// Writes a backup under a temporary name and renames it, so that the file is complete or absent.
     ///
-    /// Works while a daemon uses the directory: snapshots never change, and a journal is copied up to its last complete
-    /// record.
+    /// Works while a daemon uses the directory: snapshots never change, and a journal is copied up to its
+    /// last complete record.
     ///
     /// - Parameter sources: nil for all.
     /// - Returns: the names of the sources in it.

@@ -6,8 +6,8 @@ import SourceStorage
 import Sources
 import SystemSupport
 
-/// Recovers what is readable of a source with damaged files: the features of its newest snapshot, and the changes of the
-/// journals after it. Changes no file.
+/// Recovers what is readable of a source with damaged files: the features of its newest snapshot, and the
+/// changes of the journals after it. Changes no file.
 public struct Salvage {
     /// A feature's text, and whether its checksum was correct.
     private struct Item {
@@ -20,7 +20,8 @@ public struct Salvage {
 
     /// The number of features with correct checksums.
     public var verifiedCount: Int { items.count { $0?.isVerified == true } }
-    /// The number of features in damaged pages that are still valid GeoJSON. A byte of their text may be wrong.
+    /// The number of features in damaged pages that are still valid GeoJSON. A byte of their text may be
+    /// wrong.
     public var unverifiedCount: Int { items.count { $0?.isVerified == false } }
     /// The number of features that could not be read.
     public private(set) var lostCount = 0
@@ -28,7 +29,8 @@ public struct Salvage {
     public private(set) var notes: [String] = []
 
     /// - Parameters:
-    ///   - source: its name. Files that a start has set aside take precedence over those that are served since then.
+    ///   - source: its name. Files that a start has set aside take precedence over those that are served
+    ///     since then.
     /// - Complexity: O(the files' bytes).
     public init(_ source: String, in directory: String) throws(StateToolError) {
         let folders = ["\(directory)/damaged/\(source)", "\(directory)/sources/\(source)"]

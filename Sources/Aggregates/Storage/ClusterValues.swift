@@ -21,7 +21,8 @@ package struct ClusterValues<Value: BitwiseCopyable & Sendable>: Sendable {
         ordinal < built.count ? built[ordinal] : made[ordinal - built.count]
     }
 
-    /// Whether any value from an ordinal on satisfies a predicate. The ordinal must not be below the end of the build's.
+    /// Whether any value from an ordinal on satisfies a predicate. The ordinal must not be below the end of
+    /// the build's.
     func contains(from ordinal: Int, where isSuch: (Value) -> Bool) -> Bool {
         (ordinal - built.count..<made.count).contains { isSuch(made[$0]) }
     }

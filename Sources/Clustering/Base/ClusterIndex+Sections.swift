@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 extension ClusterIndex {
-    /// Makes an index on sections that `forEachSection` has written, such as those of a snapshot. Nothing is copied, and little is read.
+    /// Makes an index on sections that `forEachSection` has written, such as those of a snapshot. Nothing is
+    /// copied, and little is read.
     ///
     /// Only the sections' sizes are checked: their content must be what was written, or `memory` damaged.
     ///

@@ -3,8 +3,8 @@
 /// An immutable array of trivial values, in its own memory or in a file's image, which `owner` keeps alive.
 ///
 /// Invariant: `base` points to `count` initialised values that nobody writes during the column's lifetime.
-/// Because they are never written, the column may be `Sendable`. Of a damaged
-/// image they are any mixture of values and zeros (see `IndexMemory`): a reader must end, and read inside the columns, whatever it sees.
+/// Because they are never written, the column may be `Sendable`. Of a damaged image they are any mixture of
+/// values and zeros (see `IndexMemory`): a reader must end, and read inside the columns, whatever it sees.
 struct Column<Element: BitwiseCopyable>: @unchecked Sendable {
     let base: UnsafePointer<Element>
     let count: Int
@@ -23,14 +23,15 @@ struct Column<Element: BitwiseCopyable>: @unchecked Sendable {
         self.init(base: base, count: values.count, owner: owner)
     }
 
-    /// - Precondition: `0 <= index < count`, which the index's own invariants guarantee; checked in debug builds.
+    /// - Precondition: `0 <= index < count`, which the index's own invariants guarantee; checked in debug
+    ///   builds.
     @inline(__always) subscript(index: Int) -> Element {
         assert(index >= 0 && index < count)
         return base[index]
     }
 
-    /// The value at an index that was computed from several values, which may contradict each other if some of them are zeros of a
-    /// damaged image. Another value if there is none at the index.
+    /// The value at an index that was computed from several values, which may contradict each other if some
+    /// of them are zeros of a damaged image. Another value if there is none at the index.
     ///
     /// - Precondition: the column is not empty.
     @inline(__always) subscript(within index: Int) -> Element {

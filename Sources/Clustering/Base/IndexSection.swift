@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// One of the arrays that make up an index, as a snapshot names it. Raw values are part of the snapshot's format
-/// and never change their meaning.
+/// One of the arrays that make up an index, as a snapshot names it. Raw values are part of the snapshot's
+/// format and never change their meaning.
 public enum IndexSection: UInt32, CaseIterable, Sendable {
     case clusterX = 1
     case clusterY = 2

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import SystemSupport
 
-/// The nodes alive at a level that has few of them, contiguous along the curve, under a tree of boxes. What a map
-/// of a low zoom shows then occupies a few cache lines, instead of one node in each of hundreds of words.
+/// The nodes alive at a level that has few of them, contiguous along the curve, under a tree of boxes. What a
+/// map of a low zoom shows then occupies a few cache lines, instead of one node in each of hundreds of words.
 ///
-/// Invariant: `places` has 16 x and then 16 y for each block of `blockBoxes`, and `numbers` has the block's 16
-/// nodes. After the last node the positions are NaN, which no box contains.
+/// Invariant: `places` has 16 x and then 16 y for each block of `blockBoxes`, and `numbers` has the block's
+/// 16 nodes. After the last node the positions are NaN, which no box contains.
 final class PackedTree: Sendable {
     let places: Column<Float>
     let numbers: Column<UInt32>
@@ -151,8 +151,8 @@ final class PackedTree: Sendable {
         return true
     }
 
-    /// A box's edges in the form in which they are compared with a block's positions: the next floats inside the
-    /// box, four times each.
+    /// A box's edges in the form in which they are compared with a block's positions: the next floats inside
+    /// the box, four times each.
     private struct Edges {
         let left: SIMD4<Float>
         let top: SIMD4<Float>
@@ -167,8 +167,8 @@ final class PackedTree: Sendable {
         }
     }
 
-    /// Returns which of a block's nodes are inside, as a bit each. It has no branch, because a processor could
-    /// not predict it.
+    /// Returns which of a block's nodes are inside, as a bit each. It has no branch, because a processor
+    /// could not predict it.
     @inline(__always) private func mask(of block: Int, _ edges: Edges) -> UInt32 {
         let base = UnsafeRawPointer(places.base + block &* 2 &* Self.fanOut)
         var found = SIMD4<Int32>.zero

@@ -6,8 +6,8 @@ import SystemSupport
 ///
 /// A class, so that a query retains one object instead of each column.
 ///
-/// Invariant: the columns have the layout's sizes; every slot's node is one of the index; no bit past the last
-/// node is set.
+/// Invariant: the columns have the layout's sizes; every slot's node is one of the index; no bit past the
+/// last node is set.
 final class SpatialIndex<Scalar: Coordinate>: Sendable {
     let layout: SpatialLayout
     let slots: Column<SpatialSlot<Scalar>>
@@ -100,7 +100,8 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     func collect(_ box: UnitBox, zoom: Int, limit: Int, into found: inout [Node]) -> Bool {
         let level = zoom - layout.minimumZoom
         if level < lowLevels.count {
-            // Not retained, because the index keeps its trees: counting references would take a fiftieth of a small query.
+            // Not retained, because the index keeps its trees: counting references would take a fiftieth of a
+            // small query.
             return Unmanaged.passUnretained(lowLevels[level])._withUnsafeGuaranteedRef {
                 $0.collect(box, limit: limit, pointCount: layout.pointCount, into: &found)
             }
@@ -115,7 +116,8 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         }
     }
 
-    /// Calls `body` with each node alive at a zoom inside a box, in the curve's order. Nodes are examined in batches.
+    /// Calls `body` with each node alive at a zoom inside a box, in the curve's order. Nodes are examined in
+    /// batches.
     @inline(__always) func visitTogether(
         _ box: UnitBox, zoom: Int, _ body: (SpatialSlot<Scalar>) -> Void
     ) {
@@ -141,8 +143,8 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
 
     /// Nodes whose words a box meets; their positions have not been read yet.
     ///
-    /// Slots are scattered in memory. A processor that must decide whether one is inside before it continues with
-    /// the next waits for each; with batches it waits for all of them together.
+    /// Slots are scattered in memory. A processor that must decide whether one is inside before it continues
+    /// with the next waits for each; with batches it waits for all of them together.
     private struct Candidates {
         private let slots: UnsafeMutableBufferPointer<UInt32>
         private let inside: UnsafeMutableBufferPointer<UInt32>
@@ -191,7 +193,8 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
             for place in 0..<kept { body(index.slots[Int(inside[place])]) }
         }
 
-        /// Moves the candidates that are inside the box to `found`; returns false if there are more than the limit.
+        /// Moves the candidates that are inside the box to `found`; returns false if there are more than the
+        /// limit.
         mutating func take(of index: SpatialIndex, into found: inout [Node]) -> Bool {
             var kept = 0
             for place in 0..<count {
@@ -209,7 +212,8 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         }
     }
 
-    /// Calls `body` with each node alive at a zoom inside a box, in the curve's order, until it returns false.
+    /// Calls `body` with each node alive at a zoom inside a box, in the curve's order, until it returns
+    /// false.
     ///
     /// - Returns: false if `body` returned false.
     @inline(__always) func visit(
@@ -226,8 +230,8 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         }
     }
 
-    /// Calls `body` with each word that has nodes alive at a zoom and whose extent meets a box, and with the bits
-    /// of its nodes alive, in the curve's order, until it returns false.
+    /// Calls `body` with each word that has nodes alive at a zoom and whose extent meets a box, and with the
+    /// bits of its nodes alive, in the curve's order, until it returns false.
     ///
     /// - Returns: false if `body` returned false.
     @inline(__always) private func visitWords(
@@ -238,8 +242,8 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         return visitWords(meeting: box, level: level) { word in body(word, words[word]) }
     }
 
-    /// Calls `body` with each word that may have nodes alive at a level and whose extent meets a box, in the curve's order, until it
-    /// returns false.
+    /// Calls `body` with each word that may have nodes alive at a level and whose extent meets a box, in the
+    /// curve's order, until it returns false.
     ///
     /// - Returns: false if `body` returned false.
     @inline(__always) func visitWords(meeting box: UnitBox, level: Int, _ body: (_ word: Int) -> Bool) -> Bool

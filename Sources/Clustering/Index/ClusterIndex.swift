@@ -40,8 +40,8 @@ public final class ClusterIndex: Sendable {
     /// Whether a query does not wait for a disk.
     public var isResident: Bool { layers.base.memory?.isResident ?? true }
 
-    /// Whether a part of the file could not be read: then answers are wrong. Never becomes false again. To be checked after
-    /// an answer was made, since the file is read meanwhile.
+    /// Whether a part of the file could not be read: then answers are wrong. Never becomes false again. To be
+    /// checked after an answer was made, since the file is read meanwhile.
     public var isLost: Bool { layers.base.memory?.isDamaged ?? false }
 
     /// Whether the index has no delta: it was built as a whole and not updated since.

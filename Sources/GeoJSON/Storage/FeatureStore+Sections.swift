@@ -12,8 +12,8 @@ extension FeatureStore {
         }
     }
 
-    /// A store on arrays that `withRecordStarts` lent and the text that they belong to, such as those of a snapshot. Nothing is copied, and
-    /// only sizes are checked.
+    /// A store on arrays that `withRecordStarts` lent and the text that they belong to, such as those of a
+    /// snapshot. Nothing is copied, and only sizes are checked.
     ///
     /// - Parameter text: keeps the arrays valid and unchanged during its life.
     /// - Complexity: O(1).

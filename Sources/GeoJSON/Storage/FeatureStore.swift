@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// A source's features, immutable: their texts as sent, packed, without the parts that are the same in all features.
+/// A source's features, immutable: their texts as sent, packed, without the parts that are the same in all
+/// features.
 ///
-/// A feature takes about seven bytes besides the text of its id, coordinates and properties. The text may lie in a file.
+/// A feature takes about seven bytes besides the text of its id, coordinates and properties. The text may lie
+/// in a file.
 public final class FeatureStore: Sendable {
     /// The number of rows.
     public let count: Int
@@ -73,7 +75,8 @@ public final class FeatureStore: Sendable {
     /// Whether features can be read without waiting for a disk.
     public var isAtHand: Bool { !isEvictable }
 
-    /// Whether a feature can be read without waiting for a disk. Moves its text into memory if the system has it in its page cache.
+    /// Whether a feature can be read without waiting for a disk. Moves its text into memory if the system has
+    /// it in its page cache.
     ///
     /// - Parameter room: how many pages may still be moved.
     public func isAtHand(_ feature: Int, room: inout Int) -> Bool {
@@ -85,7 +88,8 @@ public final class FeatureStore: Sendable {
         index == records.count ? textCount : records.start(index)
     }
 
-    /// The range of a feature's record in the plain store. It lies within the text, whatever the offsets are, which may be zeros of a damaged image.
+    /// The range of a feature's record in the plain store. It lies within the text, whatever the offsets are,
+    /// which may be zeros of a damaged image.
     @inline(__always) func range(_ index: Int) -> Range<Int> {
         let start = within(start(index))
         return start..<max(start, within(self.start(index + 1)))

@@ -8,10 +8,12 @@ public protocol FeatureText: AnyObject, Sendable {
     /// Whether a part could not be read. Never becomes false again; results made from such bytes are wrong.
     var isDamaged: Bool { get }
 
-    /// Whether parts are taken from memory when that is short, and read again from the file. If not, the bytes are in memory.
+    /// Whether parts are taken from memory when that is short, and read again from the file. If not, the
+    /// bytes are in memory.
     var isEvictable: Bool { get }
 
-    /// Whether reading these bytes does not wait for a disk. May move them into memory from the system's page cache.
+    /// Whether reading these bytes does not wait for a disk. May move them into memory from the system's page
+    /// cache.
     ///
     /// - Parameter room: how many pages may still be moved.
     func isResident(_ range: Range<Int>, room: inout Int) -> Bool
@@ -34,8 +36,8 @@ public protocol FeatureText: AnyObject, Sendable {
 
 /// A file for features' text that is too long for memory, written while features are gathered.
 public protocol TextSink: AnyObject, Sendable {
-    /// Writes a part of the text. Safe from any thread. Parts must not overlap or leave gaps. After a failure the
-    /// text cannot be read.
+    /// Writes a part of the text. Safe from any thread. Parts must not overlap or leave gaps. After a failure
+    /// the text cannot be read.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int)
 
     /// The complete text.

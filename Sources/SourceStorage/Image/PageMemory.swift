@@ -3,8 +3,9 @@ import Synchronization
 
 /// The memory that pages of all images take together. Safe from any thread.
 ///
-/// Pages are evicted in the order in which they were filled: those of features' text first, as long as it takes more than its share. A page
-/// that is read again is filled again, so eviction costs time and nothing else.
+/// Pages are evicted in the order in which they were filled: those of features' text first, as long as it
+/// takes more than its share. A page that is read again is filled again, so eviction costs time and nothing
+/// else.
 package final class PageMemory: Sendable {
     /// Who has pages.
     protocol Holder: AnyObject, Sendable {
@@ -39,7 +40,8 @@ package final class PageMemory: Sendable {
         }
     }
 
-    /// A query of the largest box reads a few thousand pages. If fewer fit, they are filled again and again, but it ends.
+    /// A query of the largest box reads a few thousand pages. If fewer fit, they are filled again and again,
+    /// but it ends.
     private static let leastBytes = 1 << 25
 
     /// Bytes that pages take.

@@ -3,7 +3,8 @@ import Compression
 import Synchronization
 import SystemSupport
 
-/// The checksums of a file's pages, computed from what is written to it. Safe from any thread, as long as parts do not overlap.
+/// The checksums of a file's pages, computed from what is written to it. Safe from any thread, as long as
+/// parts do not overlap.
 ///
 /// Bytes that nobody writes are zeros, as they are in the file.
 final class PageSums: Sendable {

@@ -4,13 +4,15 @@ import Glibc
 import Synchronization
 import SystemSupport
 
-/// A snapshot's bytes in memory, page by page: a page is read from the file and compared with its checksum when it is first touched.
+/// A snapshot's bytes in memory, page by page: a page is read from the file and compared with its checksum
+/// when it is first touched.
 ///
-/// A small file is read when the image is made, and so is any file if the system does not permit anything else (`FaultingMemory`). Of a
-/// large one pages are filled when they are read, and evicted when `PageMemory` needs room. A reader never sees that: it waits until the
-/// page is filled again. If a page cannot be read, or is not what was written, it contains zeros, and `isDamaged` is true before any
-/// thread can read them. So what was made of an image is right if the image is not damaged afterwards, and a reader must end, not trap,
-/// and read inside the bytes, whatever mixture of values and zeros it sees.
+/// A small file is read when the image is made, and so is any file if the system does not permit anything
+/// else (`FaultingMemory`). Of a large one pages are filled when they are read, and evicted when `PageMemory`
+/// needs room. A reader never sees that: it waits until the page is filled again. If a page cannot be read,
+/// or is not what was written, it contains zeros, and `isDamaged` is true before any thread can read them. So
+/// what was made of an image is right if the image is not damaged afterwards, and a reader must end, not
+/// trap, and read inside the bytes, whatever mixture of values and zeros it sees.
 ///
 /// Later changes of the file do not affect filled pages. Safe from any thread.
 package final class SourceImage: Sendable {
@@ -62,7 +64,8 @@ package final class SourceImage: Sendable {
     /// Whether a page could not be read, or was not what was written. Never becomes false again.
     package var isDamaged: Bool { pages.hasFailed.load(ordering: .acquiring) }
 
-    /// Whether replaceable bytes were found damaged before anything was made of them. Then they must not be used.
+    /// Whether replaceable bytes were found damaged before anything was made of them. Then they must not be
+    /// used.
     package var hasLost: Bool { pages.hasLost.load(ordering: .acquiring) }
 
     /// Why a page could not be read; nil if it was damaged, or none failed.
@@ -109,8 +112,8 @@ package final class SourceImage: Sendable {
         return start - own
     }
 
-    /// Compares the pages of some bytes with their checksums. Those of replaceable bytes may be damaged: then `hasLost` is true. False
-    /// if others cannot be read.
+    /// Compares the pages of some bytes with their checksums. Those of replaceable bytes may be damaged: then
+    /// `hasLost` is true. False if others cannot be read.
     package func check(_ range: Range<Int>) -> Bool {
         guard isEvictable, !range.isEmpty else { return !isDamaged }
         let page = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pageSize, alignment: 16)
@@ -120,8 +123,8 @@ package final class SourceImage: Sendable {
         }
     }
 
-    /// Compares all pages with their checksums, without keeping them. Those of replaceable bytes may be damaged: then `hasLost` is true.
-    /// False if others cannot be read.
+    /// Compares all pages with their checksums, without keeping them. Those of replaceable bytes may be
+    /// damaged: then `hasLost` is true. False if others cannot be read.
     ///
     /// - Parameters:
     ///   - demand: advances with each further use of the disk by callers, and with each call while one lasts.
@@ -172,7 +175,8 @@ struct PagedFile: Sendable {
         page * SourceImage.pageSize..<min(size, (page + 1) * SourceImage.pageSize)
     }
 
-    /// Whether a page's bytes are what was written. The first page is the header, which has a checksum of its own.
+    /// Whether a page's bytes are what was written. The first page is the header, which has a checksum of its
+    /// own.
     func isIntact(_ page: Int, _ bytes: UnsafeRawBufferPointer) -> Bool {
         page == 0 || BlockChecksum.of(bytes) == checksums[page]
     }
@@ -190,7 +194,8 @@ struct PagedFile: Sendable {
         let found = Mutex<(page: Int, fault: StateFault)?>(nil)
         nonisolated(unsafe) let target = target
         let step = 64
-        // Not on the process's shared threads: a disk that does not answer must not take them from other sources.
+        // Not on the process's shared threads: a disk that does not answer must not take them from other
+        // sources.
         let steps = (pageCount + step - 1) / step
         Parallel(.own, threads: size < 1 << 20 ? 1 : AvailableProcessors.count).forEach(below: steps) {
             number in
@@ -222,7 +227,8 @@ struct PagedFile: Sendable {
 
 /// The pages of an image, with the thread that fills them.
 ///
-/// Invariant: with `faulting`, a page has memory exactly while `isFilled` says so; both change with the lock held.
+/// Invariant: with `faulting`, a page has memory exactly while `isFilled` says so; both change with the lock
+/// held.
 final class ImagePages: PageMemory.Holder {
     let file: PagedFile
     let faulting: FaultingMemory?
@@ -290,7 +296,8 @@ final class ImagePages: PageMemory.Holder {
         }
     }
 
-    /// Whether so much of the index has been read that the rest is worth its memory: queries of an index in memory run on the loop.
+    /// Whether so much of the index has been read that the rest is worth its memory: queries of an index in
+    /// memory run on the loop.
     private var wantsAll: Bool {
         let rest = missing.load(ordering: .relaxed)
         guard rest > 0, !hasLost.load(ordering: .relaxed), let memory else { return false }
@@ -323,7 +330,11 @@ final class ImagePages: PageMemory.Holder {
             memory?.add(page, of: self, isText: isText)
             if !isText { missing.subtract(1, ordering: .relaxed) }
             state.isFilled[page] = faulting?.fill(start..<start + SourceImage.pageSize, content) == true
-            if state.isFilled[page] { state.count += 1 } else if !isText { missing.add(1, ordering: .relaxed) }
+            if state.isFilled[page] {
+                state.count += 1
+            } else if !isText {
+                missing.add(1, ordering: .relaxed)
+            }
             return state.isFilled[page]
         }
         // Those that wait look again. If the system had no memory, they report the page again.
@@ -346,7 +357,8 @@ final class ImagePages: PageMemory.Holder {
         if isGone, !text.contains(page) { missing.add(1, ordering: .relaxed) }
     }
 
-    /// Fills a page from the system's page cache; false if it is not there, or is damaged, which its next reader finds.
+    /// Fills a page from the system's page cache; false if it is not there, or is damaged, which its next
+    /// reader finds.
     func fillWithoutWaiting(_ page: Int) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: SourceImage.pageSize, alignment: 16) { window in
             let range = file.range(of: page)
@@ -364,7 +376,8 @@ final class ImagePages: PageMemory.Holder {
     ///
     /// - Parameters:
     ///   - target: at least as many bytes.
-    ///   - toleratesLoss: whether replaceable pages may be damaged, since the caller makes nothing of them. Then `hasLost` is true.
+    ///   - toleratesLoss: whether replaceable pages may be damaged, since the caller makes nothing of them.
+    ///     Then `hasLost` is true.
     func read(
         _ range: Range<Int>, into target: UnsafeMutableRawBufferPointer, toleratesLoss: Bool = false
     ) -> Bool {
@@ -392,7 +405,8 @@ final class ImagePages: PageMemory.Holder {
 
 /// The bytes of a file that is read as a whole.
 ///
-/// Invariant: `memory` is one anonymous mapping that exists until `deinit`. Only the image's `init` writes it.
+/// Invariant: `memory` is one anonymous mapping that exists until `deinit`. Only the image's `init` writes
+/// it.
 final class LoadedBlock: @unchecked Sendable {
     let memory: UnsafeMutableRawBufferPointer
 

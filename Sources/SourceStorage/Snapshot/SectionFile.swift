@@ -13,10 +13,11 @@ import SystemSupport
 ///     20  CRC-32 of the header  48  the snapshot's generation, 64 bits
 ///                               56  where the last section ends, 64 bits
 ///
-/// The header's CRC is computed with its own field set to zero. The first section begins with the second page of
-/// `SourceImage.pageSize` bytes, the others at multiples of 64. After the last come the checksums of all pages before them, 64 bits
-/// each; the last of these pages ends with the last section. At the end is the table. Each entry holds a section's name, 64 zero bits,
-/// its offset and its length, 64 bits each. The entry of the checksums, which is the last, has their `BlockChecksum` in place of zeros.
+/// The header's CRC is computed with its own field set to zero. The first section begins with the second page
+/// of `SourceImage.pageSize` bytes, the others at multiples of 64. After the last come the checksums of all
+/// pages before them, 64 bits each; the last of these pages ends with the last section. At the end is the
+/// table. Each entry holds a section's name, 64 zero bits, its offset and its length, 64 bits each. The entry
+/// of the checksums, which is the last, has their `BlockChecksum` in place of zeros.
 package enum SectionFile {
     package static let magic: [UInt8] = Array("clusterd".utf8)
     package static let byteOrder: UInt32 = 0x0102_0304
@@ -31,11 +32,12 @@ package enum SectionFile {
         case snapshot = 1
         case journal = 2
 
-        /// The format version that is written, and the only one that is read. `docs/versioning.md` lists the versions.
+        /// The format version that is written, and the only one that is read. `docs/versioning.md` lists the
+        /// versions.
         ///
-        /// A version rises when an older clusterd would misread the file: when a section or record changes its meaning,
-        /// or when one is added that must not be ignored. A section or record member that may be ignored needs no
-        /// new version.
+        /// A version rises when an older clusterd would misread the file: when a section or record changes
+        /// its meaning, or when one is added that must not be ignored. A section or record member that may be
+        /// ignored needs no new version.
         package var version: UInt32 {
             switch self {
             case .snapshot: 3
@@ -55,7 +57,8 @@ package enum SectionFile {
             throw StateFault("\(path) is not a file of clusterd")
         }
         let found = bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self)
-        // A version number proves a newer format only if the header's checksum is correct. Otherwise it is damage.
+        // A version number proves a newer format only if the header's checksum is correct. Otherwise it is
+        // damage.
         let isIntact = headerChecksum(bytes) == bytes.loadUnaligned(fromByteOffset: 20, as: UInt32.self)
         guard !isIntact || found <= kind.version else {
             throw StateFault(

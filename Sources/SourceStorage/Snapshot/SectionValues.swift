@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 import SystemSupport
 
-/// An immutable array of trivial values, as it was made or in the image of the file from which it was loaded. The latter takes no
-/// memory besides the image.
+/// An immutable array of trivial values, as it was made or in the image of the file from which it was loaded.
+/// The latter takes no memory besides the image.
 ///
-/// It is not a collection: in another module each access through a collection's generic functions would allocate memory. That is also
-/// why `withValues` is inlined into other modules.
+/// It is not a collection: in another module each access through a collection's generic functions would
+/// allocate memory. That is also why `withValues` is inlined into other modules.
 ///
-/// Invariant: borrowed values lie in the image, which `owner` keeps alive, and are aligned. Nobody writes them, so they may be shared.
+/// Invariant: borrowed values lie in the image, which `owner` keeps alive, and are aligned. Nobody writes
+/// them, so they may be shared.
 package struct SectionValues<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     @usableFromInline enum Storage {
         case array([Element])

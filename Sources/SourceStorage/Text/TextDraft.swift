@@ -4,8 +4,8 @@ import SystemSupport
 
 /// The beginning of a snapshot: a file with the features' text, written before the other sections are known.
 ///
-/// It has no header until it becomes a snapshot. If it never does, it is deleted with its last reference. Several threads
-/// may write parts.
+/// It has no header until it becomes a snapshot. If it never does, it is deleted with its last reference.
+/// Several threads may write parts.
 package final class TextDraft: Sendable {
     private let file: FileDescriptor
     /// The path under which it was created.
@@ -53,7 +53,8 @@ package final class TextDraft: Sendable {
             memory: memory)
     }
 
-    /// Turns the file into a snapshot under a new name; nil if it was handed over before, or cannot be renamed.
+    /// Turns the file into a snapshot under a new name; nil if it was handed over before, or cannot be
+    /// renamed.
     ///
     /// - Parameter name: of the section that is the text.
     package func hand(to new: String, section name: UInt32, count: Int, threads: Int) -> SectionFileWriter? {

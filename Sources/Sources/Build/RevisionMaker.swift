@@ -25,16 +25,17 @@ package struct RevisionMaker {
         self.cancellation = cancellation
     }
 
-    /// What clustering a point takes at its peak, in bytes: measured as 94 for ten million and 114 for a hundred million.
-    /// Positions in double precision take more.
+    /// What clustering a point takes at its peak, in bytes: measured as 94 for ten million and 114 for a
+    /// hundred million. Positions in double precision take more.
     package static func bytesOfPoint(_ options: SourceOptions) -> Int {
         options.clustering.precision == .float ? 120 : 160
     }
 
     /// Clusters features that have all passed `screen` with the same options.
     ///
-    /// If the sources may not hold what the build takes, its memory is taken beyond their limit, one such build at a time and only
-    /// if the machine has it. The index is read from the snapshot then, once that is written.
+    /// If the sources may not hold what the build takes, its memory is taken beyond their limit, one such
+    /// build at a time and only if the machine has it. The index is read from the snapshot then, once that is
+    /// written.
     ///
     /// - Parameters:
     ///   - counted: a store that an import's claim or a source already counts in the memory budget.

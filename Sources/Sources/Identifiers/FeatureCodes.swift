@@ -7,13 +7,14 @@ import SystemSupport
 
 /// Maps every feature to a number of 48 bits, the same in every revision and every daemon, and back.
 ///
-/// The number is a hash of the feature's id, or of its text if it has no id. Features with equal hashes, such as those with
-/// the same id, are ranked by their ids and then by their rows. Each but the first gets a number derived from
-/// the hash and its rank. Takes 8 bytes for each feature.
+/// The number is a hash of the feature's id, or of its text if it has no id. Features with equal hashes, such
+/// as those with the same id, are ranked by their ids and then by their rows. Each but the first gets a
+/// number derived from the hash and its rank. Takes 8 bytes for each feature.
 package struct FeatureCodes: Sendable {
     package static let bits: UInt64 = 48
     private static let mask: UInt64 = (1 << bits) - 1
-    /// The distance between the numbers of features with equal hashes. It is odd, so that ranks below 2^48 give different numbers.
+    /// The distance between the numbers of features with equal hashes. It is odd, so that ranks below 2^48
+    /// give different numbers.
     private static let step: UInt64 = 0x9e37_79b9_7f4b
     /// The inverse of `step` modulo 2^48.
     private static let inverse: UInt64 = {
@@ -23,8 +24,8 @@ package struct FeatureCodes: Sendable {
         return inverse & mask
     }()
 
-    /// The key for hashing ids here. It is the same everywhere, unlike the key of `IdentifierIndex`, because clients see
-    /// the result.
+    /// The key for hashing ids here. It is the same everywhere, unlike the key of `IdentifierIndex`, because
+    /// clients see the result.
     package static let key = SipHash(0, 0)
 
     /// Features with an id: the upper half of the hash above the row, sorted.
@@ -112,8 +113,8 @@ package struct FeatureCodes: Sendable {
         return (hash >> (64 - Self.bits) &+ UInt64(rank) &* Self.step) & Self.mask
     }
 
-    /// The hash of a feature's id or text, and how many features with the same hash come before it: mostly 0. No other feature has
-    /// both.
+    /// The hash of a feature's id or text, and how many features with the same hash come before it: mostly 0.
+    /// No other feature has both.
     package func identity(of place: Int, in store: FeatureStore) -> (hash: UInt64, rank: Int) {
         let hash = Self.hash(of: place, in: store)
         return (hash, rank(of: place, hash, in: store))
@@ -124,7 +125,8 @@ package struct FeatureCodes: Sendable {
         return group(hash >> (64 - Self.bits), in: store).ranks[place] ?? 0
     }
 
-    /// The feature with a number; nil if there is none. O(log features), and O(groups) for features with equal hashes.
+    /// The feature with a number; nil if there is none. O(log features), and O(groups) for features with
+    /// equal hashes.
     package func place(of code: UInt64, in store: FeatureStore) -> Int? {
         guard code <= Self.mask else { return nil }
         if let only = onlyPlace(of: code, in: store) { return only }
@@ -137,8 +139,8 @@ package struct FeatureCodes: Sendable {
         return nil
     }
 
-    /// The feature with a hash whose upper half is unique, which holds for nearly all. Allocates nothing and, since hashes are
-    /// spread evenly, examines few entries.
+    /// The feature with a hash whose upper half is unique, which holds for nearly all. Allocates nothing and,
+    /// since hashes are spread evenly, examines few entries.
     private func onlyPlace(of code: UInt64, in store: FeatureStore) -> Int? {
         let prefix = UInt32(truncatingIfNeeded: code >> (Self.bits - 32))
         guard !repeated.contains(prefix) else { return nil }
@@ -149,7 +151,8 @@ package struct FeatureCodes: Sendable {
         return place
     }
 
-    /// The index of the first entry with an upper half. The search starts where it would be if hashes were spread perfectly.
+    /// The index of the first entry with an upper half. The search starts where it would be if hashes were
+    /// spread perfectly.
     private static func first(_ prefix: UInt32, in entries: SectionValues<UInt64>) -> Int? {
         guard !entries.isEmpty else { return nil }
         return entries.withValues { entries in

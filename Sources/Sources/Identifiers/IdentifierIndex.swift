@@ -66,7 +66,8 @@ package struct IdentifierIndex: Sendable {
         return found ?? added[identifier]?.first { store.featureIdentifier($0) == identifier && isRight($0) }
     }
 
-    /// Whether few enough features can have the id that examining all of them takes only microseconds. O(log features).
+    /// Whether few enough features can have the id that examining all of them takes only microseconds. O(log
+    /// features).
     package func hasFew(_ identifier: FeatureIdentifier) -> Bool {
         let prefix = Self.prefix(identifier.hash(key))
         let hasMany = entries.withValues { entries in
@@ -87,7 +88,8 @@ package struct IdentifierIndex: Sendable {
     /// The index of a store's `plain()`, without reading ids again.
     ///
     /// - Parameter store: the store of this index.
-    /// - Complexity: O(1) if no feature was added or removed; otherwise O(features), several milliseconds for a million.
+    /// - Complexity: O(1) if no feature was added or removed; otherwise O(features), several milliseconds for
+    ///   a million.
     package func gathered(
         from store: FeatureStore, _ cancellation: Cancellation
     ) throws(SourceError) -> IdentifierIndex {

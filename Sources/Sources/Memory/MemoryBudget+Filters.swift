@@ -3,11 +3,12 @@ import Synchronization
 
 /// Filters and pages of images, which give way to sources.
 extension MemoryBudget {
-    /// Bytes that filters hold: cached views and columns, views that are in use, and what builds of views take.
+    /// Bytes that filters hold: cached views and columns, views that are in use, and what builds of views
+    /// take.
     package var filterHeldBytes: Int { state.withLock { $0.filters } }
 
-    /// Sets the function that frees at least so many bytes of cached filters and returns whether it freed any, and the one that fits
-    /// pages of images into what is free.
+    /// Sets the function that frees at least so many bytes of cached filters and returns whether it freed
+    /// any, and the one that fits pages of images into what is free.
     package func give(
         evictFilters: @escaping @Sendable (Int) -> Bool, fitPages: @escaping @Sendable () -> Void
     ) {
@@ -46,10 +47,11 @@ extension MemoryBudget {
         return limit > 0 ? sources().reduce(0) { $0 + $1.revision.memoryBytes } : 0
     }
 
-    /// Counts bytes that a filter is about to take. Filters that were used least, and pages of images, are evicted for it if need be.
+    /// Counts bytes that a filter is about to take. Filters that were used least, and pages of images, are
+    /// evicted for it if need be.
     ///
-    /// If there is a limit, filters may hold what the sources leave of it, but of that at most `filterBytes` and half: the rest is
-    /// left to imports.
+    /// If there is a limit, filters may hold what the sources leave of it, but of that at most `filterBytes`
+    /// and half: the rest is left to imports.
     ///
     /// - Complexity: O(sources) if there is a limit.
     func takeForFilters(_ more: Int) throws(SourceError) {

@@ -8,8 +8,8 @@ import SystemSupport
 ///
 /// One limit bounds the memory of all of them together. An owner's limit also counts text that lies in files.
 ///
-/// Sources count with what their current revision holds. Imports, builds and filters count with claims, which they
-/// make before they allocate. So a change that would exceed the limit is rejected early, and nothing
+/// Sources count with what their current revision holds. Imports, builds and filters count with claims, which
+/// they make before they allocate. So a change that would exceed the limit is rejected early, and nothing
 /// else is affected. An eighth of the limit is kept for filters. Pages of images use only what is free.
 public final class MemoryBudget: Sendable {
     /// The limits in bytes; 0 means no limit.
@@ -41,7 +41,8 @@ public final class MemoryBudget: Sendable {
         var evictFilters: @Sendable (Int) -> Bool = { _ in false }
         var fitPages: @Sendable () -> Void = {}
 
-        /// The bytes by which what is held would exceed the limit with `more`; at most 0 if there is room, or no limit.
+        /// The bytes by which what is held would exceed the limit with `more`; at most 0 if there is room, or
+        /// no limit.
         ///
         /// - Parameters:
         ///   - sources: what the sources' revisions hold.
@@ -141,7 +142,8 @@ public final class MemoryBudget: Sendable {
         }
     }
 
-    /// Takes bytes, or returns why not, and how many bytes of the limit are missing. O(sources) if there is a limit.
+    /// Takes bytes, or returns why not, and how many bytes of the limit are missing. O(sources) if there is a
+    /// limit.
     private func tryToTake(
         _ more: Int, file moreText: Int, _ owner: UInt32?
     ) -> (SourceError, missing: Int)? {

@@ -8,8 +8,8 @@ import SourceStorage
 import Synchronization
 import SystemSupport
 
-/// A source's data at one revision as a file, which is read in the layout that the data have in memory (`SourceImage`). It is written
-/// as a whole under a temporary name, then renamed.
+/// A source's data at one revision as a file, which is read in the layout that the data have in memory
+/// (`SourceImage`). It is written as a whole under a temporary name, then renamed.
 package struct Snapshot {
     package let description: SnapshotDescription
     package let generation: UInt64
@@ -241,8 +241,8 @@ package struct Snapshot {
 }
 
 extension Revision {
-    /// The same data on the image of the snapshot that has just been written of them: the features' text and ids, if the text is not
-    /// short, and the index too, if the sources may not hold that.
+    /// The same data on the image of the snapshot that has just been written of them: the features' text and
+    /// ids, if the text is not short, and the index too, if the sources may not hold that.
     ///
     /// - Parameter path: the file's name.
     package func reading(_ path: String) -> Revision {

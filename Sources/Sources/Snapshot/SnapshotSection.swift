@@ -12,7 +12,8 @@ package enum SnapshotSection {
     /// The index by id: `IdentifierIndex.entries`, and the key for hashing ids.
     package static let identifiers: UInt32 = 10
     package static let identifierKey: UInt32 = 11
-    /// The starts of runs of features that were inserted together, 32 bits each, and the moments, 64 bits each.
+    /// The starts of runs of features that were inserted together, 32 bits each, and the moments, 64 bits
+    /// each.
     package static let momentStarts: UInt32 = 7
     package static let moments: UInt32 = 8
 
@@ -20,7 +21,8 @@ package enum SnapshotSection {
     package static let sortedPlaces: UInt32 = 9
     /// The points by the features' rows, 32 bits each. Only with that option.
     package static let sortedPoints: UInt32 = 14
-    /// The numbers from which cluster ids are made: `FeatureCodes`. Only with the option `clusterIds` `"origin"`.
+    /// The numbers from which cluster ids are made: `FeatureCodes`. Only with the option `clusterIds`
+    /// `"origin"`.
     package static let originIdentified: UInt32 = 0x20
     package static let originAnonymous: UInt32 = 0x21
     package static let originRepeated: UInt32 = 0x22

@@ -59,7 +59,8 @@ struct JournalChain {
             }
             return true
         }
-        // Other data: those of an import that had not ended, or, if its snapshot is there or it had, newer data.
+        // Other data: those of an import that had not ended, or, if its snapshot is there or it had, newer
+        // data.
         if journal.hasBegun || generation != files.newest || hasSnapshot { isLossy = true }
         return false
     }
@@ -83,7 +84,8 @@ struct JournalChain {
         return append(journal.laterRecords)
     }
 
-    /// Adds changes; false if not all are of use. Behind a missing change the source's log yields again what followed it.
+    /// Adds changes; false if not all are of use. Behind a missing change the source's log yields again what
+    /// followed it.
     private mutating func append(_ records: [JournalRecord.Entry]) -> Bool {
         let used = firstGap == nil ? records[...] : records.prefix { $0.mark == nil }
         changes += used

@@ -6,8 +6,8 @@ import SystemSupport
 
 /// The files of one source: `1.snapshot`, `1.journal` and so on by generation.
 ///
-/// A generation begins with a snapshot of all data, and its journal contains the changes since then. The previous
-/// snapshot is retained with its journal, in case the newest one is damaged.
+/// A generation begins with a snapshot of all data, and its journal contains the changes since then. The
+/// previous snapshot is retained with its journal, in case the newest one is damaged.
 ///
 /// Safe from any thread. Everything that writes blocks: only for threads of the pool.
 package final class SourceFiles: Sendable {
@@ -27,8 +27,8 @@ package final class SourceFiles: Sendable {
         package var unopened: FoundJournal?
         /// The highest generation of any file. The next generation is above it.
         package var newest: UInt64
-        /// Why the data are older than what was acknowledged; nil if they are not. Every snapshot contains it until a command
-        /// replaces the data.
+        /// Why the data are older than what was acknowledged; nil if they are not. Every snapshot contains it
+        /// until a command replaces the data.
         package var loss: String?
     }
 
@@ -147,7 +147,8 @@ package final class SourceFiles: Sendable {
                         generation: generation, revision: revision.number, previous: nil,
                         hasBegun: false))
                 made = journal
-                // A power loss must not leave the snapshot without the journal that says whether it is in effect.
+                // A power loss must not leave the snapshot without the journal that says whether it is in
+                // effect.
                 try onDisk(try FileIO.syncDirectory(directory))
                 try onDisk(try FileIO.rename(new, to: final))
                 try onDisk(try FileIO.syncDirectory(directory))
@@ -206,7 +207,8 @@ package final class SourceFiles: Sendable {
 
     /// Writes the snapshot of the generation that `beginSnapshot` returned. Changes continue meanwhile.
     ///
-    /// - Returns: the same revision, which reads its text, and its index if memory is short, from the file; nil if an import has replaced the data.
+    /// - Returns: the same revision, which reads its text, and its index if memory is short, from the file;
+    ///   nil if an import has replaced the data.
     package func writeSnapshot(
         _ revision: Revision, generation: UInt64, updatedAt: Timestamp
     ) throws(SourceError) -> Revision? {
@@ -317,7 +319,8 @@ package final class SourceFiles: Sendable {
     /// Why the data are older than what was acknowledged; nil if they are not.
     package var loss: String? { state.withLock { $0.contents.loss } }
 
-    /// Records that a command has replaced the data. Until the next snapshot, the record of the change contains that.
+    /// Records that a command has replaced the data. Until the next snapshot, the record of the change
+    /// contains that.
     package func forgetLoss() { state.withLock { $0.contents.loss = nil } }
 
     /// Whether a replay is running.

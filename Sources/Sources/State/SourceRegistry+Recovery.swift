@@ -77,8 +77,8 @@ extension SourceRegistry {
         unread.report(.information, "its data are read, in \(milliseconds) ms")
     }
 
-    /// The source of this name with all its data: waits while they are being read after a start. Blocks: only for threads of
-    /// the pool.
+    /// The source of this name with all its data: waits while they are being read after a start. Blocks: only
+    /// for threads of the pool.
     public func wholeSource(_ name: SourceName, _ cancellation: Cancellation) throws(SourceError) -> Source {
         while true {
             let source = try source(name)

@@ -8,7 +8,8 @@ import SystemSupport
 
 /// Where a daemon keeps its sources: `sources/NAME/` for each, and a lock that keeps a second daemon off.
 public final class StateDirectory: Sendable {
-    /// Without links: if the operator's path leads through one, a later change of it has no effect on a running daemon.
+    /// Without links: if the operator's path leads through one, a later change of it has no effect on a
+    /// running daemon.
     public let path: String
     private let lock: FileDescriptor
     /// By source, what a failed call has left behind because the clean-up failed too.
@@ -28,8 +29,8 @@ public final class StateDirectory: Sendable {
         public let description: String
     }
 
-    /// Creates the directory if it does not exist, and takes its lock, which is released with this object or the
-    /// process.
+    /// Creates the directory if it does not exist, and takes its lock, which is released with this object or
+    /// the process.
     public init(_ path: String) throws(Problem) {
         do throws(SourceError) {
             try onDisk(try FileIO.makeDirectory(path))

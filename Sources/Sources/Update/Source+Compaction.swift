@@ -5,9 +5,9 @@ import SystemSupport
 
 /// Compaction: merges the delta into a new base while queries and updates continue.
 ///
-/// A growing delta makes updates slower, since it is copied and searched. So from time to time the features are
-/// clustered from scratch in the background, and what changed meanwhile is applied to the result. The features are the
-/// same, but clusters get the ids of a fresh load, so it is a new revision.
+/// A growing delta makes updates slower, since it is copied and searched. So from time to time the features
+/// are clustered from scratch in the background, and what changed meanwhile is applied to the result. The
+/// features are the same, but clusters get the ids of a fresh load, so it is a new revision.
 extension Source {
     package func compactIfGrown(_ revision: Revision) {
         let growth = revision.growth
@@ -79,7 +79,8 @@ extension Source {
         return isUrgent ? try work() : try atLowPriority(work)
     }
 
-    /// Runs work at low priority. Work with the source's lock held runs at normal priority, since updates wait for it.
+    /// Runs work at low priority. Work with the source's lock held runs at normal priority, since updates
+    /// wait for it.
     private func atLowPriority<Value: Sendable>(
         _ body: @escaping @Sendable () throws(SourceError) -> Value
     ) throws(SourceError) -> Value {
@@ -103,11 +104,11 @@ extension Source {
         return CatchUp(from: base, to: whole)
     }
 
-    /// Applies the remaining changes with the source's lock held, unless updates would have to wait for too many of them. Then it
-    /// does nothing, since they would wait in vain.
+    /// Applies the remaining changes with the source's lock held, unless updates would have to wait for too
+    /// many of them. Then it does nothing, since they would wait in vain.
     ///
-    /// - Parameter doublings: how often to double the number of rows for which updates may wait. So the compaction ends although
-    ///   updates arrive faster than they are applied.
+    /// - Parameter doublings: how often to double the number of rows for which updates may wait. So the
+    ///   compaction ends although updates arrive faster than they are applied.
     /// - Returns: whether all were applied, so that the compacted revision is published.
     private func finish(
         _ catchUp: inout CatchUp, _ doublings: Int, _ mostWhileLocked: inout Int,
@@ -123,7 +124,8 @@ extension Source {
         try publish(made.number > revision.number ? made : made.renumbered(), at: nil)
         // Its index is read from a snapshot then.
         if made.isShortOfMemory { saveLater() }
-        // The delta that arrived during the compaction. Under constant load, compaction then takes at most half of the time.
+        // The delta that arrived during the compaction. Under constant load, compaction then takes at most
+        // half of the time.
         compactionFloor = 2 * made.growth
         return true
     }

@@ -33,7 +33,8 @@ public final class FileDescriptor: Sendable {
 
     /// Reads bytes that are in the system's page cache, without waiting for a disk.
     ///
-    /// - Returns: false if not all of `target` could be filled that way, for example because the file system cannot tell.
+    /// - Returns: false if not all of `target` could be filled that way, for example because the file system
+    ///   cannot tell.
     /// - Complexity: O(bytes): about a microsecond for 4 KiB.
     package func readCached(_ target: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {
         var part = iovec(iov_base: target.baseAddress, iov_len: target.count)

@@ -3,8 +3,8 @@ import Glibc
 
 /// A file that has no name until it is complete, so that nothing is left behind if its writer ends early.
 ///
-/// On a file system without unnamed files (open(2), O_TMPFILE) it has a hidden name meanwhile, which is removed
-/// unless the file is published. All calls block.
+/// On a file system without unnamed files (open(2), O_TMPFILE) it has a hidden name meanwhile, which is
+/// removed unless the file is published. All calls block.
 ///
 /// Errors contain the file's intended path. Not safe for concurrent use.
 package final class UnnamedFile {
@@ -20,8 +20,8 @@ package final class UnnamedFile {
     package init(in directory: FileDescriptor, path: String) throws(FileError) {
         self.directory = directory
         self.path = path
-        // O_TMPFILE is a macro that Swift cannot import. Its bit is the same on every Linux with Glibc on x86-64
-        // and arm64 (fcntl-linux.h).
+        // O_TMPFILE is a macro that Swift cannot import. Its bit is the same on every Linux with Glibc on
+        // x86-64 and arm64 (fcntl-linux.h).
         let unnamed = openat(
             directory.number, ".", 0o20_000_000 | O_DIRECTORY | O_RDWR | O_CLOEXEC, Self.mode)
         if unnamed >= 0 {
@@ -73,7 +73,8 @@ package final class UnnamedFile {
 
     /// Gives the complete file its name.
     ///
-    /// - Parameter overwrite: whether to replace an existing file of that name. If false, such a file is an error, EEXIST.
+    /// - Parameter overwrite: whether to replace an existing file of that name. If false, such a file is an
+    ///   error, EEXIST.
     package func publish(as name: String, overwrite: Bool) throws(FileError) {
         if overwrite {
             let hidden = temporaryName ?? Self.hiddenName()

@@ -2,8 +2,9 @@
 import CLinux
 import Glibc
 
-/// Read-only memory whose pages are filled when they are first read, and may be taken away and filled again at any time. A thread that
-/// reads a page without memory waits until `fill` has been called for it, so it never sees a page that is not filled.
+/// Read-only memory whose pages are filled when they are first read, and may be taken away and filled again
+/// at any time. A thread that reads a page without memory waits until `fill` has been called for it, so it
+/// never sees a page that is not filled.
 ///
 /// System calls must not be given addresses in it, since they fail for a page without memory.
 ///
@@ -18,7 +19,8 @@ package final class FaultingMemory: @unchecked Sendable {
     /// - Parameters:
     ///   - size: a multiple of `unit`, above 0.
     ///   - unit: in whose multiples memory is filled and discarded.
-    /// - Returns: nil if the system does not permit it (userfaultfd(2)), or if its pages are larger than `unit`.
+    /// - Returns: nil if the system does not permit it (userfaultfd(2)), or if its pages are larger than
+    ///   `unit`.
     package init?(size: Int, unit: Int) {
         guard unit % Int(sysconf(Int32(_SC_PAGESIZE))) == 0 else { return nil }
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
@@ -69,10 +71,12 @@ package final class FaultingMemory: @unchecked Sendable {
         _ = write(end.number, &one, MemoryLayout<UInt64>.size)
     }
 
-    /// Fills pages that have no memory, or only the first of which have, and lets the threads go on that wait for them.
+    /// Fills pages that have no memory, or only the first of which have, and lets the threads go on that wait
+    /// for them.
     ///
     /// - Parameter content: nil for zeros.
-    /// - Returns: false if the system has no memory for all of them. The caller then tries again when they are reported again.
+    /// - Returns: false if the system has no memory for all of them. The caller then tries again when they
+    ///   are reported again.
     package func fill(_ range: Range<Int>, _ content: UnsafeRawBufferPointer?) -> Bool {
         clusterd_faults_fill(faults.number, base + range.lowerBound, content?.baseAddress, range.count) == 0
     }

@@ -57,7 +57,8 @@ import Testing
                         ["z": .number(Double(zoom)), "x": .number(column), "y": .number(column)]
                     ))
             }
-            let clusters = try Self.answer("ClusterService/GetClusters", ["bbox": world, "zoom": 3], kept).get()
+            let clusters = try Self.answer("ClusterService/GetClusters", ["bbox": world, "zoom": 3], kept)
+                .get()
             let features = try JSONReader.parse(clusters)["features"]?.array ?? []
             for id in features.prefix(4).compactMap({ $0["properties"]?["cluster_id"] }) {
                 for method in ["GetChildren", "GetLeaves", "GetClusterExpansionZoom", "GetConvexHull"] {
@@ -81,7 +82,8 @@ import Testing
             let text = (answers.items + answers.answers).joined(separator: "\n")
             return .success(
                 text.replacingOccurrences(
-                    of: #""(revision|updatedAt|buildMs|memoryBytes|fileBytes|indexFileBytes)":("[^"]*"|[0-9.]+)"#,
+                    of:
+                        #""(revision|updatedAt|buildMs|memoryBytes|fileBytes|indexFileBytes)":("[^"]*"|[0-9.]+)"#,
                     with: "", options: .regularExpression))
         }
 
