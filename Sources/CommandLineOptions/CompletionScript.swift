@@ -201,7 +201,9 @@ struct ZshCompletion {
         return lines.joined(separator: "\n")
     }
 
-    private func arguments(_ options: [Option], _ positions: [String], flags: String, indent: String) -> String {
+    private func arguments(_ options: [Option], _ positions: [String], flags: String, indent: String)
+        -> String
+    {
         let head = indent + "_arguments" + (flags.isEmpty ? "" : " " + flags)
         return ([head] + options.flatMap(specifications) + positions).joined(separator: " \\\n\(indent)    ")
     }

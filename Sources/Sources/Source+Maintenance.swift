@@ -46,7 +46,9 @@ extension Source {
     /// is running or there is no delta.
     package func beginCompaction() -> Revision? {
         state.withLock { state in
-            guard state.isServing, state.compaction.updates == nil, !state.revision.isPlain else { return nil }
+            guard state.isServing, state.compaction.updates == nil, !state.revision.isPlain else {
+                return nil
+            }
             state.compaction.updates = []
             return state.revision
         }

@@ -100,7 +100,8 @@ extension Source {
                 case .sourceNotFound, .damaged: return
                 default: break
                 }
-                report(.warning, "no snapshot could be written, so the journal continues: \(error.description)")
+                report(
+                    .warning, "no snapshot could be written, so the journal continues: \(error.description)")
             }
         }
     }

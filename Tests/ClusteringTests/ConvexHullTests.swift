@@ -47,7 +47,9 @@ struct ConvexHullTests {
             let next = corners[(index + 1) % corners.count]
             let afterNext = corners[(index + 2) % corners.count]
             #expect(Orientation.sign(corners[index].plane, next.plane, afterNext.plane) > 0)
-            for place in places { #expect(Orientation.sign(corners[index].plane, next.plane, place.plane) >= 0) }
+            for place in places {
+                #expect(Orientation.sign(corners[index].plane, next.plane, place.plane) >= 0)
+            }
         }
     }
 
@@ -60,8 +62,12 @@ struct ConvexHullTests {
         var near = a
         near.latitude = near.latitude.nextUp
         #expect(Orientation.sign(near.plane, b.plane, c.plane) != 0)
-        #expect((Orientation.sign(near.plane, b.plane, c.plane) > 0) == (Orientation.sign(b.plane, c.plane, near.plane) > 0))
-        #expect((Orientation.sign(near.plane, b.plane, c.plane) > 0) != (Orientation.sign(near.plane, c.plane, b.plane) > 0))
+        #expect(
+            (Orientation.sign(near.plane, b.plane, c.plane) > 0)
+                == (Orientation.sign(b.plane, c.plane, near.plane) > 0))
+        #expect(
+            (Orientation.sign(near.plane, b.plane, c.plane) > 0)
+                != (Orientation.sign(near.plane, c.plane, b.plane) > 0))
         // A line whose direction no double holds: thirds, walked in both directions.
         let thirds = (0...30).map { position(Double($0) / 3, Double($0) / 7) }
         guard case .polygon(let ring)? = ConvexHull.hull(of: thirds) else { return }

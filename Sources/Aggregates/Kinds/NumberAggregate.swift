@@ -61,7 +61,8 @@ package struct NumberAggregate: Aggregate {
         var clusters = try tree.fold(points, zero: 0, by: Fold(simple: simple))
         if clusters.contains(where: \.isNaN) {
             let values = numbers.knowsTypes ? nil : try values()
-            let failures = FoldFailures(index: tree.index, threads: tree.threads, expected: .number) { point in
+            let failures = FoldFailures(index: tree.index, threads: tree.threads, expected: .number) {
+                point in
                 values.map { ExpressionType.of($0.value(point)) } ?? numbers.type(point)
             }
             errors.merge(failures.counts(points, clusters, isNull: \.isNaN), uniquingKeysWith: +)

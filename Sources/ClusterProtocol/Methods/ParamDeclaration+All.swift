@@ -142,7 +142,8 @@ extension ParamDeclaration {
     public static let overwrite = ParamDeclaration(
         "overwrite", .boolean, default: .bool(false), "replace an archive of that name, as a whole")
     public static let estimate = ParamDeclaration(
-        "estimate", .boolean, default: .bool(false), "answer about how large each zoom's tiles are, and write nothing")
+        "estimate", .boolean, default: .bool(false),
+        "answer about how large each zoom's tiles are, and write nothing")
 
     // MARK: Expressions and statistics
 

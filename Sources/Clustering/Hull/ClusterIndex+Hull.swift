@@ -90,7 +90,9 @@ private struct HullSieve<Scalar: Coordinate> {
         let columns = min(Self.mostColumns, Int((east - west) / (4 * Self.tolerance)))
         guard columns > 4, !isCancelled() else { return !isCancelled() }
         let scale = Double(columns) / (east - west)
-        func column(_ slot: SpatialSlot<Scalar>) -> Int { min(columns - 1, Int((Double(slot.x) - west) * scale)) }
+        func column(_ slot: SpatialSlot<Scalar>) -> Int {
+            min(columns - 1, Int((Double(slot.x) - west) * scale))
+        }
         // For each column, the least and the greatest `y` of its points.
         var extents = [(north: Double, south: Double)](repeating: (2, -1), count: columns)
         for slot in slots {

@@ -82,7 +82,8 @@ public enum ConvexHull: Equatable, Sendable {
         var chain: [Position] = []
         for position in positions {
             while chain.count >= 2,
-                Orientation.sign(chain[chain.count - 2].plane, chain[chain.count - 1].plane, position.plane) <= 0
+                Orientation.sign(chain[chain.count - 2].plane, chain[chain.count - 1].plane, position.plane)
+                    <= 0
             {
                 chain.removeLast()
             }

@@ -72,7 +72,9 @@ extension LayeredIndex {
             ordinal, base: { key(ofBase: $0.children[index]) }, delta: { _ in delta.children[index] })
     }
 
-    @inline(__always) func childCount(ofCluster ordinal: Int) -> Int { childIndexes(ofCluster: ordinal).count }
+    @inline(__always) func childCount(ofCluster ordinal: Int) -> Int {
+        childIndexes(ofCluster: ordinal).count
+    }
 
     @inline(__always) func child(_ position: Int, ofCluster ordinal: Int) -> NodeKey {
         read(

@@ -131,7 +131,9 @@ final class EvaluationContext {
         return try result.get()
     }
 
-    private func assert(_ type: ExpressionType, _ arguments: [ExpressionNode]) throws(EvaluationError) -> JSONValue {
+    private func assert(_ type: ExpressionType, _ arguments: [ExpressionNode]) throws(EvaluationError)
+        -> JSONValue
+    {
         var found = ExpressionType.null
         for argument in arguments {
             let value = try evaluate(argument)
@@ -142,7 +144,9 @@ final class EvaluationContext {
         throw EvaluationError("Expected value to be of type \(type.name), but found \(found.name) instead.")
     }
 
-    private func coerce(_ type: ExpressionType, _ arguments: [ExpressionNode]) throws(EvaluationError) -> JSONValue {
+    private func coerce(_ type: ExpressionType, _ arguments: [ExpressionNode]) throws(EvaluationError)
+        -> JSONValue
+    {
         switch type {
         case .boolean: return .bool(Conversion.boolean(try evaluate(arguments[0])))
         case .string: return .string(try boundedText(try evaluate(arguments[0])))

@@ -51,5 +51,6 @@ enum Operation: Sendable {
         @Sendable (_ arguments: [JSONValue], _ context: EvaluationContext) throws(EvaluationError) ->
         JSONValue
     typealias EvaluateLazily =
-        @Sendable (_ arguments: [ExpressionNode], _ context: EvaluationContext) throws(EvaluationError) -> JSONValue
+        @Sendable (_ arguments: [ExpressionNode], _ context: EvaluationContext) throws(EvaluationError) ->
+        JSONValue
 }

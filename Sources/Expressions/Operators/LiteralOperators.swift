@@ -8,7 +8,9 @@ enum LiteralOperators {
         "semiliteral": OperatorDefinition { context, name, items in semiliteral(context, name, items) },
     ]
 
-    private static func literal(_ context: ParsingContext, _ name: String, _ items: [JSONValue]) -> ExpressionNode? {
+    private static func literal(_ context: ParsingContext, _ name: String, _ items: [JSONValue])
+        -> ExpressionNode?
+    {
         guard items.count == 2 else {
             return context.fail(
                 "'\(name)' expression requires exactly one argument, but found \(items.count - 1) instead.")
@@ -24,7 +26,8 @@ enum LiteralOperators {
         return ExpressionNode(type, .literal(value))
     }
 
-    private static func semiliteral(_ context: ParsingContext, _ name: String, _ items: [JSONValue]) -> ExpressionNode?
+    private static func semiliteral(_ context: ParsingContext, _ name: String, _ items: [JSONValue])
+        -> ExpressionNode?
     {
         guard items.count == 2, case .array(let elements) = items[1] else {
             return literal(context, name, items)

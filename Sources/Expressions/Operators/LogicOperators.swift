@@ -50,8 +50,12 @@ enum ComparisonOperators {
             return context.fail("Cannot compare types '\(left.type.name)' and '\(right.type.name)'.")
         }
         if comparison.isOrder {
-            if left.type == .value, right.type != .value { left = ExpressionNode(right.type, .assertion, [left]) }
-            if left.type != .value, right.type == .value { right = ExpressionNode(left.type, .assertion, [right]) }
+            if left.type == .value, right.type != .value {
+                left = ExpressionNode(right.type, .assertion, [left])
+            }
+            if left.type != .value, right.type == .value {
+                right = ExpressionNode(left.type, .assertion, [right])
+            }
         }
         if items.count == 4 {
             guard [left.type, right.type].contains(where: { $0 == .string || $0 == .value }) else {

@@ -32,7 +32,9 @@ enum SequenceOperators {
             return ExpressionNode(input.type, .lazy(slice), [input, start] + end)
         },
         "length": OperatorDefinition { context, _, items in
-            guard hasOperands(1...1, context, items), let input = context.parse(items[1], 1) else { return nil }
+            guard hasOperands(1...1, context, items), let input = context.parse(items[1], 1) else {
+                return nil
+            }
             guard isSequence(input.type) else {
                 return context.fail(
                     "Expected argument of type string or array, but found \(input.type.name) instead.")
@@ -48,14 +50,17 @@ enum SequenceOperators {
     ) -> Bool {
         if counts.contains(items.count - 1) { return true }
         let wanted =
-            counts.count > 1 ? "\(counts.lowerBound) or \(counts.upperBound) arguments"
+            counts.count > 1
+            ? "\(counts.lowerBound) or \(counts.upperBound) arguments"
             : counts.lowerBound == 1 ? "1 argument" : "\(counts.lowerBound) arguments"
         context.note("Expected \(wanted), but found \(items.count - 1) instead.")
         return false
     }
 
     /// Parses the operands from an index on as numbers.
-    private static func numbers(_ context: ParsingContext, _ items: [JSONValue], from start: Int) -> [ExpressionNode]? {
+    private static func numbers(_ context: ParsingContext, _ items: [JSONValue], from start: Int)
+        -> [ExpressionNode]?
+    {
         var numbers: [ExpressionNode] = []
         for index in start..<max(items.count, start) {
             guard let number = context.parse(items[index], index, expecting: .number) else { return nil }
@@ -83,7 +88,9 @@ enum SequenceOperators {
         return ExpressionNode(item, .lazy(element), [index, array])
     }
 
-    private static func needleAndHaystack(_ context: ParsingContext, _ items: [JSONValue]) -> [ExpressionNode]? {
+    private static func needleAndHaystack(_ context: ParsingContext, _ items: [JSONValue])
+        -> [ExpressionNode]?
+    {
         let needle = context.parse(items[1], 1, expecting: .value)
         let haystack = context.parse(items[2], 2, expecting: .value)
         guard let needle, let haystack else { return nil }
@@ -151,7 +158,9 @@ enum SequenceOperators {
         }
     }
 
-    fileprivate static func unexpected(_ value: JSONValue, _ what: String, _ expected: String) -> EvaluationError {
+    fileprivate static func unexpected(_ value: JSONValue, _ what: String, _ expected: String)
+        -> EvaluationError
+    {
         EvaluationError(
             "Expected \(what) to be of type \(expected), but found \(ExpressionType.of(value).name) instead.")
     }

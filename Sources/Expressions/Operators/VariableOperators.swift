@@ -25,7 +25,8 @@ enum VariableOperators {
             guard index + 1 < items.count, let value = context.parse(items[index + 1], index + 1) else {
                 return nil
             }
-            let variable = ExpressionNode(value.type, .variable(binding: context.budget.nextBinding()), [value])
+            let variable = ExpressionNode(
+                value.type, .variable(binding: context.budget.nextBinding()), [value])
             bindings.append((name, variable))
             values.append(value)
         }

@@ -17,7 +17,8 @@ struct OperatorDefinition: Sendable {
     /// An operator that needs its own parsing.
     init(
         _ parse:
-            @escaping @Sendable (_ context: ParsingContext, _ name: String, _ items: [JSONValue]) -> ExpressionNode?
+            @escaping @Sendable (_ context: ParsingContext, _ name: String, _ items: [JSONValue]) ->
+            ExpressionNode?
     ) {
         self.parse = parse
     }

@@ -43,7 +43,10 @@ struct ParsingContext {
     }
 
     /// The context of an operand.
-    func at(_ index: Int, expecting type: ExpressionType? = nil, binding: [(name: String, value: ExpressionNode)] = [])
+    func at(
+        _ index: Int, expecting type: ExpressionType? = nil,
+        binding: [(name: String, value: ExpressionNode)] = []
+    )
         -> ParsingContext
     {
         ParsingContext(
@@ -276,7 +279,8 @@ extension ParsingContext {
             let trial = trial()
             last = trial.errors
             guard let arguments = trial.arguments(items, of: signature) else { continue }
-            return ExpressionNode(signature.result, .compound(signature.name ?? name, signature.evaluate), arguments)
+            return ExpressionNode(
+                signature.result, .compound(signature.name ?? name, signature.evaluate), arguments)
         }
         if fitting.count == 1, let last {
             errors.list += last.list

@@ -38,7 +38,9 @@ extension VectorProgram {
     }
 
     /// `all` and `any`: the first outcome that decides counts; an error decides, too.
-    private func combined(_ conditions: [ExpressionNode], _ rows: ArraySlice<UInt32>, decisive: UInt8) -> [UInt8] {
+    private func combined(_ conditions: [ExpressionNode], _ rows: ArraySlice<UInt32>, decisive: UInt8)
+        -> [UInt8]
+    {
         let open = 1 - decisive
         guard let first = conditions.first else { return Array(repeating: open, count: rows.count) }
         var outcome = truth(first, rows)

@@ -83,7 +83,9 @@ struct Centroid {
         add(line: ring)
     }
 
-    private mutating func add(_ a: GeometryPosition, _ b: GeometryPosition, _ c: GeometryPosition, sign: Double) {
+    private mutating func add(
+        _ a: GeometryPosition, _ b: GeometryPosition, _ c: GeometryPosition, sign: Double
+    ) {
         let area =
             sign
             * ((b.longitude - a.longitude) * (c.latitude - a.latitude)

@@ -96,7 +96,8 @@ public struct FeatureReader: ~Copyable {
         var buffer = Optional(buffer)
         guard unread.isEmpty else {
             let bytes = unread
-            try bytes.span.bytes.withUnsafeBytes { (bytes) throws(GeoJSONError) in try cutNext(bytes, &buffer) }
+            try bytes.span.bytes.withUnsafeBytes { (bytes) throws(GeoJSONError) in try cutNext(bytes, &buffer)
+            }
             return true
         }
         let isMore = try read { (bytes) throws(GeoJSONError) in try cutNext(bytes, &buffer) }

@@ -100,7 +100,9 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
             if isDescribed { firstSkipped.append(feature) }
         }
         guard rows.count + parsed.ends.count <= mostRows else { throw .tooMany(mostRows) }
-        guard admits(rows.memoryBytes(adding: parsed) + (collector?.memoryBytes ?? 0)) else { throw .tooLarge }
+        guard admits(rows.memoryBytes(adding: parsed) + (collector?.memoryBytes ?? 0)) else {
+            throw .tooLarge
+        }
         if let piece = parsed.piece { collector?.take(piece) }
         groups.append(parsed.groups, after: rows.count)
         accepted += parsed.accepted

@@ -71,7 +71,9 @@ struct TableParser: ~Copyable {
 
     private func identifier(_ header: TableHeader, _ column: Int?) -> String? {
         guard let column, !cells[column].text.isEmpty else { return nil }
-        if CellKind(cells[column], staysText: header.staysText[column]).isNumber { return cells[column].string }
+        if CellKind(cells[column], staysText: header.staysText[column]).isNumber {
+            return cells[column].string
+        }
         return JSONValue.string(cells[column].string).text
     }
 

@@ -24,7 +24,8 @@ extension Source {
     /// - Returns: a source whose life is `opening`, or `faulted` if no file is usable; nil for a directory whose
     ///   creation was never answered.
     package static func open(
-        _ name: SourceName, in directory: StateDirectory, shared: SharedState, continuing files: SourceFiles? = nil,
+        _ name: SourceName, in directory: StateDirectory, shared: SharedState,
+        continuing files: SourceFiles? = nil,
         isLive: Bool = false, checking: Bool = false
     ) throws(SourceError) -> Opened? {
         let path = directory.directory(of: name)
@@ -44,7 +45,8 @@ extension Source {
         let files = files ?? SourceFiles(directory: path, identity: identity, contents)
         let revision = isLive ? found.snapshot.revision.renumbered() : found.snapshot.revision
         let source = Source(
-            identity, revision, updatedAt: description.updatedAt, files: files, shared: shared, life: .opening,
+            identity, revision, updatedAt: description.updatedAt, files: files, shared: shared,
+            life: .opening,
             note: description.loss)
         shared.raiseRevision(to: found.newestRevision)
         guard source.replay(found) || checking else {

@@ -41,7 +41,6 @@ struct Invocation {
         return try await client.call(method, params, options: callOptions)
     }
 
-
     /// Reads an option's value as JSON.
     func json(_ text: String, of option: String) throws -> JSONValue {
         do throws(JSONError) { return try JSONReader.parse(text) } catch {
