@@ -88,7 +88,8 @@ private struct HullSieve<Scalar: Coordinate> {
         for slot in slots { (west, east) = (min(west, Double(slot.x)), max(east, Double(slot.x))) }
         // Of points that have a column between them it is certain which lies further east.
         let columns = min(Self.mostColumns, Int((east - west) / (4 * Self.tolerance)))
-        guard columns > 4, !isCancelled() else { return !isCancelled() }
+        guard !isCancelled() else { return false }
+        guard columns > 4 else { return true }
         let scale = Double(columns) / (east - west)
         func column(_ slot: SpatialSlot<Scalar>) -> Int {
             min(columns - 1, Int((Double(slot.x) - west) * scale))
