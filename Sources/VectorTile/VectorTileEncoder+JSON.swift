@@ -64,7 +64,10 @@ extension VectorTileEncoder {
         guard number.magnitude >= 0x1p53 else { return valueNumber(number) }
         let digits = String(decoding: text, as: UTF8.self)
         if let whole = Int64(digits) { return valueNumber(whole) }
-        return UInt64(digits).map { valueNumber(large: $0) } ?? valueNumber(number)
+        if let large = UInt64(digits) { return valueNumber(large: large) }
+        // An integer beyond 64 bits must not become one of 64 bits by rounding.
+        return digits.utf8.allSatisfy({ $0 <= UInt8(ascii: "9") && $0 != UInt8(ascii: ".") })
+            ? valueDouble(number) : valueNumber(number)
     }
 
     /// The text of an array or object without the spaces between its parts.
@@ -146,6 +149,10 @@ extension VectorTileEncoder {
     private mutating func valueNumber(_ number: Double) -> UInt32 {
         if let whole = Int64(exactly: number) { return valueNumber(whole) }
         if let large = UInt64(exactly: number) { return valueNumber(large: large) }
+        return valueDouble(number)
+    }
+
+    private mutating func valueDouble(_ number: Double) -> UInt32 {
         beginValue(TileField.Value.double, bytes: 8)
         withUnsafeBytes(of: number.bitPattern.littleEndian) { values.fields.append(contentsOf: $0) }
         return values.intern()

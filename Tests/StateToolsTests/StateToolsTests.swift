@@ -105,7 +105,7 @@ struct StateToolsTests {
         #expect(try StateCheck.check("beside", in: folder.state).allSatisfy { $0.condition == .intact })
     }
 
-    @Test("all features but those of the damaged block are verified, and the journal's changes are applied")
+    @Test("all features but those of the damaged page are verified, and the journal's changes are applied")
     func salvage() throws {
         let folder = try Folder()
         folder.close()
@@ -113,8 +113,8 @@ struct StateToolsTests {
             (data[(data.count / 3)...].firstRange(of: Data("xxxxxxxx".utf8))?.lowerBound ?? 0) + 3
         }
         let salvage = try Salvage("test", in: folder.state)
-        // One block of 4 KiB is lost: fewer than twenty features of 260 bytes.
-        #expect(salvage.verifiedCount > 1980)
+        // One page of 16 KiB is lost: fewer than eighty features of 260 bytes.
+        #expect(salvage.verifiedCount > 1920)
         #expect(salvage.verifiedCount < 2000)
         #expect(salvage.verifiedCount + salvage.unverifiedCount + salvage.lostCount == 2000)
         var lines: [String] = []

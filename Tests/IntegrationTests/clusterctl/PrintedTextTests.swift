@@ -61,8 +61,7 @@ struct PrintedTextTests {
 
     @Test("tables of params in the documents, and types of clients, are as declared")
     func params() throws {
-        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("scripts/generate-params").path
+        let script = Repository.root.appendingPathComponent("scripts/generate-params").path
         let result = try DaemonProcess.run(
             "/usr/bin/env",
             ["python3", script, "--check", DaemonProcess.products.appendingPathComponent("clusterd").path])
