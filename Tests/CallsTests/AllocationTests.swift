@@ -81,7 +81,7 @@ struct AllocationTests {
     }
 
     // A step over an array allocates in a debug build: a build of the index goes over each level's claimants by arrays.
-    @Test("an import, for each of its features", arguments: [8.0])
+    @Test("an import, for each of its features", arguments: [9.5])
     func imported(ceiling: Double) throws {
         let (few, many) = (towns(2000), towns(6000))
         func load(_ text: String) throws -> Double {

@@ -84,7 +84,7 @@ import Testing
                 text.replacingOccurrences(
                     of:
                         #""(revision|updatedAt|buildMs|memoryBytes|fileBytes|indexFileBytes)":("[^"]*"|[0-9.]+)"#,
-                    with: "", options: .regularExpression))
+                    with: #""$1":0"#, options: .regularExpression))
         }
 
         private func ask() throws -> [Result<String, RPCError>] {
