@@ -48,7 +48,8 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
     private func offset(of key: String) -> Int? {
         // Iterates by index, because that copies no member that is not requested.
-        members.indices.first { members[$0].key.hasSameBytes(as: key) }
+        for offset in members.indices where members[offset].key.hasSameBytes(as: key) { return offset }
+        return nil
     }
 
     /// The members in the order in which JavaScript lists them: first keys that are array indexes, in
