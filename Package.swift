@@ -20,8 +20,8 @@ let package = Package(
         .library(
             name: "ClusterdInternals",
             targets: [
-                "Clustering", "Sources", "Answers", "SystemSupport", "ClusterProtocol", "GeoJSON",
-                "Expressions", "JSON", "HTTPDoor",
+                "Clustering", "SourceEngine", "Responses", "SystemSupport", "ClusterProtocol", "GeoJSON",
+                "Expressions", "JSON", "HTTPServer",
                 "VectorTile", "Compression", "StateTools",
             ]),
     ],
@@ -61,42 +61,43 @@ let package = Package(
             swiftSettings: uncheckedExclusivity),
         .target(name: "SystemSupport", dependencies: ["CLinux"]),
         .target(name: "ReplicationLog"),
-        .target(name: "SourceStorage", dependencies: ["Compression", "SystemSupport"]),
+        .target(name: "ImageStore", dependencies: ["Compression", "SystemSupport"]),
         .target(
             name: "Aggregates",
-            dependencies: ["SourceStorage", "Clustering", "Expressions", "JSON", "SystemSupport"]),
+            dependencies: ["ImageStore", "Clustering", "Expressions", "JSON", "SystemSupport"]),
         .target(
-            name: "Sources",
+            name: "SourceEngine",
             dependencies: [
-                "ReplicationLog", "Aggregates", "SourceStorage", "Clustering", "Expressions", "GeoJSON",
+                "ReplicationLog", "Aggregates", "ImageStore", "Clustering", "Expressions", "GeoJSON",
                 "Compression", "JSON",
                 "SystemSupport",
             ]),
         .target(
-            name: "Answers",
+            name: "Responses",
             dependencies: [
-                "Sources", "Aggregates", "Clustering", "Compression", "GeoJSON", "JSON", "SystemSupport",
+                "SourceEngine", "Aggregates", "Clustering", "Compression", "GeoJSON", "JSON", "SystemSupport",
                 "TileCompression", "VectorTile",
             ]),
         .target(
             name: "ClusterClient",
             dependencies: ["ClusterProtocol", "EventLoop", "GeoJSON", "JSON", "SystemSupport"]),
         .target(
-            name: "Calls",
+            name: "RPC",
             dependencies: [
-                "ReplicationLog", "Sources", "Answers", "SystemSupport", "VectorTile", "ClusterProtocol",
+                "ReplicationLog", "SourceEngine", "Responses", "SystemSupport", "VectorTile",
+                "ClusterProtocol",
                 "Clustering",
                 "Expressions", "GeoJSON",
                 "JSON",
             ], swiftSettings: uncheckedExclusivity),
         .target(
-            name: "SocketDoor",
-            dependencies: ["Calls", "ClusterProtocol", "EventLoop", "JSON", "SystemSupport"],
+            name: "SocketServer",
+            dependencies: ["RPC", "ClusterProtocol", "EventLoop", "JSON", "SystemSupport"],
             swiftSettings: uncheckedExclusivity),
         .target(
-            name: "HTTPDoor",
+            name: "HTTPServer",
             dependencies: [
-                "CLLHTTP", "CWslay", "Calls", "ClusterProtocol", "Compression", "EventLoop", "JSON",
+                "CLLHTTP", "CWslay", "RPC", "ClusterProtocol", "Compression", "EventLoop", "JSON",
                 "SystemSupport",
             ],
             swiftSettings: uncheckedExclusivity),
@@ -106,7 +107,8 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "HTTPDoor", "SocketDoor", "Calls", "PostgresFeed", "Sources", "Answers", "SystemSupport",
+                "HTTPServer", "SocketServer", "RPC", "PostgresFeed", "SourceEngine", "Responses",
+                "SystemSupport",
                 "ClusterProtocol", "EventLoop", "GeoJSON", "JSON",
             ],
             swiftSettings: uncheckedExclusivity),
@@ -121,12 +123,12 @@ let package = Package(
         .target(
             name: "StateTools",
             dependencies: [
-                "Sources", "SourceStorage", "Clustering", "SystemSupport", "GeoJSON", "JSON", "Compression",
+                "SourceEngine", "ImageStore", "Clustering", "SystemSupport", "GeoJSON", "JSON", "Compression",
             ]),
         .executableTarget(
             name: "clusterctl",
             dependencies: [
-                "StateTools", "Sources",
+                "StateTools", "SourceEngine",
                 "ClusterClient", "ClusterProtocol", "Rendering", "Bench", "JSON", "CommandLineOptions",
                 "PostgresFeed", "SystemSupport",
             ]),
@@ -134,7 +136,7 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["JSON", "Compression"], path: "Tests/TestSupport"),
         .target(
             name: "SourceTestSupport",
-            dependencies: ["Answers", "Sources", "SystemSupport", "GeoJSON", "JSON", "TestSupport"],
+            dependencies: ["Responses", "SourceEngine", "SystemSupport", "GeoJSON", "JSON", "TestSupport"],
             path: "Tests/SourceTestSupport"),
         // Counts the blocks that a test's thread allocates.
         .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
@@ -161,42 +163,43 @@ let package = Package(
                 "ReplicationLog", "PostgresFeed", "EventLoop", "JSON", "SystemSupport", "TestSupport",
             ]),
         .testTarget(
-            name: "SocketDoorTests", dependencies: ["SocketDoor", "Calls", "ClusterProtocol", "JSON"]),
+            name: "SocketServerTests", dependencies: ["SocketServer", "RPC", "ClusterProtocol", "JSON"]),
         .testTarget(
-            name: "HTTPDoorTests",
-            dependencies: ["HTTPDoor", "Calls", "ClusterProtocol", "JSON", "TestSupport"]),
-        .testTarget(name: "SourceStorageTests", dependencies: ["SourceStorage", "SystemSupport"]),
+            name: "HTTPServerTests",
+            dependencies: ["HTTPServer", "RPC", "ClusterProtocol", "JSON", "TestSupport"]),
+        .testTarget(name: "ImageStoreTests", dependencies: ["ImageStore", "SystemSupport"]),
         .testTarget(
             name: "AggregatesTests",
             dependencies: [
-                "Aggregates", "SourceStorage", "Sources", "Answers", "Clustering", "Expressions", "JSON",
+                "Aggregates", "ImageStore", "SourceEngine", "Responses", "Clustering", "Expressions", "JSON",
                 "SystemSupport",
                 "SourceTestSupport", "TestSupport",
             ]),
         .testTarget(
-            name: "SourcesTests",
+            name: "SourceEngineTests",
             dependencies: [
-                "ReplicationLog", "Sources", "Answers", "Aggregates", "SourceStorage", "SystemSupport",
+                "ReplicationLog", "SourceEngine", "Responses", "Aggregates", "ImageStore", "SystemSupport",
                 "Clustering",
                 "Expressions", "GeoJSON", "JSON", "SourceTestSupport", "TestSupport",
             ]),
         .testTarget(
-            name: "AnswersTests",
+            name: "ResponsesTests",
             dependencies: [
-                "Answers", "Sources", "Aggregates", "Clustering", "Compression", "GeoJSON", "JSON",
+                "Responses", "SourceEngine", "Aggregates", "Clustering", "Compression", "GeoJSON", "JSON",
                 "SystemSupport", "SourceTestSupport", "TestSupport",
             ]),
         .testTarget(
-            name: "CallsTests",
+            name: "RPCTests",
             dependencies: [
-                "ReplicationLog", "Calls", "Answers", "Sources", "ClusterProtocol", "GeoJSON", "JSON",
+                "ReplicationLog", "RPC", "Responses", "SourceEngine", "ClusterProtocol", "GeoJSON", "JSON",
                 "SystemSupport",
                 "SourceTestSupport", "TestSupport", "CAllocationCounter",
             ]),
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "ReplicationLog", "Daemon", "SocketDoor", "Calls", "PostgresFeed", "Sources", "Answers",
+                "ReplicationLog", "Daemon", "SocketServer", "RPC", "PostgresFeed", "SourceEngine",
+                "Responses",
                 "SystemSupport",
                 "ClusterProtocol", "EventLoop", "GeoJSON", "JSON", "SourceTestSupport", "TestSupport",
             ]),
@@ -207,7 +210,7 @@ let package = Package(
             name: "clusterctlTests",
             dependencies: [
                 "clusterctl", "ClusterClient", "ClusterProtocol", "CommandLineOptions", "Rendering",
-                "Sources", "JSON",
+                "SourceEngine", "JSON",
                 "TestSupport",
             ]),
         .testTarget(
@@ -215,7 +218,9 @@ let package = Package(
             dependencies: ["Rendering", "ClusterClient", "Compression", "JSON", "TestSupport"]),
         .testTarget(
             name: "StateToolsTests",
-            dependencies: ["StateTools", "Sources", "SourceStorage", "SystemSupport", "JSON", "TestSupport"]),
+            dependencies: [
+                "StateTools", "SourceEngine", "ImageStore", "SystemSupport", "JSON", "TestSupport",
+            ]),
         .testTarget(name: "BenchTests", dependencies: ["Bench", "ClusterClient", "JSON", "TestSupport"]),
         .testTarget(name: "CommandLineOptionsTests", dependencies: ["CommandLineOptions", "TestSupport"]),
         .testTarget(

@@ -2,7 +2,7 @@
 import Clustering
 import Expressions
 import JSON
-import SourceStorage
+import ImageStore
 import SystemSupport
 
 /// An aggregated property of clusters: the value of each point, and how these values are folded.

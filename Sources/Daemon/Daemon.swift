@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-import Answers
-import Calls
+import Responses
+import RPC
 import ClusterProtocol
 import EventLoop
 import Glibc
-import HTTPDoor
+import HTTPServer
 import JSON
-import Sources
+import SourceEngine
 import Synchronization
 import SystemSupport
 
@@ -19,7 +19,7 @@ public final class Daemon {
     private let rereading: Rereading
     private let log: Log
     private let loop: EventLoop
-    private let doors: DoorGroup
+    private let servers: ServerGroup
     private let sources: SourceSet
     private let filler: SourceFiller
     private let followers: TableFollowers
@@ -63,11 +63,11 @@ public final class Daemon {
             configuration: configuration, directory: try Self.stateDirectory(configuration),
             status: serverStatus, log: log)
         do throws(EventLoopError) {
-            doors = try DoorGroup(
+            servers = try ServerGroup(
                 loop: loop, limits: configuration.limits, access: configuration.access, metrics: metrics,
                 methods: sources.methods, http: http)
         } catch { throw Problem(description: error.description) }
-        doors.observe(CallLog(log, configuration.log))
+        servers.observe(CallLog(log, configuration.log))
         filler = SourceFiller(
             loop: loop, registry: sources.registry, log: log, threads: configuration.limits.buildThreads)
         followers = TableFollowers(
@@ -85,7 +85,7 @@ public final class Daemon {
         Self.ignoreStraySignals()
         Allocator.giveBackBlocks(from: 1 << 20)
         if SystemMemory.process.hasAddressLimit { Allocator.shareArenas() }
-        doors.descriptorRoom = Self.raiseDescriptorLimit()
+        servers.descriptorRoom = Self.raiseDescriptorLimit()
         // A few more threads than all queues use, for work that no queue counts. libuv reads the variable at
         // its first job.
         let limits = configuration.limits
@@ -93,7 +93,7 @@ public final class Daemon {
         setenv("UV_THREADPOOL_SIZE", String(min(threads, 1024)), 0)
         let (recovery, began) = (try beginRecovery(), MonotonicClock.now())
         try listen()
-        doors.pauseAccepting()
+        servers.pauseAccepting()
         do throws(EventLoopError) {
             for number in [SIGTERM, SIGINT] {
                 signals.append(
@@ -103,7 +103,7 @@ public final class Daemon {
         } catch { throw Problem(description: error.description) }
         Self.releaseSignals()
         if let interval = Systemd.watchdogInterval() {
-            watchdog = Watchdog(loop: loop, doors: doors, interval: interval) {
+            watchdog = Watchdog(loop: loop, servers: servers, interval: interval) {
                 Systemd.notify("WATCHDOG=1")
             }
         }
@@ -144,7 +144,7 @@ public final class Daemon {
 
     private func serve() {
         guard serverStatus.isServing else { return }
-        doors.resumeAccepting()
+        servers.resumeAccepting()
         status.ready()
     }
 
@@ -183,7 +183,7 @@ public final class Daemon {
         let own = handedOver.filter { !$0.isHTTP }
         for socket in own {
             try system { () throws(EventLoopError) in
-                _ = try doors.listen(for: .socket, descriptor: socket.descriptor)
+                _ = try servers.listen(for: .socket, descriptor: socket.descriptor)
             }
         }
         try listenForHTTP()
@@ -198,7 +198,8 @@ public final class Daemon {
         } catch {
             throw Problem(description: error.description)
         }
-        try system { () throws(EventLoopError) in try doors.listen(path: path, mode: configuration.socketMode)
+        try system { () throws(EventLoopError) in
+            try servers.listen(path: path, mode: configuration.socketMode)
         }
         log.write(.info, "listening on \(path)")
     }
@@ -210,7 +211,7 @@ public final class Daemon {
         if let problem { throw Problem(description: problem) }
         for socket in handedOver where socket.isHTTP {
             try system { () throws(EventLoopError) in
-                if let address = try doors.listen(for: .http, descriptor: socket.descriptor) {
+                if let address = try servers.listen(for: .http, descriptor: socket.descriptor) {
                     announce(address, http)
                 }
             }
@@ -222,18 +223,18 @@ public final class Daemon {
                     throw Problem(description: error.description)
                 }
                 try system { () throws(EventLoopError) in
-                    try doors.listen(for: .http, path: path, mode: mode ?? configuration.socketMode)
+                    try servers.listen(for: .http, path: path, mode: mode ?? configuration.socketMode)
                 }
                 log.write(.info, "serving HTTP on \(address)")
             case .tcp(let host, let port):
                 try system { () throws(EventLoopError) in
                     for found in try InternetAddress.resolve(host: host, port: port) {
-                        announce(try doors.listen(for: .http, on: found), http)
+                        announce(try servers.listen(for: .http, on: found), http)
                     }
                 }
             }
         }
-        doors.apply(limits: configuration.limits, access: configuration.access)
+        servers.apply(limits: configuration.limits, access: configuration.access)
     }
 
     private func announce(_ address: InternetAddress, _ http: HTTPService) {
@@ -256,7 +257,7 @@ public final class Daemon {
         filler.end()
         expiry = nil
         // Changes continue for the calls in flight, which may wait for them.
-        doors.shutDown { [weak self] in
+        servers.shutDown { [weak self] in
             self?.followers.end { self?.loop.stop() }
         }
     }
@@ -287,9 +288,9 @@ public final class Daemon {
             log.write(.error, problem)
         }
         warnOfUnknownNames(new.access)
-        doors.apply(limits: new.limits, access: new.access)
-        doors.observe(CallLog(log, new.log))
-        sources.settings.set(new.liveValues(doors.limits))
+        servers.apply(limits: new.limits, access: new.access)
+        servers.observe(CallLog(log, new.log))
+        sources.settings.set(new.liveValues(servers.limits))
         sources.registry.memory.limit = new.limits.memory
         log.set(new.log)
         filler.apply(new.sources)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Calls
+import RPC
 import EventLoop
 
 extension EventLoop: CallLoop {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-import Answers
-import Calls
+import Responses
+import RPC
 import JSON
-import Sources
+import SourceEngine
 
 /// The sources, and the methods on them.
 struct SourceSet {

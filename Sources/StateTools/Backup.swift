@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Glibc
-import SourceStorage
-import Sources
+import ImageStore
+import SourceEngine
 import SystemSupport
 
 /// One file with all or some sources of a state directory: a tar archive. Each source is complete and

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Glibc
-import Sources
+import SourceEngine
 import SystemSupport
 
 /// Restores the sources of a backup into a state directory that no daemon uses.

@@ -2,8 +2,8 @@
 import Compression
 import GeoJSON
 import JSON
-import SourceStorage
-import Sources
+import ImageStore
+import SourceEngine
 import SystemSupport
 
 /// Recovers what is readable of a source with damaged files: the features of its newest snapshot, and the

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Compression
 import GeoJSON
-import SourceStorage
-import Sources
+import ImageStore
+import SourceEngine
 import SystemSupport
 
 /// A snapshot's bytes, whatever of them is damaged.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-import SourceStorage
-import Sources
+import ImageStore
+import SourceEngine
 import SystemSupport
 
 /// Reads a state directory and reports which files are intact. Changes nothing, and works while a daemon uses

@@ -4,8 +4,8 @@ import Compression
 import GeoJSON
 import Glibc
 import JSON
-import SourceStorage
-import Sources
+import ImageStore
+import SourceEngine
 import SystemSupport
 
 /// Converts a state directory of release 0.2.0 to the current format. No daemon may use it.

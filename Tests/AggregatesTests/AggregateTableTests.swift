@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 
 @testable import Aggregates
-@testable import Answers
-@testable import Sources
+@testable import Responses
+@testable import SourceEngine
 
 /// What holds for every line of the table, also for those to come.
 @Suite("The table of aggregates")

@@ -4,8 +4,8 @@ import SourceTestSupport
 import Testing
 
 @testable import Aggregates
-@testable import Answers
-@testable import Sources
+@testable import Responses
+@testable import SourceEngine
 
 @Suite("Aggregation") struct AggregationTests {
     /// Three points that are one cluster at zoom 0, with a property `v` each.

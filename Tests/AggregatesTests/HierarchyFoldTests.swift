@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Clustering
 import SourceTestSupport
-import SourceStorage
+import ImageStore
 import Testing
 
 @testable import Aggregates
-@testable import Answers
-@testable import Sources
+@testable import Responses
+@testable import SourceEngine
 
 @Suite("Hierarchy fold") struct HierarchyFoldTests {
     private static let options = """

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Aggregates
-@testable import Answers
+@testable import Responses
 @testable import Clustering
 @testable import Expressions
 

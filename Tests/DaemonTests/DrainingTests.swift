@@ -5,8 +5,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Calls
-@testable import SocketDoor
+@testable import RPC
+@testable import SocketServer
 
 /// What connections get between the request to shut down and the end of the last call.
 @Suite("Draining") struct DrainingTests {
@@ -36,11 +36,11 @@ import Testing
         let engine = CallEngine(
             loop: loop, limits: limits, access: AccessPolicy(),
             metrics: Metrics().shard(methods.all.map(\.declaration.fullName)), methods: methods, load: load)
-        let door = SocketDoor(loop: loop, engine: engine) {}
+        let server = SocketServer(loop: loop, engine: engine) {}
         let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString.prefix(12))"
         let listener = try Listener(on: loop, path: path) { socket in
             load.addConnections(1)
-            door.accept(socket)
+            server.accept(socket)
         }
         let (busy, other) = (try RawClient(path: path), try RawClient(path: path))
         try busy.open("ServerService/Hold")
@@ -48,9 +48,9 @@ import Testing
         let look = Timer(on: loop, delay: 1, every: 1) {
             guard later == nil, load.callsInFlight == 1, load.openConnections == 2 else { return }
             engine.beginDraining()
-            door.shutDown { loop.stop() }
-            // By then the door has looked at its connections several times.
-            later = Timer(on: loop, delay: 3 * SocketDoor.watchInterval) {
+            server.shutDown { loop.stop() }
+            // By then the server has looked at its connections several times.
+            later = Timer(on: loop, delay: 3 * SocketServer.watchInterval) {
                 _ = try? other.open("ServerService/Hold")
                 release.signal()
             }

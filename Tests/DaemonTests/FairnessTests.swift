@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Calls
+@testable import RPC
 @testable import Daemon
 
 /// Who is served when, where one connection asks for far more than another: by the order of the work.
@@ -69,7 +69,7 @@ struct FairnessTests {
         limits.queryThreads = queryThreads
         var methods = MethodSet()
         methods.add(Handler(journal: journal, isQuick: isQuick))
-        let server = try DoorGroup(
+        let server = try ServerGroup(
             loop: loop, limits: limits, metrics: Metrics(), methods: methods)
         try server.listen(path: path)
         var clients = try calls.map { (from, count) in

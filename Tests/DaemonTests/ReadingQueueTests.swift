@@ -5,9 +5,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Calls
+@testable import RPC
 @testable import Daemon
-@testable import SocketDoor
+@testable import SocketServer
 
 /// Large messages that wait to be read on the pool.
 @Suite("Reading queue") struct ReadingQueueTests {
@@ -23,17 +23,17 @@ import Testing
         // Another message of the user is being read, and takes all the memory for that.
         let share = try #require(load.users.enter(.user(getuid())))
         share.addReading(1 << 30)
-        let door = SocketDoor(loop: loop, engine: engine) {}
+        let server = SocketServer(loop: loop, engine: engine) {}
         let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString.prefix(12))"
         let listener = try Listener(on: loop, path: path) { socket in
             load.addConnections(1)
-            door.accept(socket)
+            server.accept(socket)
         }
         let client = try RawClient(path: path)
         let message = [UInt8](repeating: 7, count: 4096)
         try client.send(RawClient.frame(message, flag: 1))
         let look = Timer(on: loop, delay: 1, every: 1) {
-            if load.reading.depth == 1 { door.shutDown { loop.stop() } }
+            if load.reading.depth == 1 { server.shutDown { loop.stop() } }
         }
         loop.run()
         #expect(load.reading.depth == 0 && load.input.bytes == 0)

@@ -6,8 +6,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-import Answers
-import Sources
+import Responses
+import SourceEngine
 
 /// Sources in a state directory of their own, which can be reopened as after a restart.
 package final class KeptSources {

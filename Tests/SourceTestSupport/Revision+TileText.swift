@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-import Answers
+import Responses
 import JSON
-import Sources
+import SourceEngine
 
 extension Revision {
     /// A tile as JSON and as the bytes of a vector tile, for comparisons.

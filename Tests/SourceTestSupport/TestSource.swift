@@ -5,8 +5,8 @@ import JSON
 import TestSupport
 import Testing
 
-import Answers
-import Sources
+import Responses
+import SourceEngine
 
 /// A source to try things on.
 package struct TestSource {

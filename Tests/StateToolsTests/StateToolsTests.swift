@@ -4,8 +4,8 @@ import JSON
 import TestSupport
 import Testing
 
-@testable import SourceStorage
-@testable import Sources
+@testable import ImageStore
+@testable import SourceEngine
 @testable import StateTools
 @testable import SystemSupport
 

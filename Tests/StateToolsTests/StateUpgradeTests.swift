@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import JSON
-import SourceStorage
+import ImageStore
 import Testing
 
-@testable import Sources
+@testable import SourceEngine
 @testable import StateTools
 
 /// `Tests/Data/state-0.2.0` was written by release 0.2.0; `answers.json` has what its daemon answered.

@@ -3,7 +3,7 @@ import ClusterProtocol
 import CommandLineOptions
 import Foundation
 import JSON
-import Sources
+import SourceEngine
 import Testing
 
 @testable import clusterctl

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Clustering
-import Answers
-import Sources
+import Responses
+import SourceEngine
 import SystemSupport
 import JSON
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-import Answers
+import Responses
 import Clustering
 import JSON
-import Sources
+import SourceEngine
 import SystemSupport
 
 /// How long it takes to find a cluster from its id, by index ids and by origin ids: the lookup alone, no call. The ids are

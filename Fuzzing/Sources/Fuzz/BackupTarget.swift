@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import Sources
+import SourceEngine
 import StateTools
 
 /// A backup that the input changes. A restore must end, a refused one must leave nothing, and a start on what was

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Glibc
-import Sources
+import SourceEngine
 import SystemSupport
 
 /// A source's journal: a good one that the input changes, or a record with the input as its content. A start must end,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import JSON
-import Sources
+import SourceEngine
 
 /// A source's options: what is accepted is written so that it reads the same again.
 final class OptionsTarget: FuzzTarget {

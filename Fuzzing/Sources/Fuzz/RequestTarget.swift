@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import HTTPDoor
+import HTTPServer
 
 /// HTTP's heads, bodies and chunks: the same requests and the same failure, however the bytes are cut; and what paths and
 /// queries mean.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-import Answers
+import Responses
 import JSON
-import Sources
+import SourceEngine
 import SystemSupport
 
 /// Updates of a source, one after another: after each, the index has all features, and a client that watches has what a

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-import Answers
+import Responses
 import JSON
-import Sources
+import SourceEngine
 import SystemSupport
 
 /// Clients that watch a viewport that moves, over data that change: what each makes of the changes is what a client gets

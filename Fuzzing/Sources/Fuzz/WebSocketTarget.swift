@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import HTTPDoor
+import HTTPServer
 
 /// A WebSocket's frames: the same messages and the same answers, however the bytes are cut.
 final class WebSocketTarget: FuzzTarget {

@@ -2,7 +2,7 @@
 import Clustering
 import Expressions
 import JSON
-import SourceStorage
+import ImageStore
 import SystemSupport
 
 /// Whether all, or any, of the values are true: `["all", map]`, `["any", initial, map]`.

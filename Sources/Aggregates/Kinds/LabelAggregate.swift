@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Expressions
 import JSON
-import SourceStorage
+import ImageStore
 
 /// An aggregate of the different values of a cluster's points. Such aggregates differ only in what they
 /// write.

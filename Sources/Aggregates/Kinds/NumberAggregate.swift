@@ -2,7 +2,7 @@
 import Clustering
 import Expressions
 import JSON
-import SourceStorage
+import ImageStore
 import SystemSupport
 
 /// Numbers folded by an operator: `["+", map]`, `["max", initial, map]`.

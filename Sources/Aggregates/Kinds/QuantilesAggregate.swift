@@ -2,7 +2,7 @@
 import Clustering
 import Expressions
 import JSON
-import SourceStorage
+import ImageStore
 import SystemSupport
 
 /// The median of the numbers: `["median", map]`.

@@ -2,7 +2,7 @@
 import Clustering
 import Expressions
 import JSON
-import SourceStorage
+import ImageStore
 import SystemSupport
 
 /// A reduce expression, which may read other aggregated properties: `[reduce, map]`.

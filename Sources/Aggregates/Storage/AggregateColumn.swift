@@ -2,7 +2,7 @@
 import Clustering
 import Expressions
 import JSON
-import SourceStorage
+import ImageStore
 import SystemSupport
 
 /// One aggregated property's value for each cluster. Immutable.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Clustering
-import SourceStorage
+import ImageStore
 
 /// A value for each cluster: one array for the clusters of the build, followed by those that updates made.
 package struct ClusterValues<Value: BitwiseCopyable & Sendable>: Sendable {

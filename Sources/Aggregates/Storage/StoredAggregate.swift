@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import JSON
-import SourceStorage
+import ImageStore
 import SystemSupport
 
 /// The arrays of one column in a snapshot.

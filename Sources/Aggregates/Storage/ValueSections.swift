@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import JSON
-import SourceStorage
+import ImageStore
 import SystemSupport
 
 /// Values as three sections: a kind for each value, a number for each value, and the JSON text of other values.

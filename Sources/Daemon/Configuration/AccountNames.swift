@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Calls
+import RPC
 import Glibc
 
 /// Looks up the system's users and groups.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-import Calls
+import RPC
 import ClusterProtocol
-import Answers
+import Responses
 import EventLoop
-import Sources
+import SourceEngine
 import GeoJSON
-import HTTPDoor
+import HTTPServer
 import JSON
 
 extension Configuration {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-import Calls
+import RPC
 import Glibc
-import Sources
+import SourceEngine
 
 extension Configuration {
     /// Warnings for people about things that the configuration names and that do not exist. The daemon starts

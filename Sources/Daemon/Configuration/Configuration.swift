@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-import Calls
-import Answers
-import Sources
+import RPC
+import Responses
+import SourceEngine
 import Glibc
-import HTTPDoor
+import HTTPServer
 import JSON
 
 /// The daemon's configuration: flags, and a JSON file. Flags take precedence.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import JSON
-import Sources
+import SourceEngine
 
 extension ConfigurationKind {
     var schema: JSONObject {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Calls
+import RPC
 import JSON
 
 /// Reads a configuration's text according to the table of its members; an error names the line and column of each

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Sources
+import SourceEngine
 import GeoJSON
 import JSON
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
-import HTTPDoor
+import HTTPServer
 import JSON
 
 extension HTTPSettings {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 import PostgresFeed
-import Sources
+import SourceEngine
 
 /// A table that a declared source follows.
 public struct PostgresSettings: Sendable, Equatable {

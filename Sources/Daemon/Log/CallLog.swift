@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-import Calls
+import RPC
 import ClusterProtocol
 import JSON
-import Sources
+import SourceEngine
 
 /// Logs calls that take long, and on request each that was denied or changes sources. It never logs the content of
 /// params or answers. Safe from any thread.

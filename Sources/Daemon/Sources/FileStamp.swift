@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Calls
+import RPC
 import Glibc
 
 /// Identifies a file's version, to detect that it was replaced or written.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
-import Sources
+import SourceEngine
 
 /// Removes features that are older than their source's option `ttlSeconds`, a few times per second. Belongs
 /// to the loop's thread; the work is done in the background.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-import Calls
-import Answers
-import Sources
+import RPC
+import Responses
+import SourceEngine
 import SystemSupport
 import EventLoop
 import GeoJSON

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
-import Sources
+import SourceEngine
 
 /// Waits until a start has read all sources, but only for a limited time. Belongs to the loop's thread.
 final class StartWait {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-import Calls
-import Answers
-import Sources
+import RPC
+import Responses
+import SourceEngine
 import EventLoop
 
 /// Reports the daemon's state to the service manager (sd_notify(3)). Belongs to the loop's thread.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Calls
+import RPC
 import EventLoop
 import Glibc
 import Synchronization
@@ -86,13 +86,13 @@ final class Watchdog {
     /// - Parameters:
     ///   - interval: the interval between two checks, in milliseconds.
     ///   - notify: called after each check to which all have responded.
-    init(loop: EventLoop, doors: DoorGroup, interval: UInt64, notify: @escaping () -> Void) {
+    init(loop: EventLoop, servers: ServerGroup, interval: UInt64, notify: @escaping () -> Void) {
         let pending = Pending()
         self.pending = pending
-        let loops = doors.loopCount
+        let loops = servers.loopCount
         func ask() {
             pending.expect(0..<loops + 1)
-            doors.onEveryLoop { pending.answered($0) }
+            servers.onEveryLoop { pending.answered($0) }
             loop.work({}, completion: { pending.answered(loops) })
         }
         ask()

@@ -3,7 +3,7 @@ import CommandLineOptions
 import Glibc
 import JSON
 import PostgresFeed
-import Sources
+import SourceEngine
 
 /// `clusterctl postgres`: checks whether a PostgreSQL table can be followed, and declares a source that
 /// follows it.

@@ -2,7 +2,7 @@
 import ClusterClient
 import CommandLineOptions
 import JSON
-import Sources
+import SourceEngine
 
 /// The flags of all commands that take a source's options. Defaults are the daemon's and are not sent.
 enum SourceOptionFlags {

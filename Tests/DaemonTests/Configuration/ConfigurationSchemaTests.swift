@@ -4,7 +4,7 @@ import JSON
 import TestSupport
 import Testing
 
-@testable import Calls
+@testable import RPC
 @testable import Daemon
 
 @Suite("Configuration schema") struct ConfigurationSchemaTests {

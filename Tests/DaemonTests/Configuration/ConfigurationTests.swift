@@ -2,7 +2,7 @@
 import GeoJSON
 import Testing
 
-@testable import Calls
+@testable import RPC
 @testable import Daemon
 
 @Suite("Configuration") struct ConfigurationTests {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 import PostgresFeed
-import Sources
+import SourceEngine
 import Testing
 
 @testable import Daemon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Calls
+import RPC
 import Dispatch
 import EventLoop
 import Glibc
@@ -21,16 +21,16 @@ struct WatchdogTests {
     /// - Parameter hold: holds the part up by jobs that wait for the semaphore; returns how many there are.
     /// - Returns: the notices while the part was held up, and those after it.
     private func notices(
-        _ hold: (EventLoop, DoorGroup, DispatchSemaphore) -> Int
+        _ hold: (EventLoop, ServerGroup, DispatchSemaphore) -> Int
     ) throws -> (held: Int?, freed: Int) {
         let loop = try EventLoop()
         var limits = Limits()
         limits.loopThreads = 2
-        let group = try DoorGroup(loop: loop, limits: limits, metrics: Metrics(), methods: MethodSet())
+        let group = try ServerGroup(loop: loop, limits: limits, metrics: Metrics(), methods: MethodSet())
         let semaphore = DispatchSemaphore(value: 0)
         let held = hold(loop, group, semaphore)
         let counts = Counts()
-        let watchdog = Watchdog(loop: loop, doors: group, interval: 1) {
+        let watchdog = Watchdog(loop: loop, servers: group, interval: 1) {
             counts.notices += 1
             if counts.noticesWhileHeld != nil { loop.stop() }
         }

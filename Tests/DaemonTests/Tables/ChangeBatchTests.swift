@@ -8,7 +8,7 @@ import Testing
 
 @testable import Daemon
 @testable import PostgresFeed
-@testable import Sources
+@testable import SourceEngine
 
 /// Changes of rows, gathered to what became of each.
 @Suite("Change batch") struct ChangeBatchTests {

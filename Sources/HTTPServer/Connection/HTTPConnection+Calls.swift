@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+import RPC
+import ClusterProtocol
+import EventLoop
+import JSON
+import Synchronization
+
+/// Answers requests by calls.
+extension HTTPConnection: CallTransport {
+    var acceptsGzip: Bool {
+        guard let head = exchange?.head, let bytes = head.bytes(of: .acceptEncoding) else { return false }
+        guard head.isSingle(.acceptEncoding) else { return Negotiation.acceptsGzip(head[.acceptEncoding]) }
+        // Nearly all clients send the same few bytes.
+        if bytes.hasSameBytes(as: server.acceptedEncodings.field) {
+            return server.acceptedEncodings.acceptsGzip
+        }
+        let accepts = Negotiation.acceptsGzip(head[.acceptEncoding])
+        server.acceptedEncodings = (Array(bytes), accepts)
+        return accepts
+    }
+
+    /// Answers a request for a query resource.
+    func ask(_ resource: ResourceQuery, _ fixed: JSONObject, _ text: [UInt8]) throws(RequestFailure) {
+        guard let exchange else { return }
+        let query =
+            if let query = exchange.query { query } else { try read(exchange.head, resource, fixed, text) }
+        open(
+            resource.method.fullName, query.params, plan(of: query), form: resource.isRaw ? .raw : .json,
+            tagged: resource.dependsOnData ? query.hash : nil, of: query, paramsText: text)
+    }
+
+    /// Answers a repeated query without reading its params again: with 304 or from the cache. Returns false if
+    /// the data have changed since, or if neither is possible.
+    func answerAgain(_ query: RecentQueries.Query) -> Bool {
+        guard let last = query.last, let head = exchange?.head, !head.has(.connectTimeout),
+            !head.has(.ifMatch)
+        else { return false }
+        guard caller.canRepeat(last.call) else {
+            query.last = nil
+            return false
+        }
+        var plan = plan(of: query)
+        plan.tag = last.tag
+        guard answerWithoutWork(last.tag, plan) else { return false }
+        caller.recordRepeated(last.call)
+        return true
+    }
+
+    private func plan(of query: RecentQueries.Query) -> AnswerPlan {
+        var plan = query.plan
+        plan.acceptsGzip = acceptsGzip
+        return plan
+    }
+
+    /// Reads the params of a query resource, and remembers them for the next request of the same target.
+    private func read(
+        _ head: RequestHead, _ resource: ResourceQuery, _ fixed: JSONObject, _ text: [UInt8]
+    ) throws(RequestFailure) -> RecentQueries.Query {
+        var params = fixed
+        try QueryParameters.read(head.query, known: resource.known, into: &params)
+        if resource.takesViewport, params["bbox"] == nil { params["bbox"] = Self.world }
+        return server.recentQueries.keep(
+            head.target, hash: EntityTag.hash(head.target), .query(resource, fixed, text: text), params)
+    }
+
+    /// Answers with the TileJSON of a source. Its URLs name this daemon as the client does.
+    func askTileJSON(_ source: String) throws(RequestFailure) {
+        guard let head = exchange?.head else { return }
+        var params: JSONObject = ["source": .string(source)]
+        try QueryParameters.read(head.query, known: ResourceQuery.tileJSON.known, into: &params)
+        let site = "\(scheme(head))://\(head.host ?? "localhost")"
+        var url = "\(site)/sources/\(PercentEncoding.encode(source))/tiles/{z}/{x}/{y}.mvt"
+        if let filter = params["filter"] { url += "?filter=\(PercentEncoding.encode(filter.text))" }
+        params["tiles"] = .string(url)
+        var plan = AnswerPlan()
+        plan.acceptsGzip = acceptsGzip
+        plan.variation = .encodingAndProtocol
+        // Cached, because computing it examines all features.
+        plan.isKept = true
+        open(
+            MethodDeclaration.describeTiles.fullName, params, plan,
+            tagged: EntityTag.hash(head.target, from: EntityTag.hash(site.utf8)))
+    }
+
+    /// The scheme that the client used, as reported by a proxy in front of this daemon, if there is one.
+    func scheme(_ head: RequestHead) -> String {
+        // Each proxy of a chain may add its own; the client's comes first.
+        let first = head[.forwardedProtocol]?.split(separator: ",").first
+        return first?.trimmingSpaces.lowercased() == "https" ? "https" : "http"
+    }
+
+    /// A box that contains a whole source: larger than the world, so that it also covers a plane in its own units.
+    static let world = JSONValue.array([-1e15, -1e15, 1e15, 1e15].map { .number($0) })
+
+    /// Opens a call, unless the client or the cache already has the answer.
+    ///
+    /// - Parameters:
+    ///   - tagged: a hash of the request, if the answer depends only on it and the data.
+    ///   - query: remembers the call for the next request of the same target.
+    func open(
+        _ method: String, _ params: JSONObject, _ plan: AnswerPlan, form: AnswerForm = .json,
+        input: InputForm = .items, tagged: UInt64? = nil, of query: RecentQueries.Query? = nil,
+        paramsText: [UInt8] = [], paramsBytes: Int = 0
+    ) {
+        callID &+= 1
+        var request = CallRequest(id: callID, method: method, params: params, paramsBytes: paramsBytes)
+        request.paramsText = paramsText
+        request.memoryBytes = paramsBytes * LargeMessage.memoryPerByte
+        var plan = plan
+        do throws(RPCError) {
+            request.timeoutMilliseconds = try timeout()
+            let encoder = PlainEncoder(compresses: plan.acceptsGzip, level: plan.isKept ? 6 : 1)
+            let prepared = try caller.prepare(
+                CallOpening(request, encoder: encoder, form: form, input: input))
+            // All empty sources have revision 0, whatever their options.
+            if let tagged, let revision = prepared.revision, revision > 0 {
+                let tag = EntityTag(process: server.service.process, revision: revision, request: tagged)
+                plan.tag = tag
+                query?.last = prepared.standing.map { ($0, tag) }
+                if requiresOther(than: tag) {
+                    caller.dismiss(prepared)
+                    return respond(
+                        RequestFailure(
+                            .preconditionFailed,
+                            "The answer is not the one that If-Match names: the data have changed."))
+                }
+                if answerWithoutWork(tag, plan) { return caller.dismiss(prepared) }
+            }
+            exchange?.answer = plan
+            start(prepared)
+        } catch { fail(error) }
+    }
+
+    private func start(_ prepared: PendingCall) {
+        switch caller.start(prepared, into: &server.answer) {
+        case .answered:
+            server.answer.withUnsafeBytes { finish($0, nil) }
+            server.shrink(&server.answer)
+        case .open(let call): exchange?.call = call
+        case .failed(let error):
+            server.shrink(&server.answer)
+            fail(error)
+        }
+    }
+
+    /// A call has failed, perhaps before its body was read.
+    private func fail(_ error: RPCError) {
+        if exchange?.inputEnded == false {
+            refuse(RequestFailure(error))
+        } else {
+            respond(RequestFailure(error))
+        }
+    }
+
+    private func timeout() throws(RPCError) -> Int64? {
+        guard let text = exchange?.head[.connectTimeout] else { return nil }
+        guard text.utf8.count <= 10, let milliseconds = Int64(text), milliseconds >= 0 else {
+            throw RPCError(
+                .invalidArgument, "Connect-Timeout-Ms must be a number of milliseconds of at most ten digits."
+            )
+        }
+        return milliseconds
+    }
+
+    /// Answers with 304 or from the cache; returns false if neither is possible.
+    private func answerWithoutWork(_ tag: EntityTag, _ plan: AnswerPlan) -> Bool {
+        guard let head = exchange?.head else { return false }
+        if let match = head.first(.ifNoneMatch, tag.match), !matchesAllAnswers {
+            respondNotModified(tag, match, plan)
+            return true
+        }
+        guard plan.isKept, !matchesAllAnswers,
+            let entry = server.service.cache.entry(head.target, acceptsGzip: plan.acceptsGzip, tag)
+        else {
+            return false
+        }
+        server.service.counters.tileHits.add(1, ordering: .relaxed)
+        exchange?.answer = plan
+        entry.body.withUnsafeBytes { respond($0, keeping: entry, isGzipped: entry.isGzipped) }
+        return true
+    }
+
+    /// Whether the client wants only an answer that it knows, by `If-Match`, and this is another.
+    private func requiresOther(than tag: EntityTag) -> Bool {
+        guard let head = exchange?.head, head.has(.ifMatch) else { return false }
+        return head.first(.ifMatch) { tag.isNamed(byIfMatch: $0) ? true : nil } == nil
+    }
+
+    /// Whether the client only asks if there is an answer, by `If-None-Match: *`. A tag does not show that: the call
+    /// may fail (RFC 9110, section 13.2.1).
+    private var matchesAllAnswers: Bool {
+        exchange?.head.first(.ifNoneMatch) { EntityTag.matchesAll($0) ? true : nil } ?? false
+    }
+
+    /// Sends a call's answer as the response.
+    private func finish(_ bytes: UnsafeRawBufferPointer, _ owner: OutgoingBytes?) {
+        guard let exchange else { return }
+        if let tag = exchange.answer.tag, matchesAllAnswers {
+            return respondNotModified(tag, .plain, exchange.answer)
+        }
+        let isGzipped = exchange.answer.acceptsGzip && Gzip.isCompressed(bytes)
+        if exchange.answer.isKept, let tag = exchange.answer.tag {
+            let entry = AnswerCache.Entry(tag: tag, isGzipped: isGzipped, body: Array(bytes))
+            server.service.cache.keep(entry, exchange.head.target, acceptsGzip: exchange.answer.acceptsGzip)
+        }
+        respond(bytes, keeping: owner, isGzipped: isGzipped)
+    }
+
+    // MARK: Later answers
+
+    var canTakeItem: Bool {
+        (stream != nil || exchange?.watch != nil) && !isEnding && socket.queuedBytes == 0
+    }
+
+    func call(_ call: Call, answered answer: FinishedAnswer) {
+        guard !isClosed else { return }
+        if let stream {
+            stream.finish()
+            return flush()
+        }
+        guard exchange?.call === call else { return }
+        exchange?.call = nil
+        answer.bytes.writer.withUnsafeBytes { finish($0, answer.bytes) }
+        goOn()
+    }
+
+    func call(_ call: Call, sent item: FinishedAnswer) {
+        guard !isClosed, !isEnding else { return }
+        if stream == nil { beginWatch(call) }
+        stream?.send(item)
+        flush()
+        balance()
+    }
+
+    func call(_ call: Call, failed error: RPCError) {
+        guard !isClosed else { return }
+        if let stream {
+            stream.fail(error)
+            flush()
+            return balance()
+        }
+        guard exchange?.call === call else { return }
+        exchange?.call = nil
+        fail(error)
+        goOn()
+    }
+
+    func callTookInput(_ call: Call) {
+        guard !isClosed else { return }
+        balance()
+    }
+
+    /// An answer arrived outside a turn.
+    func goOn() {
+        finishExchange()
+        flush()
+        balance()
+    }
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+import RPC
+import ClusterProtocol
+import JSON
+
+/// Handles requests, from their heads to the ends of their bodies.
+extension HTTPConnection {
+    /// A head has arrived.
+    func begin() {
+        guard let head = exchange?.head else { return }
+        do throws(RequestFailure) {
+            try admit(head)
+            let resource = try resource(head)
+            exchange?.resource = resource
+            guard resource.methods.contains(head.method) else {
+                throw RequestFailure(
+                    .methodNotAllowed,
+                    "This resource has the methods \(ErrorResponse.list(resource.methods)) only.",
+                    allowed: resource.methods)
+            }
+            try expectBody(head, resource)
+        } catch { refuse(error) }
+    }
+
+    private func resource(_ head: RequestHead) throws(RequestFailure) -> Resource {
+        if let query = server.recentQueries.query(head.target, hash: EntityTag.hash(head.target)) {
+            exchange?.query = query
+            return query.resource
+        }
+        return try Router.resource(head.path)
+    }
+
+    /// Rejects a request before its body has been read. A short body is read and discarded; otherwise the
+    /// connection closes.
+    func refuse(_ failure: RequestFailure) {
+        exchange?.body = .discarded
+        guard let head = exchange?.head, let count = head.contentLength, count <= Self.skippedBody else {
+            return respond(failure, closes: true)
+        }
+        // A client that waits for "100 Continue" may omit its body.
+        respond(failure, closes: count > 0 && head.has(.expect))
+    }
+
+    private static let skippedBody = 64 << 10
+
+    /// Throws unless the request is meant for this server and comes from a page that may send requests.
+    private func admit(_ head: RequestHead) throws(RequestFailure) {
+        if isAdmittedHost(head), !head.has(.origin), !head.has(.fetchSite), !head.has(.expect) { return }
+        let host = head.host.flatMap { HostName($0) }
+        if !isOverUnix, let text = head.host {
+            guard let host else { throw RequestFailure.malformed("The request's Host is malformed.") }
+            guard server.rules.hosts.admits(host) else {
+                throw RequestFailure(
+                    .misdirectedRequest,
+                    "The host \(text) is not served here. The administrator of clusterd can add it to http.hosts."
+                )
+            }
+        }
+        if !isOverUnix, !head.hasAuthority, let text = head.bytes(of: .host) {
+            server.admittedHost = Array(text)
+        }
+        switch server.rules.origins.verdict(head[.origin], host: host) {
+        case .own: break
+        case .allowed(let value): exchange?.allowedOrigin = value
+        case .refused:
+            throw RequestFailure(
+                .forbidden,
+                "Pages of the origin \(head[.origin] ?? "") may not ask here. The administrator of clusterd can add it to http.origins."
+            )
+        }
+        guard
+            head.has(.origin)
+                || server.rules.origins.admits(
+                    site: head[.fetchSite], mode: head[.fetchMode], path: head.path)
+        else {
+            throw RequestFailure(
+                .forbidden,
+                "A page of another site asked without naming its origin, as images, scripts and links do. Let it use CORS (fetch, or the attribute crossorigin) from an origin in http.origins."
+            )
+        }
+        if let expectation = head[.expect], expectation.lowercased() != "100-continue" {
+            throw RequestFailure(.expectationFailed, "The only supported Expect is 100-continue.")
+        }
+    }
+
+    /// Whether the request names the same host as the last admitted one, as most do.
+    private func isAdmittedHost(_ head: RequestHead) -> Bool {
+        guard !head.hasAuthority, !server.admittedHost.isEmpty, let text = head.bytes(of: .host) else {
+            return false
+        }
+        return text.hasSameBytes(as: server.admittedHost)
+    }
+
+    /// Decides what to do with the body, before any of it is read.
+    private func expectBody(_ head: RequestHead, _ resource: Resource) throws(RequestFailure) {
+        switch (resource, head.method) {
+        case (.features(let source), .put): try beginImport(head, source)
+        case (.method(let name), .post):
+            try checkMethod(name, head)
+            try limitBody(head)
+            exchange?.body = .collected([])
+        default: try limitBody(head)
+        }
+        guard head.hasBody, !head.isVersion10, head.has(.expect), exchange?.isAnswered == false else {
+            return
+        }
+        server.output.append("HTTP/1.1 100 Continue\r\n\r\n")
+    }
+
+    private func limitBody(_ head: RequestHead) throws(RequestFailure) {
+        let most = server.rules.settings.limits.maxBodyBytes
+        reader.limitBody(to: most)
+        guard head.contentLength ?? 0 <= most else {
+            throw RequestFailure(
+                .contentTooLarge, "The request's body is larger than the limit of \(most) bytes.")
+        }
+    }
+
+    // MARK: Bodies
+
+    func takeBody(_ piece: [UInt8]) {
+        switch exchange?.body {
+        case .collected(var bytes)?:
+            exchange?.body = .discarded
+            bytes += piece
+            exchange?.body = .collected(bytes)
+            hold(piece.count)
+        case .streamed?: exchange?.call?.receive(piece)
+        case .discarded?, nil: break
+        }
+    }
+
+    /// Counts bytes that are held for the client, and rejects the request if there are too many.
+    private func hold(_ count: Int) {
+        let engine = server.engine
+        heldInput += count
+        engine.load.input.add(count, of: caller.share)
+        guard engine.load.input.isExceeded(by: caller.share, limit: engine.limits.maxInputBytes) else {
+            return
+        }
+        respond(
+            RequestFailure(
+                RPCError(
+                    .resourceExhausted,
+                    "The server holds too many bytes of unfinished requests. Try again soon.")),
+            closes: true)
+        end()
+    }
+
+    /// The request is complete.
+    func endBody() {
+        guard let exchange, !exchange.isAnswered else { return }
+        let isOptions = exchange.head.method == .options
+        if !isOptions, let query = exchange.query, answerAgain(query) { return }
+        guard let resource = exchange.resource else { return }
+        if isOptions { return answerOptions(resource) }
+        do throws(RequestFailure) { try answer(exchange, resource) } catch { respond(error) }
+    }
+
+    private func answer(_ exchange: Exchange, _ resource: Resource) throws(RequestFailure) {
+        let query = exchange.head.query
+        switch resource {
+        case .map: try answerMap()
+        case .asset(let name): try answerAsset(name)
+        case .ground(let place):
+            try readParameters(query, [])
+            try answerGround(place)
+        case .archive(let names): try answerArchive(names)
+        case .health:
+            try readParameters(query, [])
+            answerHealth()
+        case .metrics:
+            try readParameters(query, [])
+            answerMetrics()
+        case .query(let resource, let params, let text): try ask(resource, params, text)
+        case .tileJSON(let source): try askTileJSON(source)
+        case .watch(let source): try watch(source)
+        case .features: exchange.call?.endInput()
+        case .method(let name): try call(name)
+        case .server: break
+        }
+    }
+
+    func readParameters(
+        _ query: ArraySlice<UInt8>?, _ known: [ParamDeclaration]
+    ) throws(RequestFailure) {
+        var params = JSONObject()
+        try QueryParameters.read(query, known: known, into: &params)
+    }
+
+    // MARK: Imports
+
+    private static let importTypes = [
+        "application/geo+json", "application/json", "application/geo+json-seq", "application/x-ndjson",
+        "text/csv",
+        "text/tab-separated-values",
+    ]
+
+    private func beginImport(_ head: RequestHead, _ source: String) throws(RequestFailure) {
+        var params: JSONObject = ["source": .string(source)]
+        try QueryParameters.read(head.query, known: ResourceQuery.features.known, into: &params)
+        let type = head[.contentType].map(Negotiation.mediaType) ?? ""
+        guard type.isEmpty || Self.importTypes.contains(type) else {
+            throw RequestFailure(
+                .unsupportedMediaType,
+                "The Content-Type \(type) cannot be imported. Use one of \(Self.importTypes.joined(separator: ", "))."
+            )
+        }
+        guard ["", "identity", "gzip", "x-gzip"].contains((head[.contentEncoding] ?? "").lowercased()) else {
+            throw RequestFailure(
+                .unsupportedMediaType, "The only supported Content-Encoding is gzip.")
+        }
+        exchange?.body = .streamed
+        open(
+            MethodDeclaration.importFeatures.fullName, params, AnswerPlan(), input: .bytes(mediaType: type))
+    }
+
+    // MARK: Calls by POST
+
+    /// Throws if a method cannot be called, before the body is read.
+    private func checkMethod(_ name: String, _ head: RequestHead) throws(RequestFailure) {
+        try readParameters(head.query, [])
+        guard let declaration = server.engine.method(name)?.declaration else {
+            throw RequestFailure(
+                RPCError(
+                    .unimplemented, "There is no method \"\(name)\". GetServerInfo lists the methods."))
+        }
+        guard declaration.kind == .unary else {
+            throw RequestFailure(RPCError(.unimplemented, Self.streamingAdvice(declaration)))
+        }
+        guard caller.right >= declaration.right else {
+            throw RequestFailure(caller.peer.denial(of: declaration))
+        }
+        guard head[.contentType].map(Negotiation.mediaType) == "application/json" else {
+            throw RequestFailure(.unsupportedMediaType, "The Content-Type must be application/json.")
+        }
+        guard ["", "identity"].contains((head[.contentEncoding] ?? "").lowercased()) else {
+            throw RequestFailure(.unsupportedMediaType, "The body must not be compressed.")
+        }
+    }
+
+    private static func streamingAdvice(_ method: MethodDeclaration) -> String {
+        let instead =
+            switch method.name {
+            case "WatchClusters":
+                "GET /sources/S/watch, as a WebSocket or for text/event-stream, watches a viewport."
+            case "ImportFeatures": "PUT /sources/S/features imports features."
+            default: "Call it over the Unix socket."
+            }
+        return "\(method.shortName) streams, which POST does not. \(instead)"
+    }
+
+    private func call(_ name: String) throws(RequestFailure) {
+        guard case .collected(let body)? = exchange?.body else { return }
+        exchange?.body = .discarded
+        guard body.count >= LargeMessage.leastBytes else {
+            return open(name, try Self.params(body), of: body)
+        }
+        // The body is read on the pool, so that the loop's other connections do not wait for it.
+        caller.readOnPool(taking: body.count * LargeMessage.memoryPerByte) {
+            Result { () throws(RequestFailure) in try Self.params(body) }
+        } completion: { [weak self] params in
+            guard let self, isServing else { return }
+            do throws(RequestFailure) { open(name, try params.get(), of: body) } catch { respond(error) }
+            goOn()
+        }
+    }
+
+    private func open(_ name: String, _ params: JSONObject, of body: [UInt8]) {
+        let keepsText = server.engine.method(name)?.declaration.keepsParamsText == true
+        var plan = AnswerPlan()
+        plan.acceptsGzip = acceptsGzip
+        open(name, params, plan, paramsText: keepsText ? body : [], paramsBytes: body.count)
+    }
+
+    private static func params(_ body: [UInt8]) throws(RequestFailure) -> JSONObject {
+        if body.isEmpty { return JSONObject() }
+        guard !body.withUnsafeBytes(LargeMessage.hasTooManyValues) else {
+            throw RequestFailure(
+                .contentTooLarge,
+                "The body has more than \(LargeMessage.mostValues) values. Send it in parts.")
+        }
+        let value: JSONValue
+        do throws(JSONError) { value = try JSONReader.parse(body) } catch {
+            throw RequestFailure(.badRequest, "The body is not JSON: \(error.message)")
+        }
+        guard case .object(let object) = value else {
+            throw RequestFailure(.badRequest, "The body must be a JSON object: the method's params.")
+        }
+        return object
+    }
+}

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: MIT
+import RPC
+import ClusterProtocol
+import EventLoop
+import JSON
+import Synchronization
+
+/// A client's HTTP connection: it carries one request after another, then perhaps a WebSocket. Belongs to the
+/// loop's thread.
+///
+/// Pipelined requests wait in the reader until the previous one is answered, so answers keep their order.
+final class HTTPConnection {
+    /// Retains this connection until it closes.
+    let server: HTTPServer
+    let socket: Connection
+    /// The client's address for the access log; nil over a Unix socket.
+    let address: String?
+    private(set) var caller: Caller! = nil
+    var reader: RequestReader
+    var exchange: Exchange?
+    var stream: WatchConnection?
+    var clock: ConnectionClock
+    var callID: Int64 = 0
+    /// Bytes of the body being collected, as counted by the input budget.
+    var heldInput = 0
+    /// Received bytes that wait, as counted by the input budget: of incomplete heads, and of later requests.
+    private var waitingInput = 0
+    private(set) var life = ConnectionLife()
+    /// Whether the last turn left input that could be processed.
+    private var hasMore = false
+    private var lingering: Timer?
+    /// Tracks when the client last read.
+    private var progress = ClientProgress()
+    /// Bytes passed to the system since the connection began.
+    private var handedBytes: UInt64 = 0
+
+    var isOverUnix: Bool { address == nil }
+    var isClosed: Bool { socket.isClosed }
+    /// Whether no further request is read and the connection closes once everything is written.
+    var isEnding: Bool { !life.takesInput }
+
+    init(
+        _ socket: Connection, _ server: HTTPServer, peer: Peer, right: AccessRight, share: UserShare,
+        address: String?
+    ) {
+        self.socket = socket
+        self.server = server
+        self.address = address
+        reader = RequestReader(
+            limits: server.rules.settings.limits.ofRequests, recent: server.recentHeads)
+        clock = ConnectionClock(now: server.loop.now)
+        socket.mostReceived = Self.mostHeld / 2
+        caller = Caller(server.engine, peer: peer, right: right, share: share, transport: self)
+    }
+
+    func start() {
+        // Not weak: the socket makes no calls after its `close`, and the server releases this object only after that.
+        socket.start { [unowned self] event in
+            switch event {
+            case .received(let bytes): read(bytes)
+            case .written: written()
+            case .ended(let end): ended(end)
+            }
+        }
+    }
+
+    // MARK: Input
+
+    private func read(_ bytes: UnsafeRawBufferPointer) {
+        server.engine.metrics.traffic.received.add(UInt64(bytes.count), ordering: .relaxed)
+        guard life.received(isMuch: true) != .discard else { return }
+        if let stream { stream.append(bytes) } else { reader.append(bytes) }
+        turn()
+    }
+
+    /// The client sends nothing more. Over TCP, a client that is gone looks the same, so its call is cancelled;
+    /// over a Unix socket the system distinguishes the two. Answers made so far are written in any case, which
+    /// fails if the client is gone.
+    private func ended(_ end: Connection.End) {
+        guard end == .finished, stream == nil, !socket.isAbandoned else { return close() }
+        if isEnding { return socket.queuedBytes == 0 ? close() : () }
+        let isAnswered = exchange?.isAnswered ?? true
+        guard isOverUnix else { return isAnswered ? self.end() : close() }
+        life.inputFinished()
+        if let exchange, !exchange.inputEnded { return self.end() }
+        turn()
+    }
+
+    /// The most bytes of a client that wait, besides bodies; an event brings half of them.
+    private static let mostHeld = 64 << 10
+    /// How many bytes may wait while an answer is being made, which shows whether the client is gone: none if the user's
+    /// clients hold too many.
+    private var mostWaiting: Int {
+        let engine = server.engine
+        return engine.load.input.isExceeded(by: caller.share, limit: engine.limits.maxInputBytes)
+            ? 0 : Self.mostHeld / 2
+    }
+
+    /// What a turn may process before other connections get theirs.
+    struct TurnBudget {
+        var requests: Int
+        /// Bytes of requests' heads and of WebSockets' frames.
+        var bytes: Int
+
+        var isSpent: Bool { requests <= 0 || bytes <= 0 }
+
+        /// For bytes that have just arrived. Enough for nearly all clients, which wait for an answer, so they do not wait
+        /// for those that send much at once.
+        static let arrival = TurnBudget(requests: 8, bytes: 8 << 10)
+        /// For what was left, one connection in each iteration of the loop.
+        static let backlog = TurnBudget(requests: 32, bytes: 32 << 10)
+    }
+
+    /// Processes received bytes.
+    func turn(_ budget: TurnBudget = .arrival) {
+        guard life.beginWork() else { return }
+        var budget = budget
+        hasMore = true
+        while life.takesInput, !isCongested, !budget.isSpent || exchange != nil {
+            hasMore = takeInput(&budget)
+            guard hasMore else { break }
+        }
+        if waitingBytes == 0, exchange == nil { hasMore = false }
+        life.endWork()
+        flush()
+        balance()
+    }
+
+    private func scheduledTurn() {
+        life.scheduledTurnCame()
+        turn(.backlog)
+    }
+
+    /// Bytes that have been received but not processed.
+    private var waitingBytes: Int { reader.heldBytes + (stream?.waitingBytes ?? 0) }
+
+    /// Processes the next event; returns false if more bytes or the answer must come first.
+    private func takeInput(_ budget: inout TurnBudget) -> Bool {
+        if let stream { return stream.takeInput(&budget) }
+        if let exchange, exchange.inputEnded { return false }
+        let event = reader.next()
+        if case .wait = event { return false }
+        if case .head(let head) = event {
+            budget.requests -= 1
+            budget.bytes -= head.byteCount
+        }
+        take(event)
+        return true
+    }
+
+    private func take(_ event: RequestReader.Event) {
+        switch event {
+        case .wait: break
+        case .head(let head):
+            clock.receivedHead(now: server.loop.now)
+            exchange = Exchange(head, started: MonotonicClock.now())
+            begin()
+        case .body(let piece):
+            clock.received(bodyBytes: piece.count)
+            takeBody(piece)
+        case .end:
+            exchange?.inputEnded = true
+            endBody()
+            finishExchange()
+        case .failure(let failure):
+            // An incomplete upload must not take effect.
+            cancelCall()
+            guard exchange?.isAnswered != true else { return end() }
+            respond(failure, closes: true)
+        }
+    }
+
+    /// Ends the call without responding with its error, because the connection has a better reason to report.
+    private func cancelCall() {
+        let call = exchange?.call
+        exchange?.call = nil
+        call?.cancel()
+    }
+
+    /// Continues with the next request if this one is answered and its body has been read.
+    func finishExchange() {
+        guard let exchange, exchange.isAnswered, exchange.inputEnded, stream == nil else { return }
+        releaseInput()
+        self.exchange = nil
+        reader.startNext()
+        if !isEnding { turn() }
+    }
+
+    private func countHeld(_ count: Int) {
+        guard count != waitingInput else { return }
+        server.engine.load.input.add(count - waitingInput, of: caller.share)
+        waitingInput = count
+    }
+
+    func releaseInput() {
+        guard heldInput > 0 else { return }
+        server.engine.load.input.add(-heldInput, of: caller.share)
+        heldInput = 0
+    }
+
+    // MARK: Output
+
+    /// Whether the client must read before more of its requests are processed.
+    var isCongested: Bool {
+        socket.queuedBytes + server.output.count > server.engine.limits.maxQueuedBytesPerConnection
+    }
+
+    /// Writes the turn's output.
+    func flush() {
+        guard !life.isWorking, server.output.count > 0 else { return }
+        defer { server.shrink(&server.output) }
+        guard !isClosed else { return }
+        let count = server.output.count
+        let taken = server.output.withUnsafeBytes { socket.tryWrite($0) }
+        countSent(taken)
+        caller.unread.wasAccepted(taken)
+        guard taken < count else { return }
+        var rest = ByteWriter(capacity: count - taken)
+        server.output.withUnsafeBytes {
+            rest.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[taken...]))
+        }
+        queue(OutgoingBytes(rest))
+    }
+
+    /// Writes a body after the turn's output, without copying it.
+    ///
+    /// - Parameter owner: keeps the bytes alive.
+    func write(_ body: UnsafeRawBufferPointer, keeping owner: AnyObject) {
+        guard !isClosed else { return }
+        let (head, isFirst) = (server.output.count, socket.queuedBytes == 0)
+        var taken = 0
+        if isFirst {
+            taken = server.output.withUnsafeBytes { socket.tryWrite($0, body) }
+            countSent(taken)
+            caller.unread.wasAccepted(taken)
+        }
+        if taken < head {
+            var rest = ByteWriter(capacity: head - taken)
+            server.output.withUnsafeBytes {
+                rest.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[taken...]))
+            }
+            queue(OutgoingBytes(rest))
+        }
+        server.shrink(&server.output)
+        let bodyTaken = max(0, taken - head)
+        guard bodyTaken < body.count else { return }
+        queue(UnsafeRawBufferPointer(rebasing: body[bodyTaken...]), keeping: owner, of: body.count)
+    }
+
+    private func queue(_ bytes: OutgoingBytes) {
+        bytes.writer.withUnsafeBytes { queue($0, keeping: bytes, of: $0.count) }
+    }
+
+    private func queue(_ bytes: UnsafeRawBufferPointer, keeping owner: AnyObject, of size: Int) {
+        countSent(bytes.count)
+        server.engine.load.unread.pass(bytes, keeping: owner, of: size, for: caller.unread) {
+            socket.write($0, keeping: $1)
+        }
+    }
+
+    private func countSent(_ count: Int) {
+        handedBytes += UInt64(count)
+        server.engine.metrics.traffic.sent.add(UInt64(count), ordering: .relaxed)
+    }
+
+    private func written() {
+        if socket.queuedBytes == 0, life.takesInput {
+            caller.transportIsReady()
+            continueArchive()
+        }
+        guard hasMore else { return turn() }
+        // What was left waits for its turn, also if the client has read: hundreds may read at the same time.
+        flush()
+        balance()
+    }
+
+    /// Resumes or pauses reading, and sets the clock's phase, according to the connection's state.
+    func balance() {
+        // The end of the turn does it, once its output is written.
+        guard !isClosed, !life.isWorking else { return }
+        countHeld(waitingBytes)
+        let (isCongested, wasReading) = (isCongested, socket.isReading)
+        caller.hold(isCongested)
+        let isBehind = exchange?.inputEnded == true && reader.heldBytes > mostWaiting
+        let standing = ConnectionLife.Standing(
+            isUnwritten: socket.queuedBytes > 0, isCongested: isCongested, hasMore: hasMore,
+            isInputFull: caller.isInputFull || isBehind)
+        switch life.next(standing) {
+        case .none: break
+        case .read: socket.resumeReading()
+        case .pause: socket.pauseReading()
+        case .pauseAndSchedule:
+            socket.pauseReading()
+            server.engine.connections.append { [self] in scheduledTurn() }
+        case .endInputs: if exchange == nil, stream == nil { end() }
+        case .linger: linger()
+        case .close: close()
+        }
+        if socket.isReading != wasReading { clock.paused(now: server.loop.now) }
+        if life.takesInput { clock.enter(phase, now: server.loop.now) }
+    }
+
+    private var phase: ConnectionClock.Phase {
+        if let stream { return stream.isWebSocket ? .webSocket : .events }
+        guard let exchange else { return hasMore ? .busy : reader.isInHead ? .head : .idle }
+        return exchange.inputEnded || !socket.isReading ? .busy : .body
+    }
+
+    // MARK: Time
+
+    /// Ends the connection or its request if it has exceeded a time limit.
+    func check(now: UInt64) {
+        if isStalled(at: now * 1_000_000) { return closeStalled() }
+        guard !isEnding else { return }
+        switch clock.check(now: now, isWriting: socket.queuedBytes > 0, server.rules.settings.limits) {
+        case .fine: break
+        case .close, .gone: close()
+        case .timeOut(let message):
+            cancelCall()
+            if exchange?.isAnswered == true { return end() }
+            respond(RequestFailure(.requestTimeout, message), closes: true)
+            flush()
+            balance()
+        case .ping: stream?.ping()
+        case .comment: stream?.comment()
+        }
+    }
+
+    /// The bytes that closing this connection frees, times how long it has been stalled; 0 if that is too short
+    /// to be certain.
+    func stallWeight(at now: UInt64) -> Double { progress.stallWeight(of: socket.queuedBytes, at: now) }
+
+    /// Closes a connection whose client does not read.
+    func closeStalled() {
+        server.engine.metrics.update { $0.connectionsStalled += 1 }
+        close()
+    }
+
+    /// Whether the client has left its answer unread too long.
+    private func isStalled(at now: UInt64) -> Bool {
+        let unwritten = socket.unwrittenBytes
+        progress.look(
+            ClientProgress.Standing(
+                unread: unwritten, taken: handedBytes - UInt64(clamping: unwritten),
+                inSystem: unwritten > 0 ? socket.bytesInSystem : 0), at: now)
+        return progress.hasLeftUnread(for: server.engine.limits.stallSeconds, at: now)
+    }
+
+    // MARK: The end
+
+    /// Changes the client's right and applies the current limits.
+    func take(_ right: AccessRight) {
+        reader.take(server.rules.settings.limits.ofRequests)
+        caller.take(right)
+    }
+
+    func drain() {
+        caller.drain()
+        if exchange == nil, stream == nil { end() }
+    }
+
+    /// Closes once everything is written. Input is still read for a while: closing at once would make the
+    /// client's write fail before it reads the answer.
+    func end() {
+        guard life.takesInput else { return }
+        life.finish()
+        exchange?.call?.cancel()
+        // If a turn is running, it writes its output first.
+        guard !life.isWorking else { return }
+        flush()
+        balance()
+    }
+
+    func close(_ error: RPCError) {
+        caller.fail(error)
+        flush()
+        close()
+    }
+
+    private func linger() {
+        socket.finishWriting()
+        socket.resumeReading()
+        let delay = server.isDraining ? Self.drainLingerMs : Self.lingerMs
+        lingering = Timer(on: server.loop, delay: delay) { [unowned self] in close() }
+    }
+
+    private static let lingerMs: UInt64 = 1000
+    private static let drainLingerMs: UInt64 = 100
+
+    /// Closes the connection and abandons its request.
+    func close() {
+        guard life.close() else { return }
+        lingering = nil
+        caller.close()
+        stream?.closed()
+        stream = nil
+        exchange = nil
+        releaseInput()
+        countHeld(0)
+        socket.close()
+        server.remove(self)
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import ReplicationLog
+import SourceEngine
+import SystemSupport
+
+/// The state of a call that waits for its source. Used only on the loop's thread.
+final class CallDelay {
+    fileprivate let prepared: PendingCall
+    fileprivate var wait: SourceWait
+    fileprivate var observation: SourceObservation?
+    /// What the client has sent meanwhile. Of viewports only the last, which supersedes earlier ones.
+    fileprivate var items: [[UInt8]] = []
+    fileprivate var hasEnded = false
+
+    /// Whether the client streams the call's input.
+    fileprivate var isImport: Bool {
+        if case .clientStream = prepared.method.implementation { true } else { false }
+    }
+
+    init(_ prepared: PendingCall, _ wait: SourceWait) { (self.prepared, self.wait) = (prepared, wait) }
+
+    func endInput() { hasEnded = true }
+
+    /// Nobody waits any more.
+    func end() { observation = nil }
+}
+
+/// Calls that begin once their source has a position, or has been read after a start.
+extension Call {
+    /// Keeps an item until the call begins. A viewport counts like the call's params, an item of an import like those that wait for
+    /// the pool.
+    func keep(_ item: [UInt8], in delay: CallDelay) throws(RPCError) {
+        guard let caller else { return }
+        if delay.isImport {
+            delay.items.append(item)
+            caller.inputBytes += item.count
+            return
+        }
+        _ = takeItems(of: delay, caller)
+        delay.items = [item]
+        caller.engine.load.input.add(item.count, of: caller.share)
+        try caller.checkHeld(item.count)
+    }
+
+    /// Takes the items that a waiting call keeps.
+    func takeItems(of delay: CallDelay, _ caller: Caller) -> [[UInt8]] {
+        defer { delay.items = [] }
+        let bytes = delay.items.reduce(0) { $0 + $1.count }
+        if delay.isImport {
+            caller.inputBytes -= bytes
+        } else {
+            caller.engine.load.input.add(-bytes, of: caller.share)
+        }
+        return delay.items
+    }
+
+    /// Begins to wait. The deadline still applies.
+    func begin(_ delay: CallDelay) {
+        guard let post = caller?.engine.loop.post else { return }
+        let (waiting, news) = (OnLoop(self), Signal())
+        delay.observation = delay.wait.source.observePosition { [wait = delay.wait] in
+            guard wait.isOver, news.raise() else { return }
+            post { waiting.value.goOn() }
+        }
+        // The wait may have ended while the observation was made.
+        if delay.wait.isOver, news.raise() { post { waiting.value.goOn() } }
+    }
+
+    /// The wait is over, so the call begins as if it had just arrived.
+    private func goOn() {
+        guard let caller, case .waiting(let delay) = work else { return }
+        delay.end()
+        do throws(RPCError) {
+            // The source that has taken its source's place may be incomplete, or not have reached the position.
+            var params = delay.prepared.params
+            if let next = try caller.engine.methods.find(delay.prepared.method, &params) {
+                delay.wait = next
+                return begin(delay)
+            }
+            let items = takeItems(of: delay, caller)
+            switch delay.prepared.method.implementation {
+            case .unary(let unary):
+                let answer = try unary.prepare(params, context)
+                work = .unary
+                runOnPool(answer)
+            case .serverStream(let method):
+                let output = StreamOutput(caller.engine)
+                let stream = try method.begin(params, context, output)
+                work = .serverStream(stream, output)
+                output.open(self)
+                if let item = items.last { try stream.receive(item) }
+                if delay.hasEnded { try stream.clientEnded() }
+            case .clientStream(let method):
+                let input = ClientStreamInput(try method.begin(params, context))
+                work = .clientStream(input)
+                for item in items { receive(item, input) }
+                if delay.hasEnded { endInput() }
+            }
+        } catch { fail(error) }
+    }
+}
+
+/// What a call waits for before it begins. Safe from any thread.
+struct SourceWait: Sendable {
+    let source: Source
+    let condition: Condition
+
+    enum Condition: Sendable, Equatable {
+        /// The source's files have been read after a start.
+        case read
+        /// The data have reached a position of their table's log.
+        case position(LogPosition)
+    }
+
+    /// Whether the wait is over: the condition holds, or another source has taken this one's place, or it is gone.
+    var isOver: Bool {
+        if source.isRetired { return true }
+        return switch condition {
+        case .read: !source.isLoading
+        case .position(let position): source.revision.log.map { $0.position >= position } ?? false
+        }
+    }
+}

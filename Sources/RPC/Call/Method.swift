@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+import SourceEngine
+
+/// A served method: its declaration and its implementation.
+package final class Method: Sendable {
+    package let declaration: MethodDeclaration
+    let implementation: Implementation
+    /// Its index in `MethodSet` and in the metrics.
+    let index: Int
+    /// The declaration's own, at hand for each call.
+    let right: AccessRight
+    let threads: MethodDeclaration.Threads
+    let isChange: Bool
+    let paramNames: [String]
+
+    enum Implementation: Sendable {
+        case unary(any UnaryMethod)
+        case clientStream(any ClientStreamMethod)
+        case serverStream(any ServerStreamMethod)
+    }
+
+    init(_ declaration: MethodDeclaration, _ implementation: Implementation, index: Int) {
+        self.declaration = declaration
+        self.implementation = implementation
+        self.index = index
+        right = declaration.right
+        threads = declaration.threads
+        isChange = declaration.isChange
+        paramNames = declaration.paramNames
+    }
+}
+
+/// The served methods, by full name. A method that is not in the set is denied to everybody.
+package struct MethodSet: Sendable {
+    package private(set) var all: [Method] = []
+    private var byName: [String: Method] = [:]
+    /// Finds the source that a call's params name, and returns what the call has to wait for before it takes its data.
+    var find: @Sendable (Method, inout Params) throws(RPCError) -> SourceWait?
+
+    package init() { self.init { (_, _) throws(RPCError) in nil } }
+
+    init(find: @escaping @Sendable (Method, inout Params) throws(RPCError) -> SourceWait?) {
+        self.find = find
+    }
+
+    package mutating func add(_ method: any UnaryMethod) { add(method.declaration, .unary(method)) }
+    package mutating func add(_ method: any ClientStreamMethod) {
+        add(method.declaration, .clientStream(method))
+    }
+    package mutating func add(_ method: any ServerStreamMethod) {
+        add(method.declaration, .serverStream(method))
+    }
+
+    private mutating func add(_ declaration: MethodDeclaration, _ implementation: Method.Implementation) {
+        let method = Method(declaration, implementation, index: all.count)
+        all.append(method)
+        byName[declaration.fullName] = method
+    }
+
+    package subscript(fullName: String) -> Method? { byName[fullName] }
+}
+
+/// Answers a method without streams.
+package protocol UnaryMethod: Sendable {
+    var declaration: MethodDeclaration { get }
+
+    /// Reads the params, and decides which thread answers and from which data. Called on the loop's thread, so it
+    /// must be quick. A thrown error answers the call.
+    func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer
+
+    /// Whether the call need not wait until its source has been opened after a start.
+    var needsNoData: Bool { get }
+}
+
+extension UnaryMethod {
+    package var needsNoData: Bool { false }
+}
+
+/// Answers a method whose client sends a stream.
+package protocol ClientStreamMethod: Sendable {
+    var declaration: MethodDeclaration { get }
+
+    /// Opens the stream. Called on the loop's thread, so it must be quick.
+    func begin(_ params: Params, _ call: CallContext) throws(RPCError) -> any ClientStream
+}
+
+/// A call that receives items, or the bytes of a file. Its functions are called on the pool, one after another.
+package protocol ClientStream: AnyObject, Sendable {
+    /// What no other call may work on while `finish` runs.
+    var subject: PoolSubject? { get }
+    /// Receives the JSON text of an item, or the next bytes if the call's input is a file.
+    func receive(_ item: [UInt8]) throws(RPCError)
+    /// Writes the JSON value of the answer, after the last item.
+    func finish(into bytes: inout ByteWriter) throws(RPCError)
+    /// The call ended before `finish`: discards what it has received.
+    func cancelled()
+}
+
+/// Answers a method that streams from the server; the client may stream too.
+package protocol ServerStreamMethod: Sendable {
+    var declaration: MethodDeclaration { get }
+
+    /// Opens the stream. Called on the loop's thread, so it must be quick.
+    func begin(
+        _ params: Params, _ call: CallContext, _ output: any ServerStreamOutput
+    ) throws(RPCError) -> any ServerStream
+}
+
+/// A call that sends items. Its functions are called on the loop's thread; it runs longer work on the pool.
+package protocol ServerStream: AnyObject {
+    /// Receives an item from the client.
+    func receive(_ item: [UInt8]) throws(RPCError)
+    /// The client has sent its last item.
+    func clientEnded() throws(RPCError)
+    /// Writes the next item's JSON value and returns what it wrote; called after `wantToSend`.
+    func next(into bytes: inout ByteWriter) throws(RPCError) -> StreamStep
+    /// The call is over, for whatever reason.
+    func ended()
+}
+
+/// What a server stream wrote.
+package enum StreamStep: Sendable {
+    /// An item, made from a revision of this number; nil if it is of none.
+    case item(revision: UInt64?)
+    /// Nothing for now.
+    case nothing
+    /// Nothing, because the item is larger than this number of bytes. The next call makes it again.
+    case tooLarge(Int)
+    /// The object that ends the stream successfully.
+    case end
+}
+
+/// Through this a server stream asks to send and to run work.
+package protocol ServerStreamOutput: AnyObject, Sendable {
+    /// Requests a call of `next` as soon as the transport can accept an item. Repeated requests before that call
+    /// have no effect, so a slow client is sent fewer items and its queue does not grow. Safe from any thread.
+    func wantToSend()
+
+    /// Counts the bytes of an item that waits for its client, until `next` is called or the call ends. On the loop's
+    /// thread.
+    func hold(bytes: Int)
+
+    /// Requests a call of `next` after a delay in nanoseconds; a repeated request replaces the delay. On the
+    /// loop's thread.
+    func wantToSend(after delay: UInt64)
+
+    /// Runs `body` on the pool, queued among the caller's jobs, then `completion` on the loop. Neither runs once
+    /// the call is over. On the loop's thread.
+    ///
+    /// - Parameters:
+    ///   - repeatable: whether the maximum may be less than that of any item: while clients must read first.
+    ///   - body: receives the maximum size of an item in bytes.
+    func runOnPool(
+        repeatable: Bool, _ body: @escaping @Sendable (_ mostBytes: Int) -> Void,
+        completion: @escaping () -> Void)
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+import Responses
+import ClusterProtocol
+import JSON
+import SourceEngine
+import SystemSupport
+import VectorTile
+
+/// `GetTile`: returns a tile's features, as JSON or as a Mapbox Vector Tile.
+struct GetTile: UnaryMethod {
+    let declaration = MethodDeclaration.getTile
+    let catalog: SourceCatalog
+
+    func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
+        let target = try catalog.target(params)
+        let tile = try Self.tile(params)
+        let encoding: TileEncoding = try params.word(.encoding)
+        let view = target.revision.readyView(target.filter, zoom: Double(tile.z))
+        let output = try catalog.output(params)
+        let isCheap = output.include.isDisjoint(with: .costly)
+        let isQuick =
+            isCheap && view.map { $0.expectedNodes(inTileOf: tile.z) <= ShortListing.features } ?? false
+        let isRaw = encoding != .json && call.form == .raw
+        return target.answer(
+            isQuick: isQuick,
+            isAtHand: { view.map { target.revision.isAtHand(tile, of: $0) } ?? false }
+        ) { (revision, call, bytes) throws(SourceError) in
+            let view = try revision.view(target.filter, zoom: Double(tile.z), call.cancellation)
+            switch encoding {
+            case .json:
+                try revision.writeTile(
+                    tile, of: view, output: output, into: &bytes, call.cancellation)
+            case .mvt:
+                try revision.writeVectorTile(
+                    tile, of: view, layer: target.source.name.text, output: output, isRaw: isRaw,
+                    into: &bytes,
+                    call.cancellation)
+            }
+        }
+    }
+
+    private static func tile(_ params: Params) throws(RPCError) -> TilePlace {
+        let z = Int(try params.integer(.tileZoom))
+        let x = Int(try params.integer(.tileColumn, in: 0...(1 << z) - 1))
+        let y = Int(try params.integer(.tileRow, in: 0...(1 << z) - 1))
+        guard let tile = TilePlace(z: z, x: x, y: y) else {
+            throw params.invalid(.tileZoom, "names no tile.")
+        }
+        return tile
+    }
+}
+
+/// The encodings in which `GetTile` answers.
+enum TileEncoding: String {
+    case json
+    case mvt
+}
+
+extension Revision {
+    /// Writes a tile as a Mapbox Vector Tile, base64-encoded unless the answer is raw.
+    ///
+    /// - Parameter isRaw: whether the answer consists of the tile's bytes alone, without JSON.
+    func writeVectorTile(
+        _ tile: TilePlace, of view: View, layer: String, output: FeatureOutput, isRaw: Bool,
+        into bytes: inout ByteWriter, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        if isRaw {
+            return try appendVectorTile(
+                tile, of: view, layer: layer, output: output, into: &bytes, cancellation)
+        }
+        var encoded = ByteWriter(capacity: 8192)
+        try appendVectorTile(
+            tile, of: view, layer: layer, output: output, into: &encoded, cancellation)
+        bytes.append("{\"tile\":\"")
+        encoded.withUnsafeBytes { Base64.append($0, to: &bytes) }
+        bytes.append("\"")
+        writeVersion(into: &bytes)
+        bytes.append("}")
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+import Responses
+import ClusterProtocol
+import GeoJSON
+import JSON
+import SourceEngine
+
+/// `ImportFeatures`: imports the features in the client's items, all or nothing.
+struct ImportFeatures: ClientStreamMethod {
+    let declaration = MethodDeclaration.importFeatures
+    let catalog: SourceCatalog
+
+    func begin(_ params: Params, _ call: CallContext) throws(RPCError) -> any ClientStream {
+        let options = try ImportParams(params)
+        var format = options.format
+        if case .bytes(let mediaType) = call.input {
+            format.kind = FeatureFormat(mediaType: mediaType)?.kind ?? .automatic
+        } else {
+            // Params that describe a file's text do not apply to items.
+            try params.rejectUnknown(([.source] + ParamDeclaration.imports).map(\.name))
+        }
+        let source = try catalog.sourceToChange(params, call, insteadOf: .features)
+        let features = FeatureImport(
+            into: source, mode: options.mode, policy: options.policy, format: format,
+            wrapsLongitudes: options.wraps, allowsEmpty: options.allowsEmpty)
+        guard case .bytes = call.input else { return FeatureImportStream(features, call, source.name) }
+        return FileImportStream(
+            features, call, source.name, threads: catalog.settings.values.limits.buildThreads)
+    }
+}
+
+/// Imports a file's bytes, which arrive in pieces of any size.
+private final class FileImportStream: ClientStream {
+    private let features: FeatureImport
+    private let call: CallContext
+    private let threads: Int
+    let subject: PoolSubject?
+
+    init(_ features: FeatureImport, _ call: CallContext, _ source: SourceName, threads: Int) {
+        self.features = features
+        self.call = call
+        subject = .data(source)
+        self.threads = threads
+    }
+
+    func receive(_ piece: [UInt8]) throws(RPCError) {
+        try call.check()
+        try piece.withUnsafeBufferPointer { (piece) throws(RPCError) in
+            try answering(call) { () throws(SourceError) in
+                try features.push(UnsafeRawBufferPointer(piece), threads: threads)
+            }
+        }
+    }
+
+    func finish(into bytes: inout ByteWriter) throws(RPCError) {
+        try answering(call) { () throws(SourceError) in
+            // An empty body is a text too, although no piece of it came.
+            try features.push(UnsafeRawBufferPointer(start: nil, count: 0), threads: threads)
+            let outcome = try features.finish(call.cancellation)
+            call.noteChanged(outcome.accepted)
+            outcome.write(into: &bytes)
+        }
+    }
+
+    func cancelled() { features.cancel() }
+}
+
+/// One import, whose items are `{"features":[…]}`.
+private final class FeatureImportStream: ClientStream {
+    private let features: FeatureImport
+    private let call: CallContext
+    let subject: PoolSubject?
+
+    init(_ features: FeatureImport, _ call: CallContext, _ source: SourceName) {
+        self.features = features
+        self.call = call
+        subject = .data(source)
+    }
+
+    func receive(_ item: [UInt8]) throws(RPCError) {
+        try call.check()
+        try item.withUnsafeBufferPointer { (item) throws(RPCError) in
+            let list = try Self.features(UnsafeRawBufferPointer(item))
+            try answering(call) { () throws(SourceError) in try features.add(features: list) }
+        }
+    }
+
+    /// The text of an item's features. The item is known to be a JSON object since its message was read.
+    private static func features(_ item: UnsafeRawBufferPointer) throws(RPCError) -> UnsafeRawBufferPointer {
+        var features: UnsafeRawBufferPointer?
+        for (key, value) in JSONMembers(ofValidated: item) {
+            let name = JSONText.string(inside: key)
+            guard name.hasSameBytes(as: "features") else {
+                throw .invalidParam("item.\(name)", "is unknown.")
+            }
+            features = value
+        }
+        guard let features, features.first == UInt8(ascii: "[") else {
+            throw .invalidParam("item.features", "must be an array of GeoJSON features.")
+        }
+        return features
+    }
+
+    func finish(into bytes: inout ByteWriter) throws(RPCError) {
+        try answering(call) { () throws(SourceError) in
+            let outcome = try features.finish(call.cancellation)
+            call.noteChanged(outcome.accepted)
+            outcome.write(into: &bytes)
+        }
+    }
+
+    func cancelled() {
+        features.cancel()
+    }
+}
+
+/// The params that all imports share: how to import features, and how to read their text.
+struct ImportParams {
+    let mode: ImportMode
+    let policy: InvalidFeaturePolicy
+    /// Whether longitudes beyond ±180 are wrapped into range.
+    let wraps: Bool
+    /// Whether the data may be replaced with nothing when no feature is valid.
+    let allowsEmpty: Bool
+    let format: FeatureFormat
+
+    init(_ params: Params) throws(RPCError) {
+        mode = try params.word(.mode)
+        policy = try params.word(.onInvalid)
+        wraps = try params.flag(.wrap)
+        allowsEmpty = try params.flag(.allowEmpty)
+        var columns = TableColumns()
+        columns.longitude = try params.optionalString(.longitude)
+        columns.latitude = try params.optionalString(.latitude)
+        columns.id = try params.optionalString(.idColumn)
+        columns.text = Set(try params.optionalStrings(.text) ?? [])
+        if let name = try params.optionalString(.delimiter) {
+            guard let delimiter = TableColumns.delimiter(named: name) else {
+                throw params.invalid(.delimiter, "must be one character that separates cells, or \"tab\".")
+            }
+            columns.delimiter = delimiter
+        }
+        format = FeatureFormat(.automatic, table: columns)
+    }
+}
+
+/// `LoadFile`: imports features from a file that the daemon reads.
+struct LoadFile: UnaryMethod {
+    let declaration = MethodDeclaration.loadFile
+    let catalog: SourceCatalog
+
+    func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
+        let source = try catalog.sourceToChange(params, call, insteadOf: .features)
+        let path = try params.string(.path)
+        let settings = catalog.settings.values
+        let options = try ImportParams(params)
+        return PreparedAnswer(isQuick: false, subject: .file(source.name)) { (call, bytes) throws(RPCError) in
+            try answering(call) { () throws(SourceError) in
+                let file = try settings.importDirectories.open(
+                    path, maximumBytes: settings.limits.maxFileBytes)
+                let load = FeatureImport(
+                    into: source, mode: options.mode, policy: options.policy, format: options.format,
+                    wrapsLongitudes: options.wraps, allowsEmpty: options.allowsEmpty)
+                try load.read(file, threads: settings.limits.buildThreads, call.cancellation)
+                let outcome = try load.finish(call.cancellation)
+                call.noteChanged(outcome.accepted)
+                outcome.write(into: &bytes)
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+import Responses
+import ClusterProtocol
+import JSON
+import SourceEngine
+import Synchronization
+
+/// `Check`: reports whether the daemon serves, as gRPC's health service does.
+struct Check: UnaryMethod {
+    let declaration = MethodDeclaration.check
+    let status: ServerStatus
+
+    func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
+        PreparedAnswer(isQuick: true) { [status] (_, bytes) throws(RPCError) in
+            bytes.append(status.isServing ? "{\"status\":\"SERVING\"}" : "{\"status\":\"NOT_SERVING\"}")
+        }
+    }
+}
+
+/// `GetServerInfo`: returns name, version, limits and methods.
+struct GetServerInfo: UnaryMethod {
+    let declaration = MethodDeclaration.getServerInfo
+    let status: ServerStatus
+    let settings: LiveSettings
+
+    func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
+        PreparedAnswer(isQuick: true) { [status, settings] (_, bytes) throws(RPCError) in
+            bytes.append(
+                .object([
+                    "name": .string(ServerStatus.serverName), "version": .string(Release.version),
+                    "uptimeSeconds": .number(status.uptimeSeconds), "lastReload": status.lastReload,
+                    "limits": .object(settings.values.limitsJSON), "methods": Self.methods,
+                ]))
+        }
+    }
+
+    private static let methods = JSONValue.array(
+        MethodDeclaration.all.map { method in
+            .object([
+                "name": .string(method.fullName), "kind": .string(method.kind.rawValue),
+                "right": .string(method.right.name),
+                "params": .array(method.paramNames.map { .string($0) }), "summary": .string(method.summary),
+            ])
+        })
+}
+
+/// `GetStats`: returns counters, latencies, memory and sources.
+struct GetStats: UnaryMethod {
+    let declaration = MethodDeclaration.getStats
+    let status: ServerStatus
+    let registry: SourceRegistry
+
+    func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
+        let isText = try params.word(.format, as: Format.self) == .prometheus
+        let isRaw = isText && call.form == .raw
+        return PreparedAnswer(isQuick: true) { [status, registry] (_, bytes) throws(RPCError) in
+            let statistics = Statistics(status, registry)
+            if isRaw {
+                bytes.append(raw: statistics.prometheus)
+            } else {
+                bytes.append(.object(isText ? ["text": .string(statistics.prometheus)] : statistics.json))
+            }
+        }
+    }
+
+    private enum Format: String { case json, prometheus }
+}
+
+/// What the server reports about itself: whether it serves, since when, and the outcome of its last reload. Safe
+/// from any thread.
+package final class ServerStatus: Sendable {
+    package static let serverName = "clusterd"
+
+    let metrics: Metrics
+    private let started = MonotonicClock.now()
+    private let serving = Atomic<Bool>(true)
+    private let reload = Mutex<Reload?>(nil)
+
+    /// The outcome of a reload of the configuration.
+    package struct Reload: Sendable {
+        /// When it ended, in RFC 3339 format.
+        package let time: String
+        /// Why the configuration was not applied; nil if it was.
+        package let error: String?
+
+        package init(time: String, error: String?) {
+            self.time = time
+            self.error = error
+        }
+    }
+
+    package init(metrics: Metrics) { self.metrics = metrics }
+
+    /// False while the server shuts down.
+    package var isServing: Bool { serving.load(ordering: .relaxed) }
+
+    package func endServing() { serving.store(false, ordering: .relaxed) }
+
+    package func reloaded(_ outcome: Reload) { reload.withLock { $0 = outcome } }
+
+    var uptimeSeconds: Double { (Double(MonotonicClock.now() - started) / 1e6).rounded() / 1e3 }
+
+    /// The last reload as `GetServerInfo` reports it; null if there was none.
+    var lastReload: JSONValue {
+        guard let last = reload.withLock({ $0 }) else { return .null }
+        var object: JSONObject = ["time": .string(last.time), "ok": .bool(last.error == nil)]
+        object["error"] = last.error.map { .string($0) }
+        return .object(object)
+    }
+}

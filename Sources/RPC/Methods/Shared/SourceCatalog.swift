@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import Responses
+import SourceEngine
+import GeoJSON
+import JSON
+import ReplicationLog
+
+/// Finds the sources that calls name, and reads the params that many methods share.
+package struct SourceCatalog: Sendable {
+    let registry: SourceRegistry
+    let settings: LiveSettings
+
+    package init(registry: SourceRegistry, settings: LiveSettings) {
+        self.registry = registry
+        self.settings = settings
+    }
+
+    func name(_ params: Params) throws(RPCError) -> SourceName {
+        guard let name = SourceName(try params.string(.source)) else {
+            throw params.invalid(.source, "must be a name: \(SourceName.pattern).")
+        }
+        return name
+    }
+
+    func source(_ params: Params) throws(RPCError) -> Source {
+        if let source = params.source { return source }
+        let name = try name(params)
+        return try answering { () throws(SourceError) in try registry.source(name) }
+    }
+
+    /// The source that a call changes. Throws if the caller may not change it or if it follows a table.
+    func sourceToChange(
+        _ params: Params, _ call: CallContext, insteadOf advice: WriteAdvice
+    ) throws(RPCError) -> Source {
+        let source = try source(params)
+        try answering { () throws(SourceError) in try source.checkWritable(advice) }
+        try checkChange(of: source.name, call)
+        return source
+    }
+
+    /// Throws if the configuration declares the source and the caller is not an administrator.
+    func checkChange(of name: SourceName, _ call: CallContext) throws(RPCError) {
+        guard call.right < .admin, settings.values.declaredSources.contains(name) else { return }
+        throw RPCError(
+            .permissionDenied,
+            "The source '\(name)' is declared in the daemon's configuration: changing it needs the right \"admin\", which \(call.peer.lacking).",
+            details: ["right": .string(AccessRight.admin.name)])
+    }
+
+    /// The source's current revision; throws if the caller asks for another one.
+    func revision(_ params: Params, of source: Source) throws(RPCError) -> Revision {
+        let revision = try answering { () throws(SourceError) in try source.intactRevision() }
+        try check(params, revision)
+        return revision
+    }
+
+    private func check(_ params: Params, _ revision: Revision) throws(RPCError) {
+        let asked = try params.optionalInteger(.revision)
+        try answering { () throws(SourceError) in try revision.check(asked: asked.map { UInt64($0) }) }
+    }
+
+    /// Looks up the source that the params name, for the rest of the call, and returns what the call has to wait for: that the
+    /// source has been read after a start, or that it reaches the position `atLeast`.
+    ///
+    /// What is no source's name, or the name of none, is left to the method.
+    func find(_ params: inout Params, _ method: Method) throws(RPCError) -> SourceWait? {
+        guard case .string(let text)? = params[.source], let name = SourceName(text) else { return nil }
+        // First, since a source that is found when nothing is being read any more has all its data.
+        let isLoading = registry.isLoading
+        guard let source = try? registry.source(name) else { return nil }
+        guard isLoading, source.isLoading else {
+            params.source = source
+            return try wait(params)
+        }
+        return needsData(method) ? SourceWait(source: source, condition: .read) : nil
+    }
+
+    private func wait(_ params: Params) throws(RPCError) -> SourceWait? {
+        guard let text = try params.optionalString(.atLeast) else { return nil }
+        guard let position = LogPosition(text) else {
+            throw params.invalid(
+                .atLeast,
+                "must be a position such as \"16/B374D848\", as answers contain it and as pg_current_wal_lsn() returns it."
+            )
+        }
+        let source = try source(params)
+        let wait = SourceWait(source: source, condition: .position(position))
+        if wait.isOver { return nil }
+        guard source.replication != nil else { throw RPCError(SourceError.followsNothing(source.name)) }
+        return wait
+    }
+
+    /// Whether a method has to wait until its source has been opened after a start.
+    private func needsData(_ method: Method) -> Bool {
+        guard case .unary(let unary) = method.implementation else { return true }
+        return !unary.needsNoData
+    }
+
+    /// The data that a query reads.
+    func target(_ params: Params) throws(RPCError) -> QueryTarget {
+        let source = try source(params)
+        return QueryTarget(
+            source: source, revision: try revision(params, of: source), filter: filter(params))
+    }
+
+    /// The query of `GetClusters` and of similar calls.
+    func clustersQuery(_ params: Params) throws(RPCError) -> ClustersQuery {
+        ClustersQuery(
+            box: try params.box(.bbox), zoom: try params.number(.zoom),
+            limit: try params.optionalInteger(.limit).map { Int($0) }, output: try output(params))
+    }
+
+    func filter(_ params: Params) -> QueryFilter? {
+        params[.filter].map { QueryFilter($0) }
+    }
+
+    func output(_ params: Params) throws(RPCError) -> FeatureOutput {
+        var output = FeatureOutput()
+        output.properties = try params.optionalStrings(.properties).map { PropertySelection($0) }
+        output.precision = try params.optionalInteger(.precision).map { Int($0) }
+        for name in try params.optionalStrings(.include) ?? [] { output.include.insert(ClusterDetails[name]) }
+        return output
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+import Responses
+import ClusterProtocol
+import JSON
+import SourceEngine
+import Synchronization
+
+/// Computes one change of a watched viewport.
+///
+/// Created on the loop's thread, run there or on a pool thread, then read on the loop's thread. libuv's hand-over
+/// between the threads orders these accesses, so the class may be `Sendable` although the compiler cannot check
+/// it.
+package final class WatchJob: @unchecked Sendable {
+    package let revision: Revision
+    private let filter: QueryFilter?
+    private let query: ClustersQuery
+    /// What the client has; after the run, what it will have.
+    package private(set) var shown: ShownMarkers
+    package private(set) var bytes = ByteWriter(capacity: 64)
+    package private(set) var error: RPCError?
+    /// The number of bytes that the change exceeds, if it is too large.
+    package private(set) var exceeded: Int?
+
+    package init(
+        _ revision: Revision, _ filter: QueryFilter?, _ query: ClustersQuery, from shown: ShownMarkers
+    ) {
+        self.revision = revision
+        self.filter = filter
+        self.query = query
+        self.shown = shown
+    }
+
+    /// Whether the loop's thread may run it.
+    package var isQuick: Bool {
+        guard revision.isAtHand, let view = revision.readyView(filter, zoom: query.zoom),
+            query.output.include.isDisjoint(with: .costly)
+        else { return false }
+        if shown.hasTransitions, !revision.isReadyToName { return false }
+        let expected = min(view.expectedNodes(in: query.box, zoom: query.zoom), query.limit ?? .max)
+        return expected + shown.count <= ShortListing.features
+    }
+
+    package func run(_ call: CallContext, into bytes: inout ByteWriter) throws(RPCError) {
+        shown = try answering(call) { () throws(SourceError) -> ShownMarkers in
+            let view = try revision.view(filter, zoom: query.zoom, call.cancellation)
+            return try revision.writeChange(
+                from: shown, to: query, of: view, into: &bytes, call.cancellation)
+        }
+    }
+
+    package func run(_ call: CallContext, mostBytes limit: Int) {
+        bytes.limitFollowing(to: limit)
+        do throws(RPCError) { try run(call, into: &bytes) } catch { self.error = error }
+        if bytes.hasOverflowed || error == nil && bytes.count > limit { exceeded = limit }
+        bytes.liftLimit()
+    }
+}
+
+/// Counts the features that all watching clients have; remembering each takes tens of bytes. Safe from any thread.
+final class WatchBudget: Sendable {
+    private let count = Atomic<Int>(0)
+    private let settings: LiveSettings
+
+    /// The part of the limit that each user has, as a divisor.
+    private static let usersPart = 4
+
+    init(settings: LiveSettings) { self.settings = settings }
+
+    /// Records that a client's number of features has changed. Throws if all watches together, and those of its
+    /// user, have too many.
+    func change(from old: Int, to new: Int, of share: UserShare) throws(RPCError) {
+        let total = count.add(new - old, ordering: .relaxed).newValue
+        share.addWatched(new - old)
+        let limit = settings.values.limits.maxWatchedFeatures
+        guard new > old, total > limit, share.watchedFeatures > limit / Self.usersPart else { return }
+        giveBack(new - old, of: share)
+        throw RPCError(
+            .resourceExhausted,
+            "Too many features are watched. Watch a smaller bbox, or give a limit, or try again later.")
+    }
+
+    /// Releases the features of a watch that has ended.
+    func giveBack(_ features: Int, of share: UserShare) {
+        count.subtract(features, ordering: .relaxed)
+        share.addWatched(-features)
+    }
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+import Responses
+import ClusterProtocol
+import JSON
+import SourceEngine
+import Synchronization
+
+/// `WatchClusters`: streams the changes of a viewport as they happen.
+struct WatchClusters: ServerStreamMethod {
+    let declaration = MethodDeclaration.watchClusters
+    let catalog: SourceCatalog
+    private let budget: WatchBudget
+
+    init(catalog: SourceCatalog) {
+        self.catalog = catalog
+        budget = WatchBudget(settings: catalog.settings)
+    }
+
+    func begin(
+        _ params: Params, _ call: CallContext, _ output: any ServerStreamOutput
+    ) throws(RPCError) -> any ServerStream {
+        WatchStream(try WatchRequest(params, catalog), call, output, budget)
+    }
+}
+
+/// The params of a watching call.
+struct WatchRequest {
+    let source: Source
+    let query: ClustersQuery
+    let filter: QueryFilter?
+    /// The only revision whose data the caller accepts; nil: any.
+    let revision: UInt64?
+    /// The maximum number of changes per second.
+    let rate: Double
+    /// Whether markers are identified by the feature from which they grew.
+    let hasTransitions: Bool
+
+    init(_ params: Params, _ catalog: SourceCatalog) throws(RPCError) {
+        query = try catalog.clustersQuery(params)
+        rate = try params.number(.maxRateHz)
+        hasTransitions = try params.flag(.transitions)
+        source = try catalog.source(params)
+        let current = try catalog.revision(params, of: source).number
+        revision = params[.revision] == nil ? nil : current
+        filter = catalog.filter(params)
+    }
+
+    /// Reads an item from the client: the viewport's new position.
+    static func viewport(_ item: [UInt8]) throws(RPCError) -> (Box, zoom: Double) {
+        let value: JSONValue
+        do throws(JSONError) { value = try JSONReader.parse(item) } catch {
+            throw .invalidParam("item", "is not JSON: \(error.message)")
+        }
+        guard case .object(let object) = value else { throw .invalidParam("item", "must be an object.") }
+        let params = Params(object, path: "item")
+        try params.rejectUnknown(MethodDeclaration.watchClusters.items.map(\.name))
+        return (try params.box(.bbox), try params.number(.zoom))
+    }
+}
+
+/// A watched viewport: sends the smallest change whenever the viewport moves or the data change. Belongs to the
+/// loop's thread.
+///
+/// One change is computed at a time, when it can be sent, from the viewport and data of that moment, so states
+/// that are already superseded are never computed.
+final class WatchStream: ServerStream {
+    private let source: Source
+    private let call: CallContext
+    private let output: any ServerStreamOutput
+    private let filter: QueryFilter?
+    private let asked: UInt64?
+    private var query: ClustersQuery
+    private var pace: Pace
+    private var observation: SourceObservation?
+    private let hasNews = Signal()
+    /// What the client has.
+    private var shown: ShownMarkers
+    private let budget: WatchBudget
+    private var shownRevision: UInt64?
+    private var hasMoved = true
+    private var work = Work.none
+    /// The client will move no more. The change for the last move is still sent if the pace allows it now.
+    private var isEnding = false
+
+    private enum Work {
+        case none
+        case underWay
+        case done(WatchJob, at: UInt64)
+    }
+
+    /// A change that has waited longer than this for its client, in nanoseconds, is recomputed if it has been
+    /// superseded.
+    private static let patience: UInt64 = 50_000_000
+
+    init(
+        _ watch: WatchRequest, _ call: CallContext, _ output: any ServerStreamOutput, _ budget: WatchBudget
+    ) {
+        self.budget = budget
+        source = watch.source
+        filter = watch.filter
+        asked = watch.revision
+        query = watch.query
+        shown = ShownMarkers(hasTransitions: watch.hasTransitions)
+        pace = Pace(rate: watch.rate)
+        self.call = call
+        self.output = output
+        observation = source.observe { [hasNews, current = source.current] in
+            // One request suffices until the data are read, but the end of the source must not wait for the pace.
+            if hasNews.raise() || current.isNone { output.wantToSend() }
+        }
+        output.wantToSend()
+    }
+
+    func receive(_ item: [UInt8]) throws(RPCError) {
+        let (box, zoom) = try WatchRequest.viewport(item)
+        query.box = box
+        query.zoom = zoom
+        hasMoved = true
+        output.wantToSend()
+    }
+
+    func clientEnded() {
+        isEnding = true
+        output.wantToSend()
+    }
+
+    func ended() {
+        work = .none
+        observation = nil
+        budget.giveBack(shown.count, of: call.share)
+        shown = ShownMarkers(hasTransitions: false)
+    }
+
+    func next(into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
+        switch work {
+        case .underWay: return .nothing
+        case .done(let job, let moment):
+            work = .none
+            if MonotonicClock.now() - moment < Self.patience || !isOvertaken(job) {
+                return try deliver(job, into: &bytes)
+            }
+            hasMoved = true
+        case .none: break
+        }
+        guard !source.isRetired else { throw RPCError(.sourceNotFound(source.name)) }
+        let now = MonotonicClock.now()
+        let delay = pace.delay(at: now)
+        if isEnding, !hasMoved || delay > 0 {
+            bytes.append("{}")
+            return .end
+        }
+        guard delay == 0 else {
+            // The flag stays raised until then, so that new data cause no further requests.
+            output.wantToSend(after: delay)
+            return .nothing
+        }
+        hasNews.lower()
+        let revision = source.revision
+        try answering { () throws(SourceError) in
+            try source.checkIntact()
+            try revision.check(asked: asked)
+        }
+        guard hasMoved || revision.number != shownRevision else { return .nothing }
+        pace.sent(at: now)
+        return try show(revision, into: &bytes)
+    }
+
+    /// The change is made again, from the viewport and data of then.
+    private func tooLarge(_ limit: Int) -> StreamStep {
+        hasMoved = true
+        return .tooLarge(limit)
+    }
+
+    private func item(_ revision: Revision) -> StreamStep { .item(revision: revision.number) }
+
+    private func adopt(_ job: WatchJob) throws(RPCError) {
+        // The change just written may come from text or an index that turned out to be damaged.
+        try answering { () throws(SourceError) in try source.checkIntact(job.revision) }
+        try budget.change(from: shown.count, to: job.shown.count, of: call.share)
+        shown = job.shown
+    }
+
+    private func isOvertaken(_ job: WatchJob) -> Bool {
+        hasMoved || job.revision.number != source.revision.number
+    }
+
+    /// Computes the change to what a revision shows: here if that is quick, otherwise on the pool.
+    private func show(_ revision: Revision, into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
+        hasMoved = false
+        shownRevision = revision.number
+        let job = WatchJob(revision, filter, query, from: shown)
+        if job.isQuick {
+            let (start, most) = (bytes.count, bytes.room)
+            do throws(RPCError) { try job.run(call, into: &bytes) } catch {
+                guard bytes.hasOverflowed else { throw error }
+            }
+            if bytes.hasOverflowed || bytes.count - start > most { return tooLarge(most) }
+            try adopt(job)
+            if isEnding { output.wantToSend() }
+            return item(revision)
+        }
+        work = .underWay
+        output.runOnPool(repeatable: true) { [call] mostBytes in
+            job.run(call, mostBytes: mostBytes)
+        } completion: { [weak self] in
+            guard let self, case .underWay = self.work else { return }
+            self.work = .done(job, at: MonotonicClock.now())
+            self.output.hold(bytes: job.bytes.count)
+            self.output.wantToSend()
+        }
+        return .nothing
+    }
+
+    private func deliver(_ job: WatchJob, into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
+        if let limit = job.exceeded { return tooLarge(limit) }
+        if let error = job.error { throw error }
+        try adopt(job)
+        job.bytes.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        // Changes since then are sent with the next item.
+        output.wantToSend()
+        return item(job.revision)
+    }
+}
+
+/// A flag that one thread raises and another lowers.
+package final class Signal: Sendable {
+    private let isRaised = Atomic<Bool>(false)
+
+    /// Raises the flag and returns whether it was lowered before.
+    package func raise() -> Bool { !isRaised.exchange(true, ordering: .acquiringAndReleasing) }
+
+    package func lower() { isRaised.store(false, ordering: .sequentiallyConsistent) }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+import Aggregates
+import Clustering
+import GeoJSON
+import JSON
+import SourceEngine
+import Synchronization
+import SystemSupport
+
+extension Revision {
+    /// Statistics of all properties that the tiles of a filter can contain at some zooms, by name.
+    public func fields(
+        of filter: QueryFilter?, zooms: ClosedRange<Int>, threads: Int, _ cancellation: Cancellation
+    ) throws(SourceError) -> [String: FieldStatistics] {
+        if let filter, filter.mentionsZoom {
+            let features = try PassingFeatures(of: self, filter, atAnyOf: zooms, cancellation)
+            return try fields(of: features, clustersOf: view, threads: threads, cancellation)
+        }
+        let view = try view(filter, zoom: nil, cancellation)
+        return try fields(
+            of: PassingFeatures(of: view), clustersOf: view, threads: threads, cancellation)
+    }
+
+    /// Statistics of all properties of some features and of clusters, by name.
+    ///
+    /// - Parameters:
+    ///   - view: whose clusters have the properties that count.
+    ///   - output: which properties features keep, and which details clusters have.
+    /// - Complexity: O(the properties' text), on several threads.
+    func fields(
+        of features: PassingFeatures, clustersOf view: View, output: FeatureOutput = FeatureOutput(),
+        threads: Int, _ cancellation: Cancellation
+    ) throws(SourceError) -> [String: FieldStatistics] {
+        let rows = features.rows ?? store.livingPlaces
+        let count = rows?.count ?? store.count
+        let shares = max(1, min(threads * 4, count / Self.featuresPerShare))
+        let collectors = Mutex<[Int: [String: FieldStatistics]]>([:])
+        Parallel(.shared, threads: threads).forEach(below: shares) { share in
+            var collector = FieldCollector()
+            for position in count * share / shares..<count * (share + 1) / shares {
+                if position & 0xfff == 0, cancellation.isCancelled { return }
+                store.withProperties(rows.map { Int($0[position]) } ?? position) {
+                    collector.add($0, output.properties)
+                }
+            }
+            let fields = collector.byName
+            collectors.withLock { $0[share] = fields }
+        }
+        if cancellation.isCancelled { throw .cancelled }
+        var fields: [String: FieldStatistics] = [:]
+        for (_, some) in collectors.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+            for (name, statistics) in some { fields[name, default: FieldStatistics()].add(statistics) }
+        }
+        for (name, kinds) in clusterFields(of: view, output) {
+            fields[name, default: FieldStatistics()].kinds.formUnion(kinds)
+        }
+        return fields
+    }
+
+    private static let featuresPerShare = 8192
+
+    /// The properties of clusters. Aggregates by expression may be of any type.
+    private func clusterFields(of view: View, _ output: FeatureOutput) -> [String: FieldKinds] {
+        var fields: [String: FieldKinds] = [
+            "cluster": .boolean, "cluster_id": .number, "point_count": .number,
+            "point_count_abbreviated": [.number, .string],
+        ]
+        for aggregate in view.aggregates where output.properties?.keeps(aggregate.name) ?? true {
+            fields[aggregate.name] = aggregate.kinds
+        }
+        if view.index.isWeighted { fields["point_weight"] = .number }
+        if !view.partitions.isEmpty { fields["partition"] = [.number, .string] }
+        if output.include.contains(.key) { fields["key"] = .string }
+        if output.include.contains(.expansionZoom) { fields["expansionZoom"] = .number }
+        if output.include.contains(.coincident) { fields["coincident"] = .boolean }
+        for (detail, name) in [(ClusterDetails.hull, "hull"), (.bounds, "bbox"), (.anchor, "anchor")]
+        where output.include.contains(detail) {
+            fields[name] = .string
+        }
+        return fields
+    }
+}
+
+extension NamedAggregate {
+    fileprivate var kinds: FieldKinds {
+        switch column.valueType {
+        case .number: .number
+        case .boolean: .boolean
+        case .string: .string
+        case .mixed: [.number, .string, .boolean]
+        }
+    }
+}

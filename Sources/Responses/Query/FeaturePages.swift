@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import GeoJSON
+import JSON
+import SourceEngine
+import SystemSupport
+
+/// A revision's features in their order, written page by page.
+public struct FeaturePages: Sendable {
+    private let revision: Revision
+    private let view: View
+    private let output: FeatureOutput
+    /// The next feature: an index into the filter's features, or a row of the store.
+    private var next = 0
+    /// Nil if the features are not written in the order of clustering, and after the last one.
+    private var walk: PointOrder.Walk?
+    /// The number of features written.
+    public private(set) var written = 0
+
+    /// A page ends after the feature that reaches this size.
+    public static let pageBytes = 256 << 10
+    private static let cancellationInterval = 256
+
+    /// - Parameters:
+    ///   - filter: the filter that features must pass; nil for all features.
+    ///   - output: the properties to keep, and the number of decimals of coordinates.
+    ///
+    /// Blocks if the filter's view must be built: only for threads of the pool.
+    public init(
+        _ revision: Revision, filter: QueryFilter?, output: FeatureOutput, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        (self.revision, self.output) = (revision, output)
+        view = try revision.view(filter, zoom: nil, cancellation)
+        // Replicas of a table receive features in different orders, so these are sorted.
+        if revision.log != nil, view.order != nil, view.members == nil { walk = PointOrder.Walk() }
+    }
+
+    /// Whether all features were written.
+    public var isAtEnd: Bool { next >= end }
+
+    private var end: Int { view.members?.count ?? revision.store.count }
+
+    /// The row of the next feature; nil if it has been removed.
+    private mutating func nextPlace() -> Int? {
+        let index: Int
+        if var walk, let order = view.order {
+            guard let found = order.next(&walk) else {
+                next = end
+                return nil
+            }
+            (index, self.walk) = (found, walk)
+        } else {
+            index = view.members.map { Int($0[next]) } ?? next
+            next += 1
+        }
+        return revision.store.isGone(index) ? nil : index
+    }
+
+    /// Writes the next features as `{"features":[…],"revision":n}`.
+    ///
+    /// - Complexity: O(the page's text).
+    public mutating func writePage(
+        into bytes: inout ByteWriter, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        let start = bytes.count
+        bytes.append("{\"features\":[")
+        var (isFirst, visited) = (true, 0)
+        while next < end, bytes.count - start < Self.pageBytes {
+            if visited % Self.cancellationInterval == 0 { try cancellation.stopIfCancelled() }
+            visited += 1
+            guard let index = nextPlace() else { continue }
+            if !isFirst { bytes.append(",") }
+            isFirst = false
+            revision.store.write(
+                index, into: &bytes, selection: output.properties, precision: output.precision)
+            written += 1
+        }
+        bytes.append("]")
+        revision.writeVersion(into: &bytes)
+        bytes.append("}")
+    }
+}

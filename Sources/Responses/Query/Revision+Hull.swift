@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import GeoJSON
+import JSON
+import SourceEngine
+import SystemSupport
+
+extension Revision {
+    /// Writes a cluster's convex hull as a Feature with `revision`.
+    ///
+    /// - Complexity: O(points × log(points)) the first time. Hulls of large clusters are cached.
+    public func writeHull(
+        of clusterId: Int64, in view: View, into bytes: inout ByteWriter, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        let cluster = try cluster(clusterId, in: view, cancellation)
+        let hull = try self.hull(of: cluster, in: view, cancellation)
+        bytes.append("{\"type\":\"Feature\",\"properties\":{\"cluster_id\":")
+        bytes.append(integer: clusterId)
+        bytes.append(",\"point_count\":")
+        bytes.append(integer: Int64(view.index.pointCount(of: cluster)))
+        bytes.append("},\"geometry\":")
+        HullWriter.write(hull, precision: nil, into: &bytes)
+        writeVersion(into: &bytes)
+        bytes.append("}")
+    }
+
+    /// The convex hull of a cluster's points.
+    func hull(
+        of cluster: ClusterOrdinal, in view: View, _ cancellation: Cancellation
+    ) throws(SourceError) -> ConvexHull {
+        if let kept = ViewAnswerCache.of(view).hulls.hull(of: cluster) {
+            shared.hullUses.count(true)
+            return kept
+        }
+        let candidates = view.index.hullCandidates(of: cluster, isCancelled: { cancellation.isCancelled })
+        guard let candidates else { throw .cancelled }
+        let places = try positions(of: candidates, in: view, cancellation)
+        guard let hull = ConvexHull.hull(of: places, isCancelled: { cancellation.isCancelled }) else {
+            throw .cancelled
+        }
+        if ViewAnswerCache.of(view).hulls.keep(hull, of: cluster, points: view.index.pointCount(of: cluster))
+        {
+            shared.hullUses.count(false)
+        }
+        return hull
+    }
+}
+
+extension Revision {
+    /// The number of points that one thread reads at a time.
+    private static let share = 32_768
+
+    private func position(of point: PointIndex, in view: View) -> Position {
+        let (longitude, latitude) = store.coordinates(view.feature(of: point))
+        return Position(longitude: longitude, latitude: latitude)
+    }
+
+    /// The positions of points, read from their features' text by several threads if there are many.
+    private func positions(
+        of points: [PointIndex], in view: View, _ cancellation: Cancellation
+    ) throws(SourceError) -> [Position] {
+        let shares = (points.count + Self.share - 1) / Self.share
+        let read = Parallel(.shared, threads: AvailableProcessors.count).map(below: shares) { share in
+            if cancellation.isCancelled { return [Position]() }
+            let bounds = share * Self.share..<min(points.count, (share + 1) * Self.share)
+            return points[bounds].map { position(of: $0, in: view) }
+        }
+        try cancellation.stopIfCancelled()
+        return read.flatMap(\.self)
+    }
+}
+
+/// Writes hulls as GeoJSON geometries.
+enum HullWriter {
+    /// The hull of the rounded corners, since rounding may make corners collinear or equal.
+    private static func rounded(_ hull: ConvexHull, _ precision: Int) -> ConvexHull {
+        let corners =
+            switch hull {
+            case .point(let place): [place]
+            case .line(let first, let last): [first, last]
+            case .polygon(let ring): ring
+            }
+        let places = corners.map {
+            Position(
+                longitude: Coordinates.rounded($0.longitude, precision),
+                latitude: Coordinates.rounded($0.latitude, precision))
+        }
+        return ConvexHull.hull(of: places, isCancelled: { false }) ?? hull
+    }
+
+    static func write(_ hull: ConvexHull, precision: Int?, into bytes: inout ByteWriter) {
+        switch precision.map({ rounded(hull, $0) }) ?? hull {
+        case .point(let place):
+            bytes.append("{\"type\":\"Point\",\"coordinates\":")
+            Coordinates.write(place.longitude, place.latitude, precision: precision, into: &bytes)
+        case .line(let first, let last):
+            bytes.append("{\"type\":\"LineString\",\"coordinates\":[")
+            Coordinates.write(first.longitude, first.latitude, precision: precision, into: &bytes)
+            bytes.append(",")
+            Coordinates.write(last.longitude, last.latitude, precision: precision, into: &bytes)
+            bytes.append("]")
+        case .polygon(let ring):
+            bytes.append("{\"type\":\"Polygon\",\"coordinates\":[[")
+            for (number, place) in ring.enumerated() {
+                if number > 0 { bytes.append(",") }
+                Coordinates.write(place.longitude, place.latitude, precision: precision, into: &bytes)
+            }
+            bytes.append("]]")
+        }
+        bytes.append("}")
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import SourceEngine
+
+extension View {
+    /// Finds the nodes of a query. Returns whether there are more than its limit.
+    func nodes(_ query: ClustersQuery, into nodes: inout [Node]) throws(SourceError) -> Bool {
+        let box = query.box
+        guard index.projection.isRound || box.west <= box.east else {
+            throw .invalidParameter(
+                path: "bbox[2]",
+                message: "must not be less than bbox[0]: a planar projection has no antimeridian")
+        }
+        return index.nodes(
+            west: box.west, south: box.south, east: box.east, north: box.north,
+            at: index.level(for: query.zoom), limit: query.limit ?? .max, into: &nodes)
+    }
+}
+
+/// A quick upper bound of an answer's cost. The event loop leaves costly answers to the pool.
+extension View {
+    /// The approximate number of nodes in a box, rather too high than too low.
+    public func expectedNodes(in box: Box, zoom: Double) -> Int {
+        let projection = index.projection
+        let domain = projection.domain
+        let isWrapped = projection.isRound && box.west > box.east
+        let width = isWrapped ? 1 : projection.x(longitude: box.east) - projection.x(longitude: box.west)
+        let top = projection.y(latitude: max(domain.south, min(domain.north, box.north)))
+        let bottom = projection.y(latitude: max(domain.south, min(domain.north, box.south)))
+        return expectedNodes(area: max(0, min(1, width)) * max(0, bottom - top), at: index.level(for: zoom))
+    }
+
+    /// The same for a tile of a zoom with its margin.
+    public func expectedNodes(inTileOf z: Int) -> Int {
+        let level = index.level(for: Double(z))
+        let options = index.options
+        let margin = options.radii[min(max(z, 0), options.radii.count - 1)] / options.extent
+        let side = min(1, (1 + 2 * margin) / Double(sign: .plus, exponent: z, significand: 1))
+        return expectedNodes(area: side * side, at: level)
+    }
+
+    /// - Parameter area: of the unit square.
+    private func expectedNodes(area: Double, at level: Zoom) -> Int {
+        let options = index.options
+        let tiles = area * Double(sign: .plus, exponent: 2 * level.rawValue, significand: 1)
+        // If two nodes form a cluster, no two nodes are within a radius of each other, which bounds their number in a tile. Otherwise points
+        // may coincide, and an estimate has to do.
+        let radius = level.rawValue <= options.maximumZoom ? options.radii[level.rawValue] : 0
+        let isSpaced = options.minimumPoints <= 2 && radius > 0
+        let density = isSpaced ? options.extent * options.extent / (radius * radius) : Self.guessedDensity
+        let expected = min(tiles * density, Double(index.pointCount))
+        return expected.isFinite ? Int(expected) : index.pointCount
+    }
+
+    private static let guessedDensity = 200.0
+}
+
+/// Of a view whose index is not in memory as a whole, these are 0: reading it may wait for the disk, so the pool has such answers anyway.
+extension Revision {
+    /// The number of a cluster's children; 0 if there is no cluster with this id.
+    public func childCount(of clusterId: Int64, in view: View) -> Int {
+        quicklyKnown(clusterId, in: view).map { view.index.children(of: $0).count } ?? 0
+    }
+
+    /// The number of a cluster's points; 0 if there is no cluster with this id.
+    public func pointCount(of clusterId: Int64, in view: View) -> Int {
+        quicklyKnown(clusterId, in: view).map { view.index.pointCount(of: $0) } ?? 0
+    }
+
+    /// The number of points to read for a cluster's hull; 0 if it is cached.
+    public func hullCost(of clusterId: Int64, in view: View) -> Int {
+        guard let cluster = quicklyKnown(clusterId, in: view),
+            ViewAnswerCache.of(view).hulls.hull(of: cluster) == nil
+        else { return 0 }
+        return view.index.pointCount(of: cluster)
+    }
+
+    private func quicklyKnown(_ clusterId: Int64, in view: View) -> ClusterOrdinal? {
+        view.index.isResident ? knownCluster(clusterId, in: view) : nil
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+import RPC
+import ClusterProtocol
+import EventLoop
+
+/// Opens calls, and handles what they produce later.
+extension SocketConnection: CallTransport {
+    func open(_ request: consuming CallRequest) {
+        let id = request.id
+        let encoder = FrameAnswerEncoder(id: id, compresses: request.acceptsDeflate)
+        switch caller.open(CallOpening(request, encoder: encoder), into: &output) {
+        case .answered, .open: break
+        case .failed(let error): ServerMessage.write(error: error, id: id, into: &output)
+        }
+    }
+
+    var canTakeItem: Bool { socket.queuedBytes == 0 && life.phase != .closed }
+
+    func call(_ call: Call, answered answer: FinishedAnswer) {
+        if caller.openCalls == 0 { giveBackMemory() }
+        send(answer.bytes)
+        settle()
+    }
+
+    func call(_ call: Call, sent item: FinishedAnswer) {
+        send(item.bytes)
+        flush()
+    }
+
+    func call(_ call: Call, failed error: RPCError) {
+        ServerMessage.write(error: error, id: call.id, into: &output)
+        settle()
+    }
+
+    func callTookInput(_ call: Call) { turn() }
+
+    /// A call has ended: continues with messages that waited for that.
+    private func settle() {
+        // Within a turn this does nothing, because the turn's end does it.
+        turn()
+    }
+}

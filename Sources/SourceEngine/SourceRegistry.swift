@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+import GeoJSON
+import ImageStore
+import Synchronization
+import SystemSupport
+
+/// All sources of a daemon, by name.
+///
+/// Safe from any thread. Every call holds a lock for one dictionary look-up.
+public final class SourceRegistry: Sendable {
+    private let sources = Mutex<[SourceName: Source]>([:])
+    package let shared: SharedState
+
+    /// Serializes creations and deletions, which wait for the disk.
+    private let naming = FairLock()
+
+    /// - Parameters:
+    ///   - directory: where sources are stored; nil if they are only in memory.
+    ///   - report: called from any thread with events about the sources' files that belong to no call.
+    public init(
+        limits: SourceLimits, directory: StateDirectory? = nil,
+        report: @escaping @Sendable (StateEvent) -> Void = { _ in }
+    ) {
+        shared = SharedState(limits: limits, directory: directory, report: report)
+        shared.memory.count { [weak self] in self.map { $0.sources.withLock { Array($0.values) } } ?? [] }
+    }
+
+    /// The budget of the sources' memory.
+    public var memory: MemoryBudget { shared.memory }
+
+    /// Adds a source without data. Throws `sourceExists`, or `tooLarge` if its owner has too many.
+    ///
+    /// - Parameter owner: the user whose limits the source counts towards; nil if none.
+    public func create(
+        _ name: SourceName, options: SourceOptions, owner: UInt32? = nil
+    ) throws(SourceError) -> Source {
+        guard let directory = shared.directory else {
+            let source = try Source(name: name, options: options, owner: owner, shared: shared)
+            try add(source)
+            return source
+        }
+        return try naming.withLock(.never) { () throws(SourceError) -> Source in
+            if let refusal = sources.withLock({ self.refusal(name, owner, $0) }) { throw refusal }
+            let source = try empty(name, options: options, owner: owner, in: directory)
+            try add(source)
+            return source
+        }
+    }
+
+    /// A source without data, with its files.
+    private func empty(
+        _ name: SourceName, options: SourceOptions, owner: UInt32?, in directory: StateDirectory
+    ) throws(SourceError) -> Source {
+        let revision = try Revision.empty(options: options, shared: shared)
+        let identity = SourceIdentity(name: name, owner: owner, createdAt: .now)
+        return Source(
+            identity, revision, updatedAt: identity.createdAt,
+            files: try directory.create(revision, identity), shared: shared)
+    }
+
+    /// Whether creating a source waits for a disk.
+    public var isKept: Bool { shared.directory != nil }
+
+    /// Adds sources that a start has found, even if they exceed the current limits.
+    func add(_ found: [Source]) {
+        sources.withLock { sources in
+            for source in found { sources[source.name] = source }
+        }
+    }
+
+    /// Ends the loading of a source that does not exist.
+    func drop(_ unread: Source) {
+        sources.withLock { sources in
+            if sources[unread.name] === unread { sources[unread.name] = nil }
+        }
+        unread.retire()
+    }
+
+    /// Says of a source that is still being read whether it follows a table, in which case clients may not
+    /// change it; false if it has been read, or there is none.
+    public func setReplication(_ status: ReplicationStatus?, whileLoading name: SourceName) -> Bool {
+        sources.withLock { sources in
+            guard let source = sources[name], source.isLoading else { return false }
+            source.replication = status
+            return true
+        }
+    }
+
+    private func add(_ source: Source) throws(SourceError) {
+        let refusal = sources.withLock { sources -> SourceError? in
+            if let refusal = self.refusal(source.name, source.owner, sources) { return refusal }
+            sources[source.name] = source
+            return nil
+        }
+        if let refusal { throw refusal }
+    }
+
+    private func refusal(
+        _ name: SourceName, _ owner: UInt32?, _ sources: [SourceName: Source]
+    ) -> SourceError? {
+        guard sources[name] == nil else { return .sourceExists(name) }
+        let most = shared.memory.limit.sourcesPerOwner
+        guard let owner, most > 0, sources.values.count(where: { $0.owner == owner }) >= most else {
+            return nil
+        }
+        return .tooLarge(
+            "user \(owner) has \(most) sources, as many as one user may have (limits.maxSourcesPerUser); delete some"
+        )
+    }
+
+    /// The source of this name. Throws `sourceNotFound` if there is none.
+    public func source(_ name: SourceName) throws(SourceError) -> Source {
+        guard let source = sources.withLock({ $0[name] }) else {
+            throw .sourceNotFound(name, meant: similar(to: name))
+        }
+        return source
+    }
+
+    /// The source whose name is most similar; nil if none of the first ones is similar.
+    private func similar(to name: SourceName) -> SourceName? {
+        let names = sources.withLock { $0.keys.prefix(Self.mostCompared).map(\.text) }
+        return PropertyNames.nearest(to: name.text, among: names.sorted()).flatMap { SourceName($0) }
+    }
+
+    /// The most names to compare with one that is unknown, since that happens on the loop's thread.
+    private static let mostCompared = 64
+
+    /// Deletes a source. Running queries finish with the data they began with; running changes fail.
+    ///
+    /// Freeing a large source takes several milliseconds.
+    public func delete(_ name: SourceName) throws(SourceError) {
+        guard let directory = shared.directory else {
+            guard let source = sources.withLock({ $0.removeValue(forKey: name) }) else {
+                throw .sourceNotFound(name)
+            }
+            return retire(source)
+        }
+        try removing(name, in: directory) { nil }
+    }
+
+    /// Deletes a source and creates it without data, with the same owner. Calls find it all the time.
+    public func recreate(_ name: SourceName, options: SourceOptions) throws(SourceError) {
+        guard let directory = shared.directory else {
+            try delete(name)
+            _ = try create(name, options: options)
+            return
+        }
+        let owner = try source(name).owner
+        try removing(name, in: directory) { () throws(SourceError) in
+            try self.empty(name, options: options, owner: owner, in: directory)
+        }
+    }
+
+    /// Removes a source's files, and lets the source that `successor` makes take its place; if that fails
+    /// there is none.
+    private func removing(
+        _ name: SourceName, in directory: StateDirectory,
+        successor: () throws(SourceError) -> Source?
+    ) throws(SourceError) {
+        // Waits for running reads and writes, which may take long, before taking the lock that others need.
+        try wholeSource(name, .never).files?.settleWrites()
+        try naming.withLock(.never) { () throws(SourceError) in
+            let source = try source(name)
+            // No write is running after this.
+            source.files?.retire()
+            do throws(SourceError) {
+                try directory.note(lastRevision: shared.newestRevision)
+                try directory.remove(name)
+            } catch {
+                source.files?.unretire()
+                throw error
+            }
+            let made = Result(catching: successor)
+            sources.withLock { $0[name] = try? made.get() }
+            retire(source)
+            _ = try made.get()
+        }
+    }
+
+    private func retire(_ source: consuming Source) {
+        source.retire()
+        _ = consume source
+        Allocator.trim()
+    }
+
+    /// All sources, sorted by name.
+    public var all: [Source] {
+        sources.withLock { Array($0.values) }.sorted { $0.name < $1.name }
+    }
+
+    /// How many updates were applied in place, and how many clustered a
+    /// whole source again, over all sources.
+    public var updateCounts: (followed: Int, rebuilt: Int) {
+        let counts = shared.updates.counts
+        return (counts.yes, counts.no)
+    }
+
+    /// Memory of pages of snapshots.
+    public var pageBytes: Int { shared.pages.bytes }
+
+    /// Bytes that the cached indexes and columns of filters hold, over all sources.
+    public var filterCacheBytes: Int { shared.filters.bytes }
+}

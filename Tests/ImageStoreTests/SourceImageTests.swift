@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+import Dispatch
+import Glibc
+import Testing
+
+@testable import ImageStore
+@testable import SystemSupport
+
+@Suite("Images that are read on demand")
+struct SourceImageTests {
+    private static let page = SourceImage.pageSize
+    private static let values = (0..<UInt32(40 * page / 4)).map { $0 &* 2_654_435_761 }
+
+    private static func write(_ path: String) throws {
+        let writer = try SectionFileWriter(path)
+        try writer.add(1, values)
+        try writer.add(2, [UInt8](repeating: 7, count: 100))
+        try writer.finish(generation: 1)
+    }
+
+    private static func open(_ path: String, _ memory: PageMemory, text: UInt32 = 9) throws
+        -> SectionFileReader
+    {
+        try SectionFileReader(path, .onDemand(memory, from: 0, text: text))
+    }
+
+    @Test("memory is proportional to what was read, and all of it reads as it was written")
+    func onDemand() throws {
+        let folder = try StateFolder()
+        try Self.write(folder.path + "/a")
+        let memory = PageMemory()
+        let reader = try Self.open(folder.path + "/a", memory)
+        try #require(reader.image.isEvictable, "userfaultfd(2) is not permitted here")
+        #expect(memory.bytes == 0 && !reader.image.isResident)
+        let found = try reader.borrowed(1, of: UInt32.self)
+        #expect(found[0] == Self.values[0])
+        #expect(memory.bytes == Self.page)
+        #expect(found[Self.values.count - 1] == Self.values.last)
+        #expect(memory.bytes == 2 * Self.page)
+        #expect(found.withValues { Array($0) } == Self.values)
+        #expect(!reader.image.isDamaged)
+    }
+
+    @Test("the rest is read ahead once a part of it has been read, if there is room")
+    func readsAhead() throws {
+        let folder = try StateFolder()
+        try Self.write(folder.path + "/a")
+        let memory = PageMemory()
+        let reader = try Self.open(folder.path + "/a", memory)
+        try #require(reader.image.isEvictable, "userfaultfd(2) is not permitted here")
+        let found = try reader.borrowed(1, of: UInt32.self)
+        for page in 0..<16 { #expect(found[page * Self.page / 4] == Self.values[page * Self.page / 4]) }
+        while !reader.image.isResident { usleep(100) }
+        #expect(reader.image.residentBytes >= 41 * Self.page)
+    }
+
+    @Test("a damaged page is found when it is read, before any thread sees its zeros")
+    func damage() throws {
+        let folder = try StateFolder()
+        try Self.write(folder.path + "/a")
+        let bytes = try folder.bytes("a")
+        for place in stride(from: Self.page + 5, to: 41 * Self.page, by: 3 * Self.page + 77) {
+            var changed = bytes
+            changed[place] ^= 1
+            try folder.write(changed, "b")
+            let reader = try Self.open(folder.path + "/b", PageMemory())
+            let found = try reader.borrowed(1, of: UInt32.self)
+            let damaged = place / Self.page
+            for page in 1...40 {
+                let index = (page - 1) * Self.page / 4
+                let isRight = found[index] == Self.values[index]
+                #expect(isRight || reader.image.isDamaged, "page \(page)")
+                #expect(page == damaged || isRight, "page \(page)")
+            }
+            #expect(reader.image.isDamaged)
+            #expect(!reader.image.verify(isCancelled: { false }, demand: { 0 }, pause: nil))
+        }
+    }
+
+    @Test("a file that is cut short meanwhile is an error of the machine, and nothing ends")
+    func cutShort() throws {
+        let folder = try StateFolder()
+        try Self.write(folder.path + "/a")
+        let reader = try Self.open(folder.path + "/a", PageMemory())
+        try #require(reader.image.isEvictable, "userfaultfd(2) is not permitted here")
+        try folder.write(Array(folder.bytes("a").prefix(3 * Self.page)), "a")
+        let found = try reader.borrowed(1, of: UInt32.self)
+        #expect(found[0] == Self.values[0])
+        #expect(found[Self.values.count - 1] == 0)
+        #expect(reader.image.isDamaged && reader.image.failure != nil)
+    }
+
+    @Test("several threads read right values while pages are evicted under them")
+    func eviction() throws {
+        let folder = try StateFolder()
+        // More than the least that pages may take.
+        let many = (0..<UInt32(12 << 20)).map { $0 &* 2_654_435_761 }
+        let writer = try SectionFileWriter(folder.path + "/a")
+        try writer.add(1, many)
+        try writer.finish(generation: 1)
+        let memory = PageMemory()
+        memory.limit = 0
+        let reader = try Self.open(folder.path + "/a", memory)
+        try #require(reader.image.isEvictable, "userfaultfd(2) is not permitted here")
+        let found = try reader.borrowed(1, of: UInt32.self)
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            var (state, wrong) = (UInt64(thread + 1), 0)
+            for _ in 0..<20_000 {
+                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                let index = Int(state >> 33) % many.count
+                if found[index] != many[index] { wrong += 1 }
+            }
+            #expect(wrong == 0)
+        }
+        #expect(memory.fills > memory.limit / Self.page)
+        // A page is counted, and others evicted for it, just after it is filled.
+        while reader.image.residentBytes > memory.limit { usleep(100) }
+        #expect(memory.bytes <= memory.limit)
+        #expect(!reader.image.isDamaged)
+    }
+
+    @Test("released images give their memory back")
+    func release() throws {
+        let folder = try StateFolder()
+        try Self.write(folder.path + "/a")
+        let memory = PageMemory()
+        do {
+            let reader = try Self.open(folder.path + "/a", memory)
+            _ = try reader.borrowed(1, of: UInt32.self)[3]
+        }
+        #expect(memory.bytes == 0)
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+import SourceTestSupport
+import Testing
+
+@testable import RPC
+@testable import SourceEngine
+
+extension Caller {
+    /// A caller that may do everything, on the sources of a test, with the default limits.
+    convenience init(on test: TestSource, loop: HandLoop, answers: KeptAnswers) throws {
+        try self.init(on: test.registry, loop: loop, answers: answers)
+    }
+
+    /// The same on a registry.
+    ///
+    /// - Parameters:
+    ///   - looking: called before a call's source, and what it waits for, are looked up.
+    ///   - found: called after that.
+    convenience init(
+        on registry: SourceRegistry, loop: HandLoop, answers: KeptAnswers,
+        looking: (@Sendable () -> Void)? = nil, found: (@Sendable () -> Void)? = nil
+    ) throws {
+        let limits = Limits()
+        let settings = LiveSettings(
+            LiveSettings.Values(limits: limits, importDirectories: ImportDirectories([])))
+        let metrics = Metrics()
+        var methods = MethodSet(
+            SourceCatalog(registry: registry, settings: settings), ServerStatus(metrics: metrics))
+        methods.find = { [find = methods.find] (method, params) throws(RPCError) in
+            looking?()
+            defer { found?() }
+            return try find(method, &params)
+        }
+        let load = ServerLoad(limits: limits)
+        let engine = CallEngine(
+            loop: loop, limits: limits, access: AccessPolicy(),
+            metrics: metrics.shard(methods.all.map(\.declaration.fullName)), methods: methods, load: load)
+        let share = try #require(load.users.enter(.unknown))
+        self.init(engine, peer: .unknown, right: .admin, share: share, transport: answers)
+    }
+
+    /// Opens a call on the source "test". What it answers at once goes to `answers` too.
+    func open(
+        _ method: String, _ params: JSONObject, id: Int64, timeout: Int64? = nil, answers: KeptAnswers
+    ) {
+        var params = params
+        params["source"] = "test"
+        var bytes = ByteWriter()
+        var request = CallRequest(id: id, method: "clusterd.v1.\(method)", params: params)
+        request.timeoutMilliseconds = timeout
+        switch open(CallOpening(request, encoder: BareEncoder()), into: &bytes) {
+        case .answered: answers.answers.append(bytes.string)
+        case .open: break
+        case .failed(let error): answers.errors.append(error)
+        }
+    }
+}

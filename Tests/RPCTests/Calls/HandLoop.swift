@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+import Synchronization
+
+@testable import RPC
+
+/// A loop that a test steps by hand. Work for the pool is done when it is given.
+final class HandLoop: CallLoop {
+    private final class Posted: Sendable {
+        let functions = Mutex<[@Sendable () -> Void]>([])
+    }
+
+    private let posted = Posted()
+    /// Timers that run once; the test decides when.
+    private(set) var timers: [() -> Void] = []
+    let pollingNanoseconds: UInt64 = 0
+
+    func work(_ body: @escaping @Sendable () -> Void, completion: @escaping () -> Void) {
+        body()
+        completion()
+    }
+
+    func timer(after delay: UInt64, every interval: UInt64, _ body: @escaping () -> Void) -> AnyObject {
+        if interval == 0 { timers.append(body) }
+        return self
+    }
+
+    var post: @Sendable (@escaping @Sendable () -> Void) -> Void {
+        { [posted] function in posted.functions.withLock { $0.append(function) } }
+    }
+
+    /// Runs what was posted, and what that posts.
+    func step() { while stepOnce() {} }
+
+    /// Runs what was posted before; returns false if nothing was.
+    func stepOnce() -> Bool {
+        let functions = posted.functions.withLock { list in
+            defer { list = [] }
+            return list
+        }
+        for function in functions { function() }
+        return !functions.isEmpty
+    }
+}
+
+/// Keeps what a caller gets.
+final class KeptAnswers: CallTransport {
+    var canTakeItem = true
+    var answers: [String] = []
+    var items: [String] = []
+    var errors: [RPCError] = []
+
+    func call(_ call: Call, answered answer: FinishedAnswer) { answers.append(answer.bytes.writer.string) }
+    func call(_ call: Call, sent item: FinishedAnswer) { items.append(item.bytes.writer.string) }
+    func call(_ call: Call, failed error: RPCError) { errors.append(error) }
+    func callTookInput(_ call: Call) {}
+}
+
+/// Wraps nothing around an answer.
+struct BareEncoder: AnswerEncoder {
+    var compresses: Bool { false }
+    func begin(_ part: AnswerPart, into bytes: inout ByteWriter) {}
+    func end(_ part: AnswerPart, from start: Int, in bytes: inout ByteWriter) {}
+}

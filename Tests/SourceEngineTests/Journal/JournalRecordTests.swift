@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+import JSON
+import ReplicationLog
+import SystemSupport
+import Testing
+
+@testable import SourceEngine
+
+@Suite("Journal records") struct JournalRecordTests {
+    private static let records: [JournalRecord] = [
+        .update(upserts: Array(#"[{"id":1}]"#.utf8), removals: Array(#"[2,"a"]"#.utf8)),
+        .append(Array(#"[{"id":"mark"}]"#.utf8)), .options(["radius": 60]), .expiry(1_700_000_000_123),
+        .refill(Array("[]".utf8)), .progress,
+    ]
+
+    @Test("each kind is read as it was written", arguments: JournalRecord.Kind.allCases)
+    func roundTrip(_ kind: JournalRecord.Kind) throws {
+        let record = try #require(Self.records.first { $0.kind == kind })
+        let marks = [nil, LogMark(position: LogPosition(rawValue: 7), text: "a \"mark\"")]
+        // Progress is a mark, and nothing without one.
+        for mark in marks where kind != .progress || mark != nil {
+            let payload = record.payload(at: Timestamp(milliseconds: 5), revision: 9, mark: mark)
+            let entry = try #require(payload.withUnsafeBytes { JournalRecord.Entry(payload: $0) })
+            #expect(entry.record.kind == kind)
+            #expect(entry.revision == 9 && entry.moment.milliseconds == 5)
+            #expect(entry.mark?.position == mark?.position && entry.mark?.text == mark?.text)
+            #expect(entry.record.payload(at: entry.moment, revision: 9, mark: mark) == payload)
+        }
+    }
+
+    @Test(
+        "anything else is not a record",
+        arguments: [
+            "", "{}", "[]", #"{"time":1,"revision":1}"#, #"{"time":1,"revision":-1,"append":[]}"#,
+            #"{"revision":1,"append":[]}"#, #"{"time":1,"revision":1,"upsert":[]}"#,
+            #"{"time":1,"revision":1,"expiry":"a"}"#, #"{"time":1,"revision":1,"unknown":[]}"#,
+            #"{"time":1,"revision":1,"position":"x","mark":"m","append":[]}"#,
+        ])
+    func invalid(_ text: String) {
+        #expect(Array(text.utf8).withUnsafeBytes { JournalRecord.Entry(payload: $0) } == nil)
+    }
+}
