@@ -19,11 +19,6 @@ package final class HTTPServer {
     /// The output of a turn, and the answer being written: each is used within one turn of one connection.
     var output = ByteWriter(capacity: 64)
     var answer = ByteWriter(capacity: 64)
-    /// Recent heads and queries, which need not be parsed again when they are repeated.
-    var recentQueries = RecentQueries()
-    let recentHeads = RecentHeads()
-    var admittedHost: [UInt8] = []
-    var acceptedEncodings: (field: [UInt8], acceptsGzip: Bool) = ([], false)
     private var date: (second: Int, text: [UInt8]) = (0, [])
     var isDraining: Bool { onStopped != nil }
     private var onStopped: (() -> Void)?
@@ -117,8 +112,6 @@ package final class HTTPServer {
         sweep = nil
         output = ByteWriter(capacity: 64)
         answer = ByteWriter(capacity: 64)
-        recentQueries = RecentQueries()
-        recentHeads.clear()
         service.log.flush()
     }
 
@@ -166,8 +159,6 @@ package final class HTTPServer {
     /// Applies changed settings, also to open connections.
     package func apply() {
         rules = service.rules
-        admittedHost = []
-        recentHeads.clear()
         for connection in Array(connections.values) {
             connection.take(
                 connection.isOverUnix ? engine.access.right(of: connection.caller.peer) : rules.settings.right

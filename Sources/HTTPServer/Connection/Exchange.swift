@@ -9,8 +9,6 @@ final class Exchange {
     let started: UInt64
     /// The requested resource; nil if the request was rejected before it was known.
     var resource: Resource?
-    /// The resource with all of its params, if the same target was requested recently.
-    var query: RecentQueries.Query?
     /// The response's `Access-Control-Allow-Origin`.
     var allowedOrigin: String?
     /// What happens to the body.

@@ -7,60 +7,19 @@ import Synchronization
 
 /// Answers requests by calls.
 extension HTTPConnection: CallTransport {
-    var acceptsGzip: Bool {
-        guard let head = exchange?.head, let bytes = head.bytes(of: .acceptEncoding) else { return false }
-        guard head.isSingle(.acceptEncoding) else { return Negotiation.acceptsGzip(head[.acceptEncoding]) }
-        // Nearly all clients send the same few bytes.
-        if bytes.hasSameBytes(as: server.acceptedEncodings.field) {
-            return server.acceptedEncodings.acceptsGzip
-        }
-        let accepts = Negotiation.acceptsGzip(head[.acceptEncoding])
-        server.acceptedEncodings = (Array(bytes), accepts)
-        return accepts
-    }
+    var acceptsGzip: Bool { Negotiation.acceptsGzip(exchange?.head[.acceptEncoding]) }
 
     /// Answers a request for a query resource.
     func ask(_ resource: ResourceQuery, _ fixed: JSONObject, _ text: [UInt8]) throws(RequestFailure) {
-        guard let exchange else { return }
-        let query =
-            if let query = exchange.query { query } else { try read(exchange.head, resource, fixed, text) }
-        open(
-            resource.method.fullName, query.params, plan(of: query), form: resource.isRaw ? .raw : .json,
-            tagged: resource.dependsOnData ? query.hash : nil, of: query, paramsText: text)
-    }
-
-    /// Answers a repeated query without reading its params again: with 304 or from the cache. Returns false if
-    /// the data have changed since, or if neither is possible.
-    func answerAgain(_ query: RecentQueries.Query) -> Bool {
-        guard let last = query.last, let head = exchange?.head, !head.has(.connectTimeout),
-            !head.has(.ifMatch)
-        else { return false }
-        guard caller.canRepeat(last.call) else {
-            query.last = nil
-            return false
-        }
-        var plan = plan(of: query)
-        plan.tag = last.tag
-        guard answerWithoutWork(last.tag, plan) else { return false }
-        caller.recordRepeated(last.call)
-        return true
-    }
-
-    private func plan(of query: RecentQueries.Query) -> AnswerPlan {
-        var plan = query.plan
-        plan.acceptsGzip = acceptsGzip
-        return plan
-    }
-
-    /// Reads the params of a query resource, and remembers them for the next request of the same target.
-    private func read(
-        _ head: RequestHead, _ resource: ResourceQuery, _ fixed: JSONObject, _ text: [UInt8]
-    ) throws(RequestFailure) -> RecentQueries.Query {
+        guard let head = exchange?.head else { return }
         var params = fixed
         try QueryParameters.read(head.query, known: resource.known, into: &params)
         if resource.takesViewport, params["bbox"] == nil { params["bbox"] = Self.world }
-        return server.recentQueries.keep(
-            head.target, hash: EntityTag.hash(head.target), .query(resource, fixed, text: text), params)
+        var plan = resource.plan
+        plan.acceptsGzip = acceptsGzip
+        open(
+            resource.method.fullName, params, plan, form: resource.isRaw ? .raw : .json,
+            tagged: resource.dependsOnData ? EntityTag.hash(head.target) : nil, paramsText: text)
     }
 
     /// Answers with the TileJSON of a source. Its URLs name this daemon as the client does.
@@ -94,13 +53,10 @@ extension HTTPConnection: CallTransport {
 
     /// Opens a call, unless the client or the cache already has the answer.
     ///
-    /// - Parameters:
-    ///   - tagged: a hash of the request, if the answer depends only on it and the data.
-    ///   - query: remembers the call for the next request of the same target.
+    /// - Parameter tagged: a hash of the request, if the answer depends only on it and the data.
     func open(
         _ method: String, _ params: JSONObject, _ plan: AnswerPlan, form: AnswerForm = .json,
-        input: InputForm = .items, tagged: UInt64? = nil, of query: RecentQueries.Query? = nil,
-        paramsText: [UInt8] = [], paramsBytes: Int = 0
+        input: InputForm = .items, tagged: UInt64? = nil, paramsText: [UInt8] = [], paramsBytes: Int = 0
     ) {
         callID &+= 1
         var request = CallRequest(id: callID, method: method, params: params, paramsBytes: paramsBytes)
@@ -116,7 +72,6 @@ extension HTTPConnection: CallTransport {
             if let tagged, let revision = prepared.revision, revision > 0 {
                 let tag = EntityTag(process: server.service.process, revision: revision, request: tagged)
                 plan.tag = tag
-                query?.last = prepared.standing.map { ($0, tag) }
                 if requiresOther(than: tag) {
                     caller.dismiss(prepared)
                     return respond(

@@ -10,7 +10,7 @@ extension HTTPConnection {
         guard let head = exchange?.head else { return }
         do throws(RequestFailure) {
             try admit(head)
-            let resource = try resource(head)
+            let resource = try Router.resource(head.path)
             exchange?.resource = resource
             guard resource.methods.contains(head.method) else {
                 throw RequestFailure(
@@ -20,14 +20,6 @@ extension HTTPConnection {
             }
             try expectBody(head, resource)
         } catch { refuse(error) }
-    }
-
-    private func resource(_ head: RequestHead) throws(RequestFailure) -> Resource {
-        if let query = server.recentQueries.query(head.target, hash: EntityTag.hash(head.target)) {
-            exchange?.query = query
-            return query.resource
-        }
-        return try Router.resource(head.path)
     }
 
     /// Rejects a request before its body has been read. A short body is read and discarded; otherwise the
@@ -45,7 +37,6 @@ extension HTTPConnection {
 
     /// Throws unless the request is meant for this server and comes from a page that may send requests.
     private func admit(_ head: RequestHead) throws(RequestFailure) {
-        if isAdmittedHost(head), !head.has(.origin), !head.has(.fetchSite), !head.has(.expect) { return }
         let host = head.host.flatMap { HostName($0) }
         if !isOverUnix, let text = head.host {
             guard let host else { throw RequestFailure.malformed("The request's Host is malformed.") }
@@ -55,9 +46,6 @@ extension HTTPConnection {
                     "The host \(text) is not served here. The administrator of clusterd can add it to http.hosts."
                 )
             }
-        }
-        if !isOverUnix, !head.hasAuthority, let text = head.bytes(of: .host) {
-            server.admittedHost = Array(text)
         }
         switch server.rules.origins.verdict(head[.origin], host: host) {
         case .own: break
@@ -81,14 +69,6 @@ extension HTTPConnection {
         if let expectation = head[.expect], expectation.lowercased() != "100-continue" {
             throw RequestFailure(.expectationFailed, "The only supported Expect is 100-continue.")
         }
-    }
-
-    /// Whether the request names the same host as the last admitted one, as most do.
-    private func isAdmittedHost(_ head: RequestHead) -> Bool {
-        guard !head.hasAuthority, !server.admittedHost.isEmpty, let text = head.bytes(of: .host) else {
-            return false
-        }
-        return text.hasSameBytes(as: server.admittedHost)
     }
 
     /// Decides what to do with the body, before any of it is read.
@@ -150,10 +130,8 @@ extension HTTPConnection {
     /// The request is complete.
     func endBody() {
         guard let exchange, !exchange.isAnswered else { return }
-        let isOptions = exchange.head.method == .options
-        if !isOptions, let query = exchange.query, answerAgain(query) { return }
         guard let resource = exchange.resource else { return }
-        if isOptions { return answerOptions(resource) }
+        if exchange.head.method == .options { return answerOptions(resource) }
         do throws(RequestFailure) { try answer(exchange, resource) } catch { respond(error) }
     }
 
@@ -220,7 +198,7 @@ extension HTTPConnection {
     /// Throws if a method cannot be called, before the body is read.
     private func checkMethod(_ name: String, _ head: RequestHead) throws(RequestFailure) {
         try readParameters(head.query, [])
-        guard let declaration = server.engine.method(name)?.declaration else {
+        guard let declaration = server.engine.methods[name]?.declaration else {
             throw RequestFailure(
                 RPCError(
                     .unimplemented, "There is no method \"\(name)\". GetServerInfo lists the methods."))
@@ -267,7 +245,7 @@ extension HTTPConnection {
     }
 
     private func open(_ name: String, _ params: JSONObject, of body: [UInt8]) {
-        let keepsText = server.engine.method(name)?.declaration.keepsParamsText == true
+        let keepsText = server.engine.methods[name]?.declaration.keepsParamsText == true
         var plan = AnswerPlan()
         plan.acceptsGzip = acceptsGzip
         open(name, params, plan, paramsText: keepsText ? body : [], paramsBytes: body.count)

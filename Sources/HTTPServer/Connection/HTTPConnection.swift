@@ -46,8 +46,7 @@ final class HTTPConnection {
         self.socket = socket
         self.server = server
         self.address = address
-        reader = RequestReader(
-            limits: server.rules.settings.limits.ofRequests, recent: server.recentHeads)
+        reader = RequestReader(limits: server.rules.settings.limits.ofRequests)
         clock = ConnectionClock(now: server.loop.now)
         socket.mostReceived = Self.mostHeld / 2
         caller = Caller(server.engine, peer: peer, right: right, share: share, transport: self)

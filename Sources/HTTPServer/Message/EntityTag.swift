@@ -14,8 +14,13 @@ struct EntityTag: Sendable, Hashable {
 
     init(process: UInt64, revision: UInt64, request: UInt64) {
         (self.process, self.revision, self.request) = (process, revision, request)
-        let numbers = [process, revision, request].map { String($0, radix: 16) }
-        quoted = Array("\"\(numbers.joined(separator: "-"))\"".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(52)
+        for number in [process, revision, request] {
+            text.append(UInt8(ascii: text.isEmpty ? "\"" : "-"))
+            text += String(number, radix: 16).utf8
+        }
+        quoted = text + [UInt8(ascii: "\"")]
     }
 
     static func == (a: Self, b: Self) -> Bool {

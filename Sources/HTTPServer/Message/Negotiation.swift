@@ -33,9 +33,9 @@ enum Negotiation {
     }
 
     private static func entries(_ field: String) -> [(name: String, quality: Double)] {
-        field.split(separator: ",").map { entry in
-            let parts = entry.split(separator: ";", omittingEmptySubsequences: false).map {
-                $0.trimmingSpaces.lowercased()
+        field.utf8.split(separator: UInt8(ascii: ",")).map { entry in
+            let parts = entry.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map {
+                Substring($0).trimmingSpaces.lowercased()
             }
             let weight = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) }
             return (parts.first ?? "", weight ?? 1)

@@ -41,15 +41,6 @@ final class RequestHead: Sendable {
     /// The size of the head in bytes, with the empty line that ends it.
     var byteCount: Int { bytes.count }
 
-    /// Whether bytes begin with exactly this head.
-    func isWhole(at other: UnsafeRawBufferPointer) -> Bool {
-        guard other.count >= bytes.count else { return false }
-        return bytes.withUnsafeBytes { bytes in
-            guard let start = bytes.baseAddress, let other = other.baseAddress else { return false }
-            return memcmp(start, other, bytes.count) == 0
-        }
-    }
-
     /// The request's target as sent.
     var target: ArraySlice<UInt8> { bytes[targetRange] }
     /// The target's path, percent-encoded; `*` for the server as a whole.
@@ -94,9 +85,6 @@ final class RequestHead: Sendable {
         }
         return nil
     }
-
-    /// Whether a field occurs exactly once.
-    func isSingle(_ field: HeaderField) -> Bool { fields.count { $0.field == field } == 1 }
 
     func has(_ field: HeaderField) -> Bool { fields.contains { $0.field == field } }
 }

@@ -32,7 +32,6 @@ struct RequestReader: ~Copyable {
     }
 
     private let parser = RequestParser()
-    private let recent: RecentHeads
     private var limits: RequestLimits
     private var state = State.method
     /// Received bytes: those of the current head, and those not parsed yet.
@@ -50,10 +49,7 @@ struct RequestReader: ~Copyable {
     private var lastByte: UInt8 = 0
     private var hasBody = false
 
-    init(limits: RequestLimits, recent: RecentHeads = RecentHeads()) {
-        self.limits = limits
-        self.recent = recent
-    }
+    init(limits: RequestLimits) { self.limits = limits }
 
     mutating func take(_ limits: RequestLimits) { self.limits = limits }
 
@@ -130,7 +126,6 @@ struct RequestReader: ~Copyable {
         while bytes.count - start >= 2, bytes[start] == 0x0D, bytes[start + 1] == 0x0A { start += 2 }
         guard start < bytes.count else { return .wait }
         if bytes[start] == 0x0D, bytes.count - start == 1 { return .wait }
-        if let head = knownHead() { return .head(head) }
         var end = start
         while end < bytes.count, Self.isTokenByte(bytes[end]) { end += 1 }
         guard end < bytes.count else {
@@ -170,18 +165,6 @@ struct RequestReader: ~Copyable {
         return readHead()
     }
 
-    /// A recent head with the same bytes.
-    private mutating func knownHead() -> RequestHead? {
-        let head = bytes.withUnsafeBytes {
-            recent.head(beginning: UnsafeRawBufferPointer(rebasing: $0[start...]))
-        }
-        guard let head else { return nil }
-        hasBody = false
-        parsed = start + head.byteCount
-        state = .body
-        return head
-    }
-
     private static let longestMethod = 32
 
     /// Whether a byte may occur in a token (RFC 9110, section 5.6.2).
@@ -208,7 +191,6 @@ struct RequestReader: ~Copyable {
         guard parser.isHeadComplete else { return .wait }
         do throws(RequestFailure) {
             let head = try makeHead()
-            recent.keep(head)
             hasBody = head.hasBody
             state = .body
             return .head(head)

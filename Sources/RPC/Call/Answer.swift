@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 import JSON
-import SourceEngine
 
 /// An answer that can be written.
 package struct PreparedAnswer: Sendable {
     /// Whether the loop's thread may write it: for answers that take tens of microseconds at most.
     package let isQuick: Bool
-    /// The data on which the answer depends besides the params; nil if it depends on anything else.
-    let version: DataVersion?
+    /// The number of the source revision on which alone the answer depends besides the params; nil if it depends on anything else.
+    let revision: UInt64?
     /// What no other call may work on at the same time.
     let subject: PoolSubject?
     /// Writes the answer; if it throws, what it has written is discarded. On the pool it checks now and then
@@ -16,23 +15,14 @@ package struct PreparedAnswer: Sendable {
     package let write: @Sendable (CallContext, inout ByteWriter) throws(RPCError) -> Void
 
     package init(
-        isQuick: Bool, version: DataVersion? = nil, subject: PoolSubject? = nil,
+        isQuick: Bool, revision: UInt64? = nil, subject: PoolSubject? = nil,
         write: @escaping @Sendable (CallContext, inout ByteWriter) throws(RPCError) -> Void
     ) {
         self.isQuick = isQuick
-        self.version = version
+        self.revision = revision
         self.subject = subject
         self.write = write
     }
-}
-
-/// Identifies the data from which an answer was made. It does not retain the data.
-package struct DataVersion: Sendable {
-    let current: CurrentRevision
-    let revision: UInt64
-
-    /// Whether the source would still answer from the same data.
-    var isCurrent: Bool { current.isStill(revision) }
 }
 
 /// Which part of an answer some bytes are.

@@ -142,7 +142,7 @@ package final class Call {
                 { job.run(answer.write) },
                 { call in
                     guard let view, job.error == AnswerBuilder.tooLarge(view) else {
-                        return call.finish(job, answer.version?.revision)
+                        return call.finish(job, answer.revision)
                     }
                     call.exceeded(view: view)
                     call.runOnPool(answer)

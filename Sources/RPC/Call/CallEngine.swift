@@ -25,8 +25,6 @@ package final class CallEngine {
     /// Connections whose clients have sent more than is processed as it arrives, so that clients that send little
     /// at a time do not wait for them.
     package let connections: Backlog
-    /// The method of the call before, under the name as it was sent: the same string is compared by its address.
-    private var last: (name: String, method: Method)?
     private var statisticsTimer: AnyObject?
     private var callsInFlight = 0 {
         didSet { metrics.traffic.calls.store(callsInFlight, ordering: .relaxed) }
@@ -73,14 +71,6 @@ package final class CallEngine {
     }
 
     package func beginDraining() { isDraining = true }
-
-    /// Looks up a method, which is usually that of the previous call.
-    package func method(_ fullName: String) -> Method? {
-        if let last, last.name == fullName { return last.method }
-        guard let method = methods[fullName] else { return nil }
-        last = (fullName, method)
-        return method
-    }
 
     /// Counts a call that is over.
     ///

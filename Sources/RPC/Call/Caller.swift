@@ -65,7 +65,7 @@ package final class Caller {
     package func prepare(_ opening: consuming CallOpening) throws(RPCError) -> PendingCall {
         try machine.checkFree(opening.request.id)
         if engine.isDraining { throw Self.drainError }
-        guard let method = engine.method(opening.request.method) else {
+        guard let method = engine.methods[opening.request.method] else {
             throw RPCError(
                 .unimplemented,
                 "There is no method \"\(opening.request.method)\". GetServerInfo lists the methods.")

@@ -25,18 +25,18 @@ package struct ConnectionStateMachine<Work> {
         var inputEnded = false
     }
 
-    private var calls = LatestFirst<Entry>()
+    private var calls: [Int64: Entry] = [:]
 
     package init() {}
 
     package var openCalls: Int { calls.count }
 
     /// The open calls, ordered by id.
-    package var works: [Work] { calls.all.sorted { $0.id < $1.id }.map(\.value.work) }
+    package var works: [Work] { calls.sorted { $0.key < $1.key }.map(\.value.work) }
 
     /// Calls that receive items and whose client has not ended its stream, ordered by id.
     package var unendedStreams: [Work] {
-        calls.all.filter { $0.value.kind.takesItems && !$0.value.inputEnded }.sorted { $0.id < $1.id }
+        calls.filter { $0.value.kind.takesItems && !$0.value.inputEnded }.sorted { $0.key < $1.key }
             .map(\.value.work)
     }
 
@@ -105,8 +105,8 @@ package struct ConnectionStateMachine<Work> {
             .invalidArgument,
             "A message of this connection could not be read and may have been an item of this call: \(failure.error.message)"
         )
-        let gathering = calls.all.filter { $0.value.kind == .clientStream && !$0.value.inputEnded }
-        return gathering.sorted { $0.id < $1.id }.map { id, call in
+        let gathering = calls.filter { $0.value.kind == .clientStream && !$0.value.inputEnded }
+        return gathering.sorted { $0.key < $1.key }.map { id, call in
             calls[id] = nil
             return .fail(call.work, error)
         }
@@ -114,35 +114,3 @@ package struct ConnectionStateMachine<Work> {
 }
 
 extension ConnectionStateMachine.Action: Equatable where Work: Equatable {}
-
-/// Values by call id. The most recently set value is found without hashing, because most calls are answered
-/// before the next one arrives.
-package struct LatestFirst<Value> {
-    private var latest: (id: Int64, value: Value)?
-    /// All values but the latest.
-    private var earlier: [Int64: Value] = [:]
-
-    package var count: Int { earlier.count + (latest == nil ? 0 : 1) }
-
-    /// Setting nil removes the value. Amortised O(1).
-    package subscript(id: Int64) -> Value? {
-        get {
-            if let latest, latest.id == id { return latest.value }
-            return earlier.isEmpty ? nil : earlier[id]
-        }
-        set {
-            if !earlier.isEmpty { earlier[id] = nil }
-            if let newValue {
-                if let latest, latest.id != id { earlier[latest.id] = latest.value }
-                latest = (id, newValue)
-            } else if let found = latest, found.id == id {
-                latest = nil
-            }
-        }
-    }
-
-    /// All values, in no particular order.
-    package var all: [(id: Int64, value: Value)] {
-        earlier.map { ($0.key, $0.value) } + (latest.map { [$0] } ?? [])
-    }
-}

@@ -24,7 +24,7 @@ struct QueryTarget: Sendable {
     ) -> PreparedAnswer {
         PreparedAnswer(
             isQuick: isQuick && (revision.isAtHand || isAtHand()),
-            version: DataVersion(current: source.current, revision: revision.number)
+            revision: revision.number
         ) { (call, bytes) throws(RPCError) in
             try answering(call) { () throws(SourceError) in
                 try write(revision, call, &bytes)
