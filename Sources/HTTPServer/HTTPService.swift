@@ -11,7 +11,7 @@ package final class HTTPService: Sendable {
     let log = AccessLog()
     let counters = HTTPCounters()
     /// What it adds to `GetStats`.
-    package var metrics: [TransportMetric] { counters.metrics }
+    package var metrics: [Metric] { counters.metrics }
     /// Part of every answer's tag, so that no tag outlives the process that issued it.
     let process = UInt64.random(in: 1 ... .max)
     private let current: Mutex<HTTPRules>

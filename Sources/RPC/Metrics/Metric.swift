@@ -3,54 +3,26 @@ import Responses
 import SourceEngine
 
 /// One number that `GetStats` reports, both in its JSON and in Prometheus's text.
-struct Metric: Sendable {
-    typealias Kind = TransportMetric.Kind
-
-    /// Its member in the JSON, such as `calls.inFlight`.
-    let path: String
-    /// Its name for Prometheus; nil if only the JSON has it. Metrics with the same name differ by label.
-    let name: String?
-    /// Such as `kind="queries"`; empty if it has no label.
-    let label: String
-    let kind: Kind
-    let help: String
-    /// The value; nil if there is none.
-    let value: @Sendable (Statistics) -> Double?
-
-    init(
-        _ path: String, _ name: String?, _ kind: Kind, label: String = "", _ help: String,
-        value: @escaping @Sendable (Statistics) -> Double?
-    ) {
-        self.path = path
-        self.name = name
-        self.kind = kind
-        self.label = label
-        self.help = help
-        self.value = value
-    }
-}
-
-/// A number that a transport adds to `GetStats`.
-package struct TransportMetric: Sendable {
+package struct Metric: Sendable {
     package enum Kind: String, Sendable {
         case gauge, counter
     }
 
     let path: String
-    let name: String
-    let kind: Kind
+    let name: String?
     let label: String
+    let kind: Kind
     let help: String
-    let value: @Sendable () -> Double
+    let value: @Sendable (Statistics) -> Double?
 
     /// - Parameters:
-    ///   - path: its member in the JSON, such as `frames.connections`.
-    ///   - name: its name for Prometheus. Metrics with the same name differ by label.
+    ///   - path: its member in the JSON, such as `calls.inFlight`.
+    ///   - name: its name for Prometheus; nil if only the JSON has it. Metrics with the same name differ by label.
     ///   - label: such as `kind="queries"`; empty if it has none.
-    ///   - value: called on any thread.
+    ///   - value: the value, nil if there is none. Called on any thread.
     package init(
-        _ path: String, _ name: String, _ kind: Kind, label: String = "", _ help: String,
-        value: @escaping @Sendable () -> Double
+        _ path: String, _ name: String?, _ kind: Kind, label: String = "", _ help: String,
+        value: @escaping @Sendable (Statistics) -> Double?
     ) {
         self.path = path
         self.name = name

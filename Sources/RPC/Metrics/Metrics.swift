@@ -6,7 +6,7 @@ import SystemSupport
 /// Counts what the server has done since it began. Safe from any thread.
 public final class Metrics: Sendable {
     /// One method's calls.
-    public struct Method: Sendable {
+    public struct MethodCounters: Sendable {
         public var calls: UInt64 = 0
         /// Calls that failed, by status name.
         public var errors: [String: UInt64] = [:]
@@ -14,7 +14,7 @@ public final class Metrics: Sendable {
     }
 
     public struct Counters: Sendable {
-        public var methods: [String: Method] = [:]
+        public var methods: [String: MethodCounters] = [:]
         public var connectionsOpened: UInt64 = 0
         /// Connections closed because the client did not read or did not complete a message.
         public var connectionsStalled: UInt64 = 0
@@ -51,7 +51,7 @@ public final class Metrics: Sendable {
     /// What the transports add.
     let ofTransports: [Metric]
 
-    package init(transports: [TransportMetric] = []) { ofTransports = transports.map(Metric.init) }
+    package init(transports: [Metric] = []) { ofTransports = transports }
 
     /// Adds a shard for one loop, so that loops do not contend when they count.
     ///
@@ -81,7 +81,7 @@ public final class Metrics: Sendable {
         private struct State {
             /// All counters except those of methods.
             var counters = Counters()
-            var methods: [Method]
+            var methods: [MethodCounters]
         }
 
         private let names: [String]
@@ -90,7 +90,7 @@ public final class Metrics: Sendable {
 
         fileprivate init(_ names: [String]) {
             self.names = names
-            state = Mutex(State(methods: Array(repeating: Method(), count: names.count)))
+            state = Mutex(State(methods: Array(repeating: MethodCounters(), count: names.count)))
         }
 
         /// Adds the counters of this loop. They are added under the lock: the loop would copy what is still being read outside of it.
@@ -98,7 +98,7 @@ public final class Metrics: Sendable {
             state.withLock { state in
                 sum.add(state.counters)
                 for (name, method) in zip(names, state.methods) where method.calls > 0 {
-                    sum.methods[name, default: Method()].add(method)
+                    sum.methods[name, default: MethodCounters()].add(method)
                 }
             }
             sum.bytesReceived += traffic.received.load(ordering: .relaxed)
@@ -134,8 +134,8 @@ extension Metrics.Counters {
     }
 }
 
-extension Metrics.Method {
-    fileprivate mutating func add(_ other: Metrics.Method) {
+extension Metrics.MethodCounters {
+    fileprivate mutating func add(_ other: Metrics.MethodCounters) {
         calls += other.calls
         latency.add(other.latency)
         for (status, count) in other.errors { errors[status, default: 0] += count }

@@ -5,7 +5,7 @@ import JSON
 import SourceEngine
 
 /// The answer of `GetStats`, in its two forms.
-struct Statistics {
+package struct Statistics {
     let counters: Metrics.Counters
     private let metrics: [Metric]
     let sources: [SourceDescription]
@@ -27,7 +27,7 @@ struct Statistics {
         pageBytes = registry.pageBytes
     }
 
-    private var methods: [(name: String, method: Metrics.Method)] {
+    private var methods: [(name: String, method: Metrics.MethodCounters)] {
         counters.methods.map { (name: $0.key, method: $0.value) }.sorted { $0.name < $1.name }
     }
 
@@ -54,7 +54,7 @@ struct Statistics {
         object[first] = .object(inner)
     }
 
-    private static func json(_ method: Metrics.Method) -> JSONValue {
+    private static func json(_ method: Metrics.MethodCounters) -> JSONValue {
         func milliseconds(_ nanoseconds: UInt64) -> JSONValue { .number(Double(nanoseconds) / 1e6) }
         let latency = method.latency
         let errors = method.errors.sorted { $0.key < $1.key }.map {
@@ -109,7 +109,7 @@ struct Statistics {
     }
 
     private func write(
-        _ methods: [(name: String, method: Metrics.Method)], into text: inout PrometheusText
+        _ methods: [(name: String, method: Metrics.MethodCounters)], into text: inout PrometheusText
     ) {
         text.begin("clusterd_calls_total", "counter", "Calls answered, by method.")
         for (name, method) in methods {

@@ -3,7 +3,6 @@ import Responses
 import ClusterProtocol
 import JSON
 import SourceEngine
-import Synchronization
 
 /// `WatchClusters`: streams the changes of a viewport as they happen.
 struct WatchClusters: ServerStreamMethod {
@@ -220,14 +219,4 @@ final class WatchStream: ServerStream {
         output.wantToSend()
         return item(job.revision)
     }
-}
-
-/// A flag that one thread raises and another lowers.
-package final class Signal: Sendable {
-    private let isRaised = Atomic<Bool>(false)
-
-    /// Raises the flag and returns whether it was lowered before.
-    package func raise() -> Bool { !isRaised.exchange(true, ordering: .acquiringAndReleasing) }
-
-    package func lower() { isRaised.store(false, ordering: .sequentiallyConsistent) }
 }

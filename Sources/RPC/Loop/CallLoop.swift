@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Glibc
+import Synchronization
 
 /// The loop that a connection's calls run on. Calls use only this protocol, so that tests can step a loop by hand.
 package protocol CallLoop: AnyObject {
@@ -36,4 +37,14 @@ package enum MonotonicClock {
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
     }
+}
+
+/// A flag that one thread raises and another lowers.
+package final class Signal: Sendable {
+    private let isRaised = Atomic<Bool>(false)
+
+    /// Raises the flag and returns whether it was lowered before.
+    package func raise() -> Bool { !isRaised.exchange(true, ordering: .acquiringAndReleasing) }
+
+    package func lower() { isRaised.store(false, ordering: .sequentiallyConsistent) }
 }
