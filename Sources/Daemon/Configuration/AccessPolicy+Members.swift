@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import RPC
+import Glibc
 import JSON
 
 extension AccessPolicy {
@@ -27,7 +28,7 @@ extension AccessPolicy.Rule {
             for item in value.items {
                 if item.element.isString("*") {
                     target.everybody = true
-                } else if let user = try item.identifier("user", { AccountNames.user($0) }) {
+                } else if let user = try item.identifier("user", { getpwnam($0)?.pointee.pw_uid }) {
                     target.users.insert(user)
                 } else {
                     target.unknownNames.append("\(item.path): there is no user \"\(item.text)\"")
@@ -38,7 +39,7 @@ extension AccessPolicy.Rule {
             "groups", .list(.account), "Groups, by name or number; a user's supplementary groups count too."
         ) { (value, target) throws(Configuration.Problem) in
             for item in value.items {
-                if let group = try item.identifier("group", { AccountNames.group($0) }) {
+                if let group = try item.identifier("group", { getgrnam($0)?.pointee.gr_gid }) {
                     target.groups.insert(group)
                 } else {
                     target.unknownNames.append("\(item.path): there is no group \"\(item.text)\"")
@@ -58,7 +59,7 @@ extension AccessPolicy.Rule {
 
 extension ConfigurationValue {
     /// The number of a user or group that is given by name or number; nil if the system does not know the
-    /// name.
+    /// name. One thread at a time reads a configuration, so `find` may use the C library's own buffers.
     fileprivate func identifier(
         _ kind: String, _ find: (String) -> UInt32?
     ) throws(Configuration.Problem) -> UInt32? {

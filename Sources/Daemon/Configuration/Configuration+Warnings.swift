@@ -12,11 +12,11 @@ extension Configuration {
             warnings.append("importDirectories: \(directory) is not a directory")
         }
         if let stateDirectory, !Self.isDirectory(stateDirectory),
-            !Self.isDirectory(FileStamp.directory(of: stateDirectory))
+            !Self.isDirectory(Self.directory(of: stateDirectory))
         {
             warnings.append("state: neither \(stateDirectory) nor the directory above it is there")
         }
-        if let socket, !Self.isDirectory(FileStamp.directory(of: socket)) {
+        if let socket, !Self.isDirectory(Self.directory(of: socket)) {
             warnings.append("socket: the directory of \(socket) is not there")
         }
         for source in sources {
@@ -24,6 +24,12 @@ extension Configuration {
             warnings.append("sources.\(source.name.text).file: \(file): \(String(cString: strerror(errno)))")
         }
         return warnings + access.unknownNames
+    }
+
+    /// The directory that contains a path's last component.
+    static func directory(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     private static func isDirectory(_ path: String) -> Bool {

@@ -59,3 +59,63 @@ struct ConfigurationMember<Target>: Sendable {
             name: name, kind: kind, standard: standard, help: help, isLive: isLive, isRequired: isRequired)
     }
 }
+
+/// A member as the documentation describes it.
+struct ConfigurationEntry {
+    let name: String
+    let kind: ConfigurationKind
+    /// The default; nil if there is none.
+    let standard: JSONValue?
+    /// The help: a sentence or two.
+    let help: String
+    /// Whether a reload changes it.
+    let isLive: Bool
+    /// Whether an object without it is rejected.
+    let isRequired: Bool
+}
+
+/// The type of a configuration member.
+indirect enum ConfigurationKind {
+    case text
+    /// An integer of at least the minimum.
+    case integer(minimum: Int64)
+    case boolean
+    case oneOf([String])
+    case list(ConfigurationKind)
+    /// A user's or a group's name or number.
+    case account
+    /// An object with its own members.
+    case members([ConfigurationEntry])
+    /// An object whose members are such objects, by name.
+    case table([ConfigurationEntry])
+    /// A source's options, as `CreateSource` takes them.
+    case sourceOptions
+    /// A value of the first kind, or an object of the second.
+    case either(ConfigurationKind, ConfigurationKind)
+}
+
+/// Where a value is that only a restart changes: how two configurations are compared in it, and how one takes
+/// it from the other.
+struct FixedPlace<Target>: Sendable {
+    let differs: @Sendable (Target, Target) -> Bool
+    let keep: @Sendable (_ old: Target, _ new: inout Target) -> Void
+
+    static func at<Value: Equatable & SendableMetatype>(
+        _ place: WritableKeyPath<Target, Value> & Sendable
+    ) -> FixedPlace {
+        FixedPlace {
+            $0[keyPath: place] != $1[keyPath: place]
+        } keep: { old, new in
+            new[keyPath: place] = old[keyPath: place]
+        }
+    }
+
+    /// The same place in what contains the target.
+    func within<Outer>(_ target: WritableKeyPath<Outer, Target> & Sendable) -> FixedPlace<Outer> {
+        FixedPlace<Outer> { [differs] in
+            differs($0[keyPath: target], $1[keyPath: target])
+        } keep: { [keep] old, new in
+            keep(old[keyPath: target], &new[keyPath: target])
+        }
+    }
+}

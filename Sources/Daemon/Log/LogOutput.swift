@@ -64,6 +64,6 @@ final class LogOutput: Sendable {
     }
 
     private func write(_ bytes: [UInt8]) {
-        _ = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        _ = Glibc.write(descriptor, bytes, bytes.count)
     }
 }

@@ -197,7 +197,7 @@ final class SourceFiller {
 
     private func watch() {
         let watched = entries.values.filter { $0.declared.watches }.compactMap(\.declared.file)
-        let directories = Set(watched.map { FileStamp.directory(of: $0) })
+        let directories = Set(watched.map { Configuration.directory(of: $0) })
         watchers = watchers.filter { directories.contains($0.key) }
         for directory in directories where watchers[directory] == nil {
             // If the directory cannot be watched, the periodic check has to suffice.

@@ -29,7 +29,7 @@ public enum SocketFile {
 
     /// Whether this user can write in a socket's directory; creates it if its parent permits that.
     private static func canCreate(_ path: String) -> Bool {
-        let directory = FileStamp.directory(of: path)
+        let directory = Configuration.directory(of: path)
         _ = mkdir(directory, directory.hasPrefix("/tmp/") ? 0o700 : 0o755)
         var status = stat()
         guard lstat(directory, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return false }

@@ -3,6 +3,7 @@ import Responses
 import RPC
 import JSON
 import SourceEngine
+import EventLoop
 
 /// The sources, and the methods on them.
 struct SourceSet {
@@ -34,5 +35,19 @@ struct SourceSet {
         } else {
             log.write(level, event.message)
         }
+    }
+}
+
+/// Removes features that are older than their source's option `ttlSeconds`, a few times per second. Belongs
+/// to the loop's thread; the work is done in the background.
+final class SourceExpiry {
+    private var timer: Timer?
+
+    /// The interval between checks of features' ages, in milliseconds.
+    private static let interval: UInt64 = 250
+
+    init(loop: EventLoop, registry: SourceRegistry) {
+        timer = Timer(on: loop, delay: Self.interval, every: Self.interval) { registry.expireInBackground() }
+        timer?.unreference()
     }
 }
