@@ -91,13 +91,17 @@ let package = Package(
                 "JSON",
             ], swiftSettings: uncheckedExclusivity),
         .target(
+            name: "Transports", dependencies: ["RPC", "ClusterProtocol", "EventLoop", "JSON"],
+            swiftSettings: uncheckedExclusivity),
+        .target(
             name: "SocketServer",
-            dependencies: ["RPC", "ClusterProtocol", "EventLoop", "JSON", "SystemSupport"],
+            dependencies: ["Transports", "RPC", "ClusterProtocol", "EventLoop", "JSON", "SystemSupport"],
             swiftSettings: uncheckedExclusivity),
         .target(
             name: "HTTPServer",
             dependencies: [
-                "CLLHTTP", "CWslay", "RPC", "ClusterProtocol", "Compression", "EventLoop", "JSON",
+                "CLLHTTP", "CWslay", "Transports", "RPC", "ClusterProtocol", "Compression", "EventLoop",
+                "JSON",
                 "SystemSupport",
             ],
             swiftSettings: uncheckedExclusivity),
@@ -107,7 +111,8 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "HTTPServer", "SocketServer", "RPC", "PostgresFeed", "SourceEngine", "Responses",
+                "HTTPServer", "SocketServer", "Transports", "RPC", "PostgresFeed", "SourceEngine",
+                "Responses",
                 "SystemSupport",
                 "ClusterProtocol", "EventLoop", "GeoJSON", "JSON",
             ],

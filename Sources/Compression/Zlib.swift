@@ -124,3 +124,28 @@ public enum StoredGzip {
         withUnsafeBytes(of: number.littleEndian) { output.append(contentsOf: $0) }
     }
 }
+
+extension Zlib {
+    public static func inflate(
+        _ bytes: Span<UInt8>, format: InflateStream.Format = .zlib, limit: Int
+    ) throws(CompressionError) -> [UInt8] {
+        try bytes.withUnsafeBytes { (bytes) throws(CompressionError) in
+            try inflate(bytes, format: format, limit: limit)
+        }
+    }
+
+    public static func deflate(_ bytes: Span<UInt8>, level: Int = 1) throws(CompressionError) -> [UInt8] {
+        try bytes.withUnsafeBytes { (bytes) throws(CompressionError) in try deflate(bytes, level: level) }
+    }
+
+    /// Compresses to a gzip stream (RFC 1952).
+    public static func gzip(_ bytes: Span<UInt8>, level: Int) throws(CompressionError) -> [UInt8] {
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count / 3 + 64)
+        try bytes.withUnsafeBytes { (bytes) throws(CompressionError) in
+            var stream = try DeflateStream(format: .gzip, level: level)
+            _ = try stream.compress(bytes, appendingTo: &output)
+        }
+        return output
+    }
+}

@@ -52,9 +52,7 @@ public final class Daemon {
         Self.holdSignals()
         handedOver = Systemd.listenSockets()
         log = Log(configuration.log)
-        do throws(EventLoopError) {
-            loop = try EventLoop()
-        } catch { throw Problem(description: error.description) }
+        loop = try Self.explained { () throws(EventLoopError) in try EventLoop() }
         let servesHTTP = !configuration.http.listen.isEmpty || handedOver.contains(where: \.isHTTP)
         http = servesHTTP ? HTTPService(configuration.http) : nil
         let metrics = Metrics(transports: http?.metrics ?? [])
@@ -62,11 +60,11 @@ public final class Daemon {
         sources = SourceSet(
             configuration: configuration, directory: try Self.stateDirectory(configuration),
             status: serverStatus, log: log)
-        do throws(EventLoopError) {
-            servers = try ServerGroup(
+        servers = try Self.explained { [loop, sources, http] () throws(EventLoopError) in
+            try ServerGroup(
                 loop: loop, limits: configuration.limits, access: configuration.access, metrics: metrics,
                 methods: sources.methods, http: http)
-        } catch { throw Problem(description: error.description) }
+        }
         servers.observe(CallLog(log, configuration.log))
         filler = SourceFiller(
             loop: loop, registry: sources.registry, log: log, threads: configuration.limits.buildThreads)
@@ -94,13 +92,13 @@ public final class Daemon {
         let (recovery, began) = (try beginRecovery(), MonotonicClock.now())
         try listen()
         servers.pauseAccepting()
-        do throws(EventLoopError) {
+        try Self.explained { () throws(EventLoopError) in
             for number in [SIGTERM, SIGINT] {
                 signals.append(
                     try SignalWatcher(on: loop, signal: number) { [weak self] in self?.stop(number) })
             }
             signals.append(try SignalWatcher(on: loop, signal: SIGHUP) { [weak self] in self?.reload() })
-        } catch { throw Problem(description: error.description) }
+        }
         Self.releaseSignals()
         if let interval = Systemd.watchdogInterval() {
             watchdog = Watchdog(loop: loop, servers: servers, interval: interval) {
@@ -153,15 +151,11 @@ public final class Daemon {
         _ configuration: Configuration
     ) throws(Problem) -> StateDirectory? {
         guard let path = configuration.stateDirectory ?? Systemd.stateDirectory else { return nil }
-        do throws(StateDirectory.Problem) { return try StateDirectory(path) } catch {
-            throw Problem(description: error.description)
-        }
+        return try explained { () throws(StateDirectory.Problem) in try StateDirectory(path) }
     }
 
     private func beginRecovery() throws(Problem) -> SourceRecovery {
-        do throws(SourceError) { return try sources.registry.beginRecovery() } catch {
-            throw Problem(description: error.description)
-        }
+        try Self.explained { () throws(SourceError) in try sources.registry.beginRecovery() }
     }
 
     private func report(_ recovery: SourceRecovery, since start: UInt64) {
@@ -182,7 +176,7 @@ public final class Daemon {
     private func listen() throws(Problem) {
         let own = handedOver.filter { !$0.isHTTP }
         for socket in own {
-            try system { () throws(EventLoopError) in
+            try Self.explained { () throws(EventLoopError) in
                 _ = try servers.listen(for: .socket, descriptor: socket.descriptor)
             }
         }
@@ -191,14 +185,12 @@ public final class Daemon {
             log.write(.info, "listening on \(handedOver.count) socket(s) handed over by the service manager")
         }
         guard own.isEmpty else { return }
-        let path: String
-        do throws(SocketFile.Problem) {
-            path = try SocketFile.choose(configuration.socket)
+        let path = try Self.explained { () throws(SocketFile.Problem) in
+            let path = try SocketFile.choose(configuration.socket)
             try SocketFile.clear(path)
-        } catch {
-            throw Problem(description: error.description)
+            return path
         }
-        try system { () throws(EventLoopError) in
+        try Self.explained { () throws(EventLoopError) in
             try servers.listen(path: path, mode: configuration.socketMode)
         }
         log.write(.info, "listening on \(path)")
@@ -210,7 +202,7 @@ public final class Daemon {
             configuration.http, exportDirectories: configuration.exportDirectories)
         if let problem { throw Problem(description: problem) }
         for socket in handedOver where socket.isHTTP {
-            try system { () throws(EventLoopError) in
+            try Self.explained { () throws(EventLoopError) in
                 if let address = try servers.listen(for: .http, descriptor: socket.descriptor) {
                     announce(address, http)
                 }
@@ -219,15 +211,13 @@ public final class Daemon {
         for address in configuration.http.listen {
             switch address {
             case .unix(let path, let mode):
-                do throws(SocketFile.Problem) { try SocketFile.clear(path) } catch {
-                    throw Problem(description: error.description)
-                }
-                try system { () throws(EventLoopError) in
+                try Self.explained { () throws(SocketFile.Problem) in try SocketFile.clear(path) }
+                try Self.explained { () throws(EventLoopError) in
                     try servers.listen(for: .http, path: path, mode: mode ?? configuration.socketMode)
                 }
                 log.write(.info, "serving HTTP on \(address)")
             case .tcp(let host, let port):
-                try system { () throws(EventLoopError) in
+                try Self.explained { () throws(EventLoopError) in
                     for found in try InternetAddress.resolve(host: host, port: port) {
                         announce(try servers.listen(for: .http, on: found), http)
                     }
@@ -244,8 +234,11 @@ public final class Daemon {
         log.write(.info, "serving HTTP on http://\(address)/")
     }
 
-    private func system(_ body: () throws(EventLoopError) -> Void) throws(Problem) {
-        do throws(EventLoopError) { try body() } catch { throw Problem(description: error.description) }
+    /// Turns an error of another module into a problem.
+    private static func explained<Result, Failure: Error & CustomStringConvertible>(
+        _ body: () throws(Failure) -> Result
+    ) throws(Problem) -> Result {
+        do throws(Failure) { return try body() } catch { throw Problem(description: error.description) }
     }
 
     private func stop(_ number: Int32) {

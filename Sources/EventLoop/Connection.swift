@@ -298,3 +298,26 @@ public final class Connection {
 
     deinit { close() }
 }
+
+extension Connection {
+    /// Writes as much as the system accepts at once.
+    ///
+    /// - Returns: the number of bytes accepted; 0 while earlier bytes are waiting.
+    public func tryWrite(_ bytes: Span<UInt8>) -> Int { bytes.withUnsafeBytes { tryWrite($0) } }
+
+    /// Writes two pieces, one after the other, as much as the system accepts at once.
+    ///
+    /// - Returns: the number of bytes of both that were accepted; 0 while earlier bytes are waiting.
+    public func tryWrite(_ first: Span<UInt8>, _ second: Span<UInt8>) -> Int {
+        first.withUnsafeBytes { first in second.withUnsafeBytes { tryWrite(first, $0) } }
+    }
+
+    /// Writes bytes without copying them.
+    ///
+    /// - Parameters:
+    ///   - bytes: less than 4 GiB; they must be at the same address, and not change, during `owner`'s lifetime.
+    ///   - owner: retained until the system has accepted the bytes.
+    public func write(_ bytes: Span<UInt8>, keeping owner: AnyObject) {
+        bytes.withUnsafeBytes { write($0, keeping: owner) }
+    }
+}

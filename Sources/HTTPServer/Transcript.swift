@@ -10,14 +10,14 @@ public enum Transcript {
     ///   - headBytes: the maximum size of a head in bytes.
     ///   - targetBytes: the maximum size of a request's target in bytes.
     public static func requests(
-        _ bytes: UnsafeRawBufferPointer, pieces size: Int, headBytes: Int = 16 << 10,
+        _ bytes: [UInt8], pieces size: Int, headBytes: Int = 16 << 10,
         targetBytes: Int = 8 << 10
     ) -> [String] {
         var reader = RequestReader(limits: RequestLimits(headBytes: headBytes, targetBytes: targetBytes))
         var lines: [String] = []
         var body: [UInt8] = []
         for piece in pieces(bytes, size) {
-            reader.append(piece)
+            reader.append(piece.span.bytes)
             read: while true {
                 switch reader.next() {
                 case .wait: break read
@@ -52,18 +52,18 @@ public enum Transcript {
 
     /// Reads a WebSocket's text messages. How the bytes are divided determines when a fault is found, and which
     /// one: the library examines a frame once part of its payload has arrived.
-    public static func webSocket(_ bytes: UnsafeRawBufferPointer, pieces size: Int) -> [String] {
+    public static func webSocket(_ bytes: [UInt8], pieces size: Int) -> [String] {
         let codec = WebSocketCodec(maximumMessage: 4096)
         var lines: [String] = []
         for piece in pieces(bytes, size) {
-            for case .text(let message) in codec.receive(piece) { lines.append("\(message)") }
+            for case .text(let message) in codec.receive(piece.span) { lines.append("\(message)") }
         }
         return lines
     }
 
-    private static func pieces(_ bytes: UnsafeRawBufferPointer, _ size: Int) -> [UnsafeRawBufferPointer] {
+    private static func pieces(_ bytes: [UInt8], _ size: Int) -> [ArraySlice<UInt8>] {
         stride(from: 0, to: bytes.count, by: max(1, size)).map { start in
-            UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + max(1, size), bytes.count)])
+            bytes[start..<min(start + max(1, size), bytes.count)]
         }
     }
 }

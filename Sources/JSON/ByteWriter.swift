@@ -279,3 +279,35 @@ extension String {
         return tens | (pairs &- 10 &* tens) &<< 8
     }
 }
+
+// MARK: Spans
+
+extension ByteWriter {
+    /// Lends the bytes written.
+    @inlinable public func withBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try withUnsafeBytes { (bytes) throws(Failure) in
+            try body(bytes.assumingMemoryBound(to: UInt8.self).span)
+        }
+    }
+
+    @inlinable public mutating func append(contentsOf bytes: Span<UInt8>) {
+        bytes.withUnsafeBytes { append(contentsOf: $0) }
+    }
+
+    /// Appends what another writer has written from an offset on.
+    public mutating func append(contentsOf other: borrowing ByteWriter, from start: Int = 0) {
+        other.withBytes { append(contentsOf: $0.extracting(start..<$0.count)) }
+    }
+}
+
+extension [UInt8] {
+    public init(copying bytes: Span<UInt8>) {
+        self = bytes.withUnsafeBufferPointer { Array($0) }
+    }
+
+    public mutating func append(contentsOf bytes: RawSpan) {
+        bytes.withUnsafeBytes { append(contentsOf: $0) }
+    }
+}

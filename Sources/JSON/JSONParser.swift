@@ -92,3 +92,16 @@ public final class JSONParser {
         }
     }
 }
+
+extension JSONParser {
+    /// The same for bytes that a span lends.
+    @inlinable public func withTape<Result, Failure: Error>(
+        of text: Span<UInt8>, maximumDepth: Int = JSONReader.maximumDepth, allowsLoneSurrogates: Bool = false,
+        _ body: (JSONTape) throws(Failure) -> Result
+    ) throws(JSONTapeError<Failure>) -> Result {
+        try text.withUnsafeBytes { (text) throws(JSONTapeError<Failure>) in
+            try withTape(
+                of: text, maximumDepth: maximumDepth, allowsLoneSurrogates: allowsLoneSurrogates, body)
+        }
+    }
+}

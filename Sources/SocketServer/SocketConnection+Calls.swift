@@ -8,22 +8,20 @@ extension SocketConnection: CallTransport {
     func open(_ request: consuming CallRequest) {
         let id = request.id
         let encoder = FrameAnswerEncoder(id: id, compresses: request.acceptsDeflate)
-        switch caller.open(CallOpening(request, encoder: encoder), into: &output) {
-        case .answered, .open: break
-        case .failed(let error): ServerMessage.write(error: error, id: id, into: &output)
-        }
+        do throws(RPCError) {
+            _ = try caller.open(CallOpening(request, encoder: encoder), into: &output)
+        } catch { ServerMessage.write(error: error, id: id, into: &output) }
     }
 
     var canTakeItem: Bool { socket.queuedBytes == 0 && life.phase != .closed }
 
-    func call(_ call: Call, answered answer: FinishedAnswer) {
-        if caller.openCalls == 0 { giveBackMemory() }
-        send(answer.bytes)
+    func call(_ call: Call, answered answer: OutgoingBytes) {
+        send(answer)
         settle()
     }
 
-    func call(_ call: Call, sent item: FinishedAnswer) {
-        send(item.bytes)
+    func call(_ call: Call, sent item: OutgoingBytes, of revision: UInt64?) {
+        send(item)
         flush()
     }
 

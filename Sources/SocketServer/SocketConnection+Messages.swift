@@ -34,7 +34,7 @@ extension SocketConnection {
         case failure(EnvelopeError)
     }
 
-    private static func read(_ text: UnsafeRawBufferPointer, _ parser: JSONParser) -> ReadMessage {
+    private static func read(_ text: Span<UInt8>, _ parser: JSONParser) -> ReadMessage {
         do throws(EnvelopeError) {
             return .message(try ClientMessage.read(text, parser: parser))
         } catch {
@@ -50,29 +50,26 @@ extension SocketConnection {
     private func readOnPool(_ frame: HeldFrame) {
         life.beganLarge()
         messages &+= 1
-        input.set(large: frame.count)
+        largeInput.bytes = frame.count
         let isHuge = frame.mostBytes > Self.hugeMessage
-        let large = isHuge ? LargeParser() : largeParser ?? LargeParser()
-        if !isHuge { largeParser = large }
         let trim: @Sendable () -> Void = { Allocator.trim() }
         caller.readOnPool(
             taking: frame.mostBytes * LargeMessage.memoryPerByte, giveBack: isHuge ? trim : nil
         ) {
-            defer { if isHuge { large.release() } }
-            return Result { () throws(RPCError) in
-                try frame.withText { Self.readBounded($0, large.parser) }.get()
+            Result { () throws(RPCError) in
+                try frame.withText { Self.readBounded($0, JSONParser()) }.get()
             }
         } completion: { [weak self] result in
             self?.didRead(result)
         }
     }
 
-    /// For messages beyond this size in bytes, the memory for reading is not kept for the next message.
+    /// For messages beyond this size in bytes, the memory for reading is given back to the system.
     private static let hugeMessage = 2 << 20
 
     /// Reads a message, unless it has so many values that reading it would use too much memory.
     private static func readBounded(
-        _ text: UnsafeRawBufferPointer, _ parser: JSONParser
+        _ text: Span<UInt8>, _ parser: JSONParser
     ) -> Result<ReadMessage, RPCError> {
         LargeMessage.hasTooManyValues(text) ? .failure(tooManyValues) : .success(read(text, parser))
     }
@@ -82,24 +79,8 @@ extension SocketConnection {
         "The message has more than \(LargeMessage.mostValues) values. Send it in parts. The connection is closed."
     )
 
-    /// A parser that is lent to the pool for one message after another.
-    ///
-    /// A connection's next message waits for the previous one, and libuv's hand-over orders the threads, so
-    /// `@unchecked Sendable` is sound.
-    final class LargeParser: @unchecked Sendable {
-        private var kept: JSONParser? = JSONParser()
-
-        var parser: JSONParser { kept ?? JSONParser() }
-
-        /// Frees the memory at once.
-        func release() { kept = nil }
-    }
-
-    /// Frees the memory for large messages. Call it when no call is open.
-    func giveBackMemory() { largeParser = nil }
-
     private func didRead(_ result: Result<ReadMessage, RPCError>) {
-        input.set(large: 0)
+        largeInput.bytes = 0
         guard life.endedLarge() else { return }
         switch result {
         case .success(let message): handle(message)

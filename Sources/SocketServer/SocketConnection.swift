@@ -3,18 +3,21 @@ import RPC
 import ClusterProtocol
 import EventLoop
 import JSON
+import Transports
 
 /// A client's connection. It turns frames into calls, and their answers into frames; the answers of a turn are
 /// written together. Belongs to the loop's thread.
-final class SocketConnection {
+final class SocketConnection: ServedConnection {
     /// Holds this connection until it closes.
     let server: SocketServer
     let socket: Connection
+    private var client: ClientOutput
     private(set) var caller: Caller! = nil
     var life = ConnectionLife()
     var decoder: FrameDecoder
-    /// The server's count of this connection's unfinished messages.
-    var input: InputMeter
+    /// Bytes of an unfinished message, and the memory of a large one that is being read.
+    private var unfinishedInput: InputClaim
+    var largeInput: InputClaim
     /// The answers that are written by the end of the turn. While it collects answers it is a buffer lent by the
     /// server, and `buffer` is the object to return it in. So idle connections have no buffer.
     var output = ByteWriter(capacity: 0)
@@ -23,23 +26,19 @@ final class SocketConnection {
     private var lingering: Timer?
     /// Whether the notice of the server's shutdown is still to be sent.
     private var owesNotice = false
-    /// Tracks when the client last read or sent.
-    private var progress = ClientProgress()
-    /// Bytes passed to the system since the connection began.
-    private var handedBytes: UInt64 = 0
     /// Complete messages received since the connection began.
     var messages = 0
-    /// Kept from one large message to the next while calls are open: its memory is about ten times a message.
-    var largeParser: LargeParser?
 
     init(_ socket: Connection, peer: Peer, share: UserShare, server: SocketServer) {
         self.server = server
         self.socket = socket
+        client = ClientOutput(socket, server.engine, UnreadAccount(share))
         decoder = FrameDecoder(limit: server.engine.limits.maxMessageBytes)
-        input = InputMeter(server.engine.load.input, share)
+        unfinishedInput = InputClaim(in: server.engine.load.input, of: share)
+        largeInput = unfinishedInput
         caller = Caller(
-            server.engine, peer: peer, right: server.engine.access.right(of: peer), share: share,
-            transport: self)
+            server.engine, peer: peer, right: server.engine.access.right(of: peer),
+            unread: client.unread, transport: self)
     }
 
     func start() {
@@ -47,7 +46,7 @@ final class SocketConnection {
         // after its `close`, and the server releases this object only after that.
         socket.start { [unowned self] event in
             switch event {
-            case .received(let bytes): read(bytes)
+            case .received(let bytes): read(bytes.bytes)
             case .written: written()
             case .ended(let end): ended(end)
             }
@@ -64,8 +63,8 @@ final class SocketConnection {
 
     // MARK: Input
 
-    private func read(_ bytes: UnsafeRawBufferPointer) {
-        server.bytesReceived += UInt64(bytes.count)
+    private func read(_ bytes: RawSpan) {
+        server.engine.metrics.traffic.received.add(UInt64(bytes.byteCount), ordering: .relaxed)
         guard life.isOpen else { return }
         decoder.append(bytes)
         // More bytes may follow at once, endlessly.
@@ -134,8 +133,8 @@ final class SocketConnection {
     /// Counts the bytes held for incomplete messages over all connections, and closes this connection if there
     /// are too many.
     private func countInput() {
-        input.set(unfinished: life.takesInput ? decoder.waiting : 0)
-        guard input.bytes > UnreadBudget.reserve,
+        unfinishedInput.bytes = life.takesInput ? decoder.waiting : 0
+        guard unfinishedInput.bytes + largeInput.bytes > UnreadBudget.reserve,
             server.engine.load.input.isExceeded(
                 by: caller.share, limit: server.engine.limits.maxInputBytes)
         else { return }
@@ -144,7 +143,7 @@ final class SocketConnection {
                 .resourceExhausted,
                 "The server holds too many bytes of unfinished messages. Try again soon. The connection is closed."
             ))
-        input.set(unfinished: 0)
+        unfinishedInput.bytes = 0
     }
 
     /// The input can no longer be decoded: reports the error and closes the connection.
@@ -168,46 +167,19 @@ final class SocketConnection {
     }
 
     func flush() {
-        if !socket.isClosed, output.count > 0 { writeOutput() }
+        if !socket.isClosed, output.count > 0 { client.write(output) }
         let most = buffer == nil ? 1024 : 4 * Self.bytesPerTurn
         if output.count > most { output = ByteWriter(capacity: 0) } else { output.truncate(to: 0) }
         if !life.isWorking { returnBuffer() }
     }
 
-    private func writeOutput() {
-        let count = output.count
-        let taken = output.withUnsafeBytes { socket.tryWrite($0) }
-        countSent(taken)
-        caller.unread.wasAccepted(taken)
-        guard taken < count else { return }
-        var rest = ByteWriter(capacity: count - taken)
-        output.withUnsafeBytes { rest.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[taken...])) }
-        write(OutgoingBytes(rest))
-    }
-
-    private func countSent(_ count: Int) {
-        server.bytesSent += UInt64(count)
-        handedBytes += UInt64(count)
-    }
-
-    /// Writes bytes without copying them.
-    private func write(_ bytes: OutgoingBytes) {
-        let count = bytes.writer.count
-        countSent(count)
-        bytes.writer.withUnsafeBytes {
-            server.engine.load.unread.pass($0, keeping: bytes, for: caller.unread) {
-                socket.write($0, keeping: $1)
-            }
-        }
-    }
-
     /// Sends a complete frame. Large frames are not copied.
     func send(_ frame: OutgoingBytes) {
         if frame.writer.count < UnreadBudget.reserve {
-            frame.writer.withUnsafeBytes { output.append(contentsOf: $0) }
+            output.append(contentsOf: frame.writer)
         } else {
             flush()
-            write(frame)
+            client.write(frame)
         }
     }
 
@@ -222,10 +194,10 @@ final class SocketConnection {
         guard !socket.isClosed else { return }
         let isCongested = isCongested
         caller.hold(isCongested)
-        let standing = ConnectionLife.Standing(
+        let step = life.next(
             isUnwritten: queuedBytes > 0, isCongested: isCongested, hasMore: hasMore,
             isInputFull: caller.isInputFull)
-        switch life.next(standing) {
+        switch step {
         case .none: break
         case .read: socket.resumeReading()
         case .pause: socket.pauseReading()
@@ -264,41 +236,23 @@ final class SocketConnection {
 
     // MARK: Stalled clients
 
-    /// Whether the client has left something unread for some time. Closes the connection if something was unread
-    /// or unfinished for too long.
-    func isStalled(at now: UInt64) -> Bool {
-        let unwritten = socket.unwrittenBytes
-        progress.look(
-            ClientProgress.Standing(
-                unread: unwritten + output.count, taken: handedBytes - UInt64(clamping: unwritten),
-                inSystem: unwritten > 0 ? socket.bytesInSystem : 0,
-                unfinished: socket.isReading ? decoder.waiting : 0, messages: messages), at: now)
-        let limits = server.engine.limits
-        if progress.hasLeftUnread(for: limits.stallSeconds, at: now) {
-            closeStalled()
-            return false
-        }
-        if progress.hasLeftUnfinished(for: limits.messageSeconds, at: now) {
-            fail(
-                RPCError(
-                    .deadlineExceeded,
-                    "A message was not complete within \(limits.messageSeconds) seconds. The connection is closed."
-                ))
-            flush()
-            balance(hasMore: false)
-            return false
-        }
-        return progress.unreadFor(now) > 0
+    /// Closes the connection if the client has left something unread or unfinished for too long.
+    func check(at now: UInt64) {
+        client.look(
+            waiting: output.count, unfinished: socket.isReading ? decoder.waiting : 0, messages: messages,
+            at: now)
+        if client.isStalled(at: now) { return server.closeStalled(self) }
+        guard client.hasLeftUnfinished(at: now) else { return }
+        fail(
+            RPCError(
+                .deadlineExceeded,
+                "A message was not complete within \(server.engine.limits.messageSeconds) seconds. The connection is closed."
+            ))
+        flush()
+        balance(hasMore: false)
     }
 
-    /// The bytes that closing this connection frees, times how long it has been stalled; 0 if that is too short
-    /// to be certain.
-    func stallWeight(at now: UInt64) -> Double { progress.stallWeight(of: queuedBytes, at: now) }
-
-    func closeStalled() {
-        server.engine.metrics.update { $0.connectionsStalled += 1 }
-        close()
-    }
+    func stallWeight(at now: UInt64) -> Double { client.stallWeight(of: queuedBytes, at: now) }
 
     // MARK: The end
 
@@ -355,8 +309,8 @@ final class SocketConnection {
         caller.close()
         socket.close()
         // A large message that is being read or queued is not answered any more.
-        input.set(large: 0)
-        input.set(unfinished: 0)
+        largeInput.bytes = 0
+        unfinishedInput.bytes = 0
         server.remove(self)
     }
 }

@@ -3,29 +3,19 @@ import RPC
 import ClusterProtocol
 import EventLoop
 import JSON
-import Synchronization
+import Transports
 
 /// The connections of one loop that use the protocol over Unix sockets. Belongs to the loop's thread.
-package final class SocketServer {
+package final class SocketServer: Transport {
     let loop: EventLoop
     let engine: CallEngine
     let parser = JSONParser()
     let iterationAnswers = IterationAnswers()
     private var iterationEnd: IterationEnd?
     private var watch: Timer?
-    private let onGone: @Sendable () -> Void
-    private let refused: LingeringConnections
-    private var connections: [ObjectIdentifier: SocketConnection] = [:]
-    private var graceTimer: Timer?
-    private var onStopped: (() -> Void)?
+    private let connections: ServedConnections<SocketConnection>
     /// When draining the clients' calls began; nil before.
     private var drainedSince: UInt64?
-    var bytesReceived: UInt64 = 0 {
-        didSet { engine.metrics.traffic.received.add(bytesReceived &- oldValue, ordering: .relaxed) }
-    }
-    var bytesSent: UInt64 = 0 {
-        didSet { engine.metrics.traffic.sent.add(bytesSent &- oldValue, ordering: .relaxed) }
-    }
 
     /// The interval at which connections are checked for clients that neither read nor send, in milliseconds.
     static let watchInterval: UInt64 = 100
@@ -34,8 +24,7 @@ package final class SocketServer {
     package init(loop: EventLoop, engine: CallEngine, onGone: @escaping @Sendable () -> Void) {
         self.loop = loop
         self.engine = engine
-        self.onGone = onGone
-        refused = LingeringConnections(on: loop)
+        connections = ServedConnections(engine, on: loop, onGone: onGone)
         iterationEnd = IterationEnd(on: loop) { [unowned iterationAnswers] in iterationAnswers.work() }
         watch = Timer(on: loop, delay: Self.watchInterval, every: Self.watchInterval) {
             [unowned self] in look()
@@ -43,11 +32,11 @@ package final class SocketServer {
         watch?.unreference()
     }
 
-    var isShuttingDown: Bool { onStopped != nil }
+    var isShuttingDown: Bool { connections.isShuttingDown }
 
     /// Applies the engine's changed access rules to open connections.
     package func apply() {
-        for connection in Array(connections.values) {
+        for connection in connections.all {
             connection.take(engine.access.right(of: connection.caller.peer))
         }
     }
@@ -56,51 +45,35 @@ package final class SocketServer {
 
     /// Serves a client that the load has already counted.
     package func accept(_ socket: AcceptedSocket) {
-        guard let socket = Connection(on: loop, taking: socket) else { return gone() }
-        guard onStopped == nil else {
-            socket.close()
-            return gone()
-        }
+        guard let socket = Connection(on: loop, taking: socket) else { return connections.countGone() }
+        guard !isShuttingDown else { return connections.refuse(socket, ByteWriter(capacity: 16)) }
         let peer = Peer(socket.peer, groups: socket.peerGroups)
         guard let share = engine.load.users.enter(UserKey(peer), most: engine.mostConnections(of: peer))
         else {
             return refuse(socket, "Too many connections of your user are open. Close some.")
         }
         let connection = SocketConnection(socket, peer: peer, share: share, server: self)
-        connections[ObjectIdentifier(connection)] = connection
-        engine.metrics.update { counters in
-            counters.connectionsOpened += 1
-            counters.connections += 1
-        }
+        connections.add(connection)
         connection.start()
     }
 
     /// Rejects a client that the load has already counted, because too many connections are open.
     package func refuse(_ socket: AcceptedSocket) {
-        guard let socket = Connection(on: loop, taking: socket) else { return gone() }
+        guard let socket = Connection(on: loop, taking: socket) else { return connections.countGone() }
         refuse(socket, "Too many connections are open. Close some, or try again later.")
     }
 
     private func refuse(_ socket: Connection, _ message: String) {
         var bytes = ByteWriter()
         ServerMessage.write(error: RPCError(.resourceExhausted, message), id: nil, into: &bytes)
-        _ = bytes.withUnsafeBytes { socket.tryWrite($0) }
-        if isShuttingDown { socket.close() } else { refused.add(socket) }
-        gone()
-    }
-
-    private func gone() {
-        engine.load.addConnections(-1)
-        onGone()
+        connections.refuse(socket, bytes)
     }
 
     func remove(_ connection: SocketConnection) {
-        guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
-        engine.load.users.leave(connection.caller.share)
-        engine.metrics.update { $0.connections -= 1 }
-        gone()
-        finishIfEmpty()
+        if connections.remove(connection) { connections.countGone() }
     }
+
+    func closeStalled(_ connection: SocketConnection) { connections.closeStalled(connection) }
 
     // MARK: Stalled clients
 
@@ -108,25 +81,11 @@ package final class SocketServer {
     /// to wait.
     private func look() {
         let now = MonotonicClock.now()
-        var stalled: [SocketConnection] = []
-        for connection in Array(connections.values) where connection.isStalled(at: now) {
-            stalled.append(connection)
-        }
-        if engine.load.unread.isSpent { makeRoom(stalled, now) }
+        for connection in connections.all { connection.check(at: now) }
+        connections.makeRoom(now)
         engine.load.queries.retry()
         engine.load.reading.retry()
         if isShuttingDown { closeDrained() }
-    }
-
-    /// Closes stalled clients until there is room, beginning with those that hold the most and have been stalled
-    /// longest.
-    private func makeRoom(_ stalled: [SocketConnection], _ now: UInt64) {
-        let worst = stalled.map { (connection: $0, weight: $0.stallWeight(at: now)) }
-            .filter { $0.weight > 0 }.sorted { $0.weight > $1.weight }
-        for (connection, _) in worst {
-            guard engine.load.unread.isSpent else { return }
-            connection.closeStalled()
-        }
     }
 
     // MARK: The end
@@ -136,18 +95,13 @@ package final class SocketServer {
     ///
     /// - Parameter completion: called once, when no connection is left.
     package func shutDown(_ completion: @escaping () -> Void) {
-        guard onStopped == nil else { return }
-        onStopped = completion
+        guard !isShuttingDown else { return }
         drainedSince = MonotonicClock.now()
-        refused.close()
-        graceTimer = Timer(on: loop, delay: UInt64(max(0, engine.limits.shutdownGraceMs))) { [unowned self] in
-            for connection in Array(connections.values) {
-                connection.close(RPCError(.unavailable, "The server has shut down. Try again soon."))
-            }
-            finishIfEmpty()
+        connections.shutDown { [self] in
+            watch = nil
+            iterationEnd = nil
+            completion()
         }
-        for connection in Array(connections.values) { connection.drain() }
-        finishIfEmpty()
     }
 
     /// Stops reading once no call of any loop is in flight and a moment has passed. What was sent before is still
@@ -156,18 +110,9 @@ package final class SocketServer {
         guard let drainedSince, engine.load.callsInFlight == 0,
             MonotonicClock.now() - drainedSince >= Self.drainTime
         else { return }
-        for connection in Array(connections.values) { connection.finishReading() }
+        for connection in connections.all { connection.finishReading() }
     }
 
     /// How long calls that clients were sending when the shutdown began have to arrive, in nanoseconds.
     private static let drainTime: UInt64 = 50_000_000
-
-    private func finishIfEmpty() {
-        guard connections.isEmpty, let completion = onStopped else { return }
-        onStopped = nil
-        graceTimer = nil
-        watch = nil
-        iterationEnd = nil
-        completion()
-    }
 }

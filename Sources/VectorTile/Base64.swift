@@ -56,3 +56,9 @@ public enum Base64 {
         UInt16(character($0 >> 6)) | UInt16(character($0 & 63)) << 8
     }
 }
+
+extension Base64 {
+    public static func append(_ bytes: Span<UInt8>, to writer: inout ByteWriter) {
+        bytes.withUnsafeBytes { append($0, to: &writer) }
+    }
+}

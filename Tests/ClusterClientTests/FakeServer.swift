@@ -89,7 +89,7 @@ final class FakeServer: Sendable {
         connection.start { event in
             switch event {
             case .received(let bytes):
-                frames.append(bytes)
+                frames.append(bytes.bytes)
                 do {
                     while let message = try frames.next({ try? ClientMessage.read($0, parser: parser) }) {
                         if let message { handler(message, peer) }

@@ -127,11 +127,9 @@ import Testing
     @Test("a limited body is refused when it passes the limit")
     func aLimitedBodyIsRefusedWhenItPassesTheLimit() {
         var reader = RequestReader(limits: RequestLimits())
-        Array(
+        let text =
             "POST / HTTP/1.1\r\n\(Self.host)Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n6\r\nfghijk\r\n"
-                .utf8
-        )
-        .withUnsafeBytes { reader.append($0) }
+        reader.append(Array(text.utf8).span.bytes)
         guard case .head = reader.next() else {
             Issue.record("no head")
             return

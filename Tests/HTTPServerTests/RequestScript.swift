@@ -5,16 +5,14 @@
 enum RequestScript {
     static func events(_ text: String, pieces size: Int, limits: RequestLimits = RequestLimits()) -> [String]
     {
-        Array(text.utf8).withUnsafeBytes {
-            Transcript.requests(
-                $0, pieces: size, headBytes: limits.headBytes, targetBytes: limits.targetBytes)
-        }
+        Transcript.requests(
+            Array(text.utf8), pieces: size, headBytes: limits.headBytes, targetBytes: limits.targetBytes)
     }
 
     /// The head that a text is.
     static func head(_ text: String) -> RequestHead? {
         var reader = RequestReader(limits: RequestLimits())
-        Array(text.utf8).withUnsafeBytes { reader.append($0) }
+        reader.append(Array(text.utf8).span.bytes)
         guard case .head(let head) = reader.next() else { return nil }
         return head
     }

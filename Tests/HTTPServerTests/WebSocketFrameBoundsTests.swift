@@ -9,7 +9,7 @@ import Testing
         var taken = 0
         for start in stride(from: 0, to: bytes.count, by: size) {
             let piece = bytes[start..<min(start + size, bytes.count)]
-            let count = piece.withUnsafeBytes { bounds.follow($0) }
+            let count = bounds.follow(piece.span)
             taken += count
             if count < piece.count { break }
         }

@@ -34,7 +34,7 @@ enum ClientFrame {
         let codec = WebSocketCodec(maximumMessage: 1000)
         var events: [WebSocketCodec.Event] = []
         for start in stride(from: 0, to: bytes.count, by: size) {
-            events += bytes[start..<min(start + size, bytes.count)].withUnsafeBytes { codec.receive($0) }
+            events += codec.receive(bytes[start..<min(start + size, bytes.count)].span)
         }
         return (events, codec.takeOutput())
     }

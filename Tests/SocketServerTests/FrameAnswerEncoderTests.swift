@@ -25,7 +25,7 @@ struct FrameAnswerEncoderTests {
         bytes.append(content)
         encoder.end(part, from: start, in: &bytes)
         var decoder = FrameDecoder()
-        bytes.withUnsafeBytes { decoder.append(UnsafeRawBufferPointer(rebasing: $0[start...])) }
+        bytes.withBytes { decoder.append($0.extracting(start...).bytes) }
         let message = try #require(try decoder.next { ServerMessage.read($0, parser: JSONParser()) })
         #expect(decoder.waiting == 0)
         return (message, bytes.count - start)

@@ -22,7 +22,7 @@ final class EnvelopeTarget: FuzzTarget {
     }
 
     private func read(_ text: UnsafeRawBufferPointer) -> ClientMessage? {
-        do throws(EnvelopeError) { return try ClientMessage.read(text, parser: parser) } catch {
+        do throws(EnvelopeError) { return try ClientMessage.read(Array(text).span, parser: parser) } catch {
             if let id = error.id, id < 1 || id > ClientMessage.maximumID { violated("an error names an id that is out of range") }
             return nil
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
+import JSON
 
 /// The frame decoder: the same messages and the same failure, however the stream is cut.
 final class FrameTarget: FuzzTarget {
@@ -23,7 +24,7 @@ final class FrameTarget: FuzzTarget {
         var start = 0
         while start < stream.count {
             let end = min(stream.count, start + piece)
-            decoder.append(UnsafeRawBufferPointer(rebasing: stream[start..<end]))
+            decoder.append(stream.bytes.extracting(start..<end))
             start = end
             do throws(RPCError) {
                 while let message = try next(&decoder, takesLarge) { outcome.messages.append(message) }
@@ -37,8 +38,8 @@ final class FrameTarget: FuzzTarget {
 
     private func next(_ decoder: inout FrameDecoder, _ takesLarge: Bool) throws(RPCError) -> [UInt8]? {
         if takesLarge, let frame = try decoder.takeLarge(from: 64, compressed: 16) {
-            return try frame.withText { Array($0) }
+            return try frame.withText { Array(copying: $0) }
         }
-        return try decoder.next { Array($0) }
+        return try decoder.next { Array(copying: $0) }
     }
 }

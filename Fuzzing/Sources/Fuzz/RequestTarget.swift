@@ -7,16 +7,15 @@ final class RequestTarget: FuzzTarget {
     func take(_ input: UnsafeRawBufferPointer) {
         // The first byte decides on the cuts.
         guard let first = input.first else { return }
-        let stream = UnsafeRawBufferPointer(rebasing: input.dropFirst())
+        let stream = Array(input.dropFirst())
         let whole = read(stream, pieces: stream.count)
         let cut = read(stream, pieces: 1 + Int(first & 0x3F))
         if whole != cut { violated("the cuts change what is read: \(whole) and \(cut)") }
-        let bytes = Array(stream)
-        let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
-        _ = Transcript.meaning(Array(bytes[..<mark]), Array(bytes[mark...].dropFirst()))
+        let mark = stream.firstIndex(of: UInt8(ascii: "?")) ?? stream.count
+        _ = Transcript.meaning(Array(stream[..<mark]), Array(stream[mark...].dropFirst()))
     }
 
-    private func read(_ stream: UnsafeRawBufferPointer, pieces: Int) -> [String] {
+    private func read(_ stream: [UInt8], pieces: Int) -> [String] {
         Transcript.requests(stream, pieces: pieces, headBytes: 1024, targetBytes: 512)
     }
 }

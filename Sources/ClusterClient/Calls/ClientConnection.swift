@@ -92,7 +92,7 @@ final class ClientConnection: TransportOwner {
 
     func transportReceived(_ bytes: UnsafeRawBufferPointer) {
         reader.withLock { reader in
-            reader.frames.append(bytes)
+            reader.frames.append(bytes.bytes)
             do throws(RPCError) {
                 let parser = reader.parser
                 while let message = try reader.frames.next({ ServerMessage.read($0, parser: parser) }) {

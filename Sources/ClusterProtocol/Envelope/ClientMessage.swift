@@ -23,7 +23,7 @@ extension ClientMessage {
 
     /// Reads one message. Members that the envelope does not know are ignored, so that it can grow.
     public static func read(
-        _ text: UnsafeRawBufferPointer, parser: JSONParser
+        _ text: Span<UInt8>, parser: JSONParser
     ) throws(EnvelopeError) -> ClientMessage {
         do {
             // A lone surrogate invalidates the feature that contains it, not the message: features' text is
@@ -50,12 +50,12 @@ extension ClientMessage {
 
     /// A message that is nested too deeply or has a number that is too large is still an object, and is
     /// answered under its id.
-    private static func refusal(of text: UnsafeRawBufferPointer, for error: JSONError) -> EnvelopeError {
+    private static func refusal(of text: Span<UInt8>, for error: JSONError) -> EnvelopeError {
         guard error.kind == .depth || error.kind == .number else {
             return EnvelopeError(
                 id: nil, error: RPCError(.invalidArgument, "The message is not JSON: \(error.message)"))
         }
-        let (id, opensCall) = outline(of: text)
+        let (id, opensCall) = text.withUnsafeBytes { outline(of: $0) }
         return EnvelopeError(
             id: id, error: RPCError(.invalidArgument, "The message is rejected: \(error.message)"),
             isOpening: id != nil && opensCall)

@@ -15,7 +15,7 @@ public enum ServerMessage: Sendable, Equatable {
     public static let maximumDepth = JSONReader.maximumDepth + 18
 
     /// Reads one message. A message of any other form is an error that belongs to no call.
-    public static func read(_ text: UnsafeRawBufferPointer, parser: JSONParser) -> ServerMessage {
+    public static func read(_ text: Span<UInt8>, parser: JSONParser) -> ServerMessage {
         do {
             return try parser.withTape(of: text, maximumDepth: maximumDepth) { read($0.root) }
         } catch {

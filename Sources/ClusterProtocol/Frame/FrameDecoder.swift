@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Compression
+import JSON
 
 /// Extracts length-prefixed frames from a stream of bytes, however it is divided.
 ///
@@ -19,7 +20,7 @@ public struct FrameDecoder: Sendable {
     /// The number of bytes for which it has memory.
     var capacity: Int { held.capacity }
 
-    public mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    public mutating func append(_ bytes: RawSpan) {
         if start > 0 {
             held.removeFirst(start)
             start = 0
@@ -30,7 +31,7 @@ public struct FrameDecoder: Sendable {
     /// Passes the next whole message to `body`, inflated if it was compressed; returns nil if none is
     /// complete.
     public mutating func next<Result>(
-        _ body: (UnsafeRawBufferPointer) -> Result
+        _ body: (Span<UInt8>) -> Result
     ) throws(RPCError) -> Result? {
         var result: Result?
         _ = try lendNext { result = body($0) }
@@ -38,11 +39,11 @@ public struct FrameDecoder: Sendable {
     }
 
     /// Passes the next whole message to `body`; returns false if none is complete.
-    public mutating func lendNext(_ body: (UnsafeRawBufferPointer) -> Void) throws(RPCError) -> Bool {
+    public mutating func lendNext(_ body: (Span<UInt8>) -> Void) throws(RPCError) -> Bool {
         guard let (payload, isCompressed) = try nextPayload() else { return false }
         start = payload.upperBound
         guard isCompressed else {
-            held.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[payload])) }
+            body(held.span.extracting(payload))
             return true
         }
         try HeldFrame(held[payload], isCompressed: true, limit: limit).withText(body)
@@ -147,10 +148,20 @@ public struct HeldFrame: Sendable, Equatable {
     ///
     /// - Complexity: O(length); inflating runs at a few hundred MB/s.
     public func withText<Result>(
-        _ body: (UnsafeRawBufferPointer) -> Result
+        _ body: (Span<UInt8>) -> Result
     ) throws(RPCError) -> Result {
-        guard isCompressed else { return payload.withUnsafeBytes(body) }
-        do throws(CompressionError) { return try inflated().withUnsafeBytes(body) } catch {
+        if isCompressed { return try withInflated(body) }
+        return body(payload.span)
+    }
+
+    /// A function of its own, because the compiler (6.3) crashes if one function lends two spans.
+    private func withInflated<Result>(_ body: (Span<UInt8>) -> Result) throws(RPCError) -> Result {
+        let text = try inflated()
+        return body(text.span)
+    }
+
+    private func inflated() throws(RPCError) -> [UInt8] {
+        do throws(CompressionError) { return try Zlib.inflate(payload.span, limit: limit) } catch {
             if case .limitExceeded = error {
                 throw RPCError(
                     .resourceExhausted,
@@ -160,12 +171,6 @@ public struct HeldFrame: Sendable, Equatable {
             throw RPCError(
                 .invalidArgument,
                 "The compressed frame does not inflate as zlib (RFC 1950). The connection is closed.")
-        }
-    }
-
-    private func inflated() throws(CompressionError) -> [UInt8] {
-        try payload.withUnsafeBufferPointer { (bytes) throws(CompressionError) in
-            try Zlib.inflate(UnsafeRawBufferPointer(bytes), limit: limit)
         }
     }
 }

@@ -29,9 +29,7 @@ public struct FrameEncoder {
         var flag: UInt8 = 0
         let body = start + MessageLimits.prefixLength
         if compressing, length(in: bytes) > 512 {
-            let compressed = bytes.withUnsafeBytes { all in
-                try? Zlib.deflate(UnsafeRawBufferPointer(rebasing: all[body...]), level: 1)
-            }
+            let compressed = bytes.withBytes { try? Zlib.deflate($0.extracting(body...), level: 1) }
             if let compressed, compressed.count < length(in: bytes) {
                 bytes.truncate(to: body)
                 bytes.append(contentsOf: compressed)

@@ -4,6 +4,7 @@ import EventLoop
 import HTTPServer
 import Synchronization
 import SystemSupport
+import Transports
 
 /// The loops, each on its own thread, with its calls and its servers. Accepts connections on the first loop,
 /// and assigns each to a loop. Belongs to the first loop's thread.

@@ -48,10 +48,7 @@ extension HTTPConnection {
                         ? "The archive is not the one that If-Match names."
                         : "The archive has changed since the date in If-Unmodified-Since."))
         case .notModified:
-            var head = ResponseHead(status: .notModified, length: .none, etag: archive.tag)
-            head.cacheControl = server.rules.cacheControl
-            head.vary = server.rules.vary(.none)
-            return send(head)
+            return send(notModified(archive.tag, .plain, .none, cacheControl: server.rules.cacheControl))
         case .none: break
         }
         switch ArchivePrecondition.range(request, archive) {
@@ -124,7 +121,7 @@ extension HTTPConnection {
             exchange?.archive?.closes = head.closes
             exchange?.archive?.head = nil
         }
-        bytes.writer.withUnsafeBytes { write($0, keeping: bytes) }
+        bytes.writer.withBytes { write($0, keeping: bytes) }
     }
 
     /// Everything before has been written: sends the next piece.

@@ -87,12 +87,14 @@ extension HTTPConnection: CallTransport {
     }
 
     private func start(_ prepared: PendingCall) {
-        switch caller.start(prepared, into: &server.answer) {
-        case .answered:
-            server.answer.withUnsafeBytes { finish($0, nil) }
+        do throws(RPCError) {
+            if let call = try caller.start(prepared, into: &server.answer) {
+                exchange?.call = call
+                return
+            }
+            server.answer.withBytes { finish($0, nil) }
             server.shrink(&server.answer)
-        case .open(let call): exchange?.call = call
-        case .failed(let error):
+        } catch {
             server.shrink(&server.answer)
             fail(error)
         }
@@ -131,7 +133,8 @@ extension HTTPConnection: CallTransport {
         }
         server.service.counters.tileHits.add(1, ordering: .relaxed)
         exchange?.answer = plan
-        entry.body.withUnsafeBytes { respond($0, keeping: entry, isGzipped: entry.isGzipped) }
+        let body = entry.body
+        respond(body.span, keeping: entry, isGzipped: entry.isGzipped)
         return true
     }
 
@@ -148,14 +151,14 @@ extension HTTPConnection: CallTransport {
     }
 
     /// Sends a call's answer as the response.
-    private func finish(_ bytes: UnsafeRawBufferPointer, _ owner: OutgoingBytes?) {
+    private func finish(_ bytes: Span<UInt8>, _ owner: OutgoingBytes?) {
         guard let exchange else { return }
         if let tag = exchange.answer.tag, matchesAllAnswers {
             return respondNotModified(tag, .plain, exchange.answer)
         }
         let isGzipped = exchange.answer.acceptsGzip && Gzip.isCompressed(bytes)
         if exchange.answer.isKept, let tag = exchange.answer.tag {
-            let entry = AnswerCache.Entry(tag: tag, isGzipped: isGzipped, body: Array(bytes))
+            let entry = AnswerCache.Entry(tag: tag, isGzipped: isGzipped, body: Array(copying: bytes))
             server.service.cache.keep(entry, exchange.head.target, acceptsGzip: exchange.answer.acceptsGzip)
         }
         respond(bytes, keeping: owner, isGzipped: isGzipped)
@@ -167,7 +170,7 @@ extension HTTPConnection: CallTransport {
         (stream != nil || exchange?.watch != nil) && !isEnding && socket.queuedBytes == 0
     }
 
-    func call(_ call: Call, answered answer: FinishedAnswer) {
+    func call(_ call: Call, answered answer: OutgoingBytes) {
         guard !isClosed else { return }
         if let stream {
             stream.finish()
@@ -175,14 +178,14 @@ extension HTTPConnection: CallTransport {
         }
         guard exchange?.call === call else { return }
         exchange?.call = nil
-        answer.bytes.writer.withUnsafeBytes { finish($0, answer.bytes) }
+        answer.writer.withBytes { finish($0, answer) }
         goOn()
     }
 
-    func call(_ call: Call, sent item: FinishedAnswer) {
+    func call(_ call: Call, sent item: OutgoingBytes, of revision: UInt64?) {
         guard !isClosed, !isEnding else { return }
         if stream == nil { beginWatch(call) }
-        stream?.send(item)
+        stream?.send(item, of: revision)
         flush()
         balance()
     }

@@ -26,10 +26,7 @@ extension HTTPConnection {
 
     private func send(_ asset: AssetStore.Asset, fields: [(name: StaticString, value: String)] = []) {
         if let match = exchange?.head.first(.ifNoneMatch, asset.tag.match) {
-            var head = ResponseHead(status: .notModified, length: .none, etag: asset.tag)
-            head.cacheControl = "no-cache"
-            head.vary = server.rules.vary(.encoding)
-            head.etagIsGzipped = match == .gzipped
+            var head = notModified(asset.tag, match, .encoding, cacheControl: "no-cache")
             // A browser replaces the fields that it has stored: the policy follows the configuration.
             head.fields = fields
             return send(head)
@@ -42,7 +39,7 @@ extension HTTPConnection {
         head.cacheControl = "no-cache"
         head.vary = server.rules.vary(.encoding)
         head.fields = fields
-        body.withUnsafeBytes { send(head, $0, keeping: asset) }
+        send(head, body.span, keeping: asset)
     }
 
     /// Answers with a tile of the ground, which is below the page's circles and for maps of others, or with their
@@ -62,11 +59,7 @@ extension HTTPConnection {
         }
         let tag = EntityTag(process: 0, revision: file.request, request: EntityTag.hash(head.target))
         if let match = head.first(.ifNoneMatch, tag.match) {
-            var unchanged = ResponseHead(status: .notModified, length: .none, etag: tag)
-            unchanged.cacheControl = Self.groundAge
-            unchanged.vary = server.rules.vary(.encoding)
-            unchanged.etagIsGzipped = match == .gzipped
-            return send(unchanged)
+            return send(notModified(tag, match, .encoding, cacheControl: Self.groundAge))
         }
         let packed = tiles.tile(place).map(Array.init) ?? []
         let inflated =
@@ -80,7 +73,7 @@ extension HTTPConnection {
             isGzipped: inflated == nil && !body.isEmpty)
         answer.cacheControl = Self.groundAge
         answer.vary = server.rules.vary(.encoding)
-        body.withUnsafeBytes { send(answer, $0) }
+        send(answer, body.span)
     }
 
     private static let mostGroundTileBytes = 1 << 20
@@ -101,14 +94,16 @@ extension HTTPConnection {
                     .object(["id": .string($0), "fields": .object($0 == "place" ? place : [:])])
                 }),
         ]
+        send(.object(description))
+    }
+
+    private func send(_ document: JSONValue) {
         var bytes = ByteWriter()
-        bytes.append(JSONValue.object(description))
-        bytes.withUnsafeBytes {
-            var answer = ResponseHead(status: .ok, length: .bytes($0.count), mediaType: "application/json")
-            answer.cacheControl = "no-cache"
-            answer.vary = server.rules.vary(.none)
-            send(answer, $0)
-        }
+        bytes.append(document)
+        var head = ResponseHead(status: .ok, length: .bytes(bytes.count), mediaType: "application/json")
+        head.cacheControl = "no-cache"
+        head.vary = server.rules.vary(.none)
+        bytes.withBytes { send(head, $0) }
     }
 
     /// Answers with the settings that the page needs.
@@ -117,14 +112,7 @@ extension HTTPConnection {
         if let map = server.rules.settings.basemap {
             basemap = ["url": .string(map.url), "attribution": .string(map.attribution)]
         }
-        var bytes = ByteWriter()
-        bytes.append(["basemap": basemap])
-        bytes.withUnsafeBytes {
-            var head = ResponseHead(status: .ok, length: .bytes($0.count), mediaType: "application/json")
-            head.cacheControl = "no-cache"
-            head.vary = server.rules.vary(.none)
-            send(head, $0)
-        }
+        send(["basemap": basemap])
     }
 
     /// The content security policy: the page loads only from this daemon and the configured raster layer.
@@ -162,13 +150,12 @@ extension HTTPConnection {
             </body></html>
 
             """
-        Array(page.utf8).withUnsafeBytes {
-            var head = ResponseHead(
-                status: .ok, length: .bytes($0.count), mediaType: "text/html; charset=utf-8")
-            head.cacheControl = "no-store"
-            head.fields.append(("Content-Security-Policy", "default-src 'none'"))
-            send(head, $0)
-        }
+        let body = Array(page.utf8)
+        var head = ResponseHead(
+            status: .ok, length: .bytes(body.count), mediaType: "text/html; charset=utf-8")
+        head.cacheControl = "no-store"
+        head.fields.append(("Content-Security-Policy", "default-src 'none'"))
+        send(head, body.span)
     }
 
     private static func escaped(_ text: String) -> String {

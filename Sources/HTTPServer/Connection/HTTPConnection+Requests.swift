@@ -113,8 +113,7 @@ extension HTTPConnection {
     /// Counts bytes that are held for the client, and rejects the request if there are too many.
     private func hold(_ count: Int) {
         let engine = server.engine
-        heldInput += count
-        engine.load.input.add(count, of: caller.share)
+        bodyInput.bytes += count
         guard engine.load.input.isExceeded(by: caller.share, limit: engine.limits.maxInputBytes) else {
             return
         }
@@ -253,7 +252,7 @@ extension HTTPConnection {
 
     private static func params(_ body: [UInt8]) throws(RequestFailure) -> JSONObject {
         if body.isEmpty { return JSONObject() }
-        guard !body.withUnsafeBytes(LargeMessage.hasTooManyValues) else {
+        guard !LargeMessage.hasTooManyValues(body.span) else {
             throw RequestFailure(
                 .contentTooLarge,
                 "The body has more than \(LargeMessage.mostValues) values. Send it in parts.")

@@ -12,9 +12,8 @@ extension HTTPConnection {
     ///
     /// - Parameter owner: keeps the body's bytes alive; nil if they must be copied.
     func send(
-        _ head: consuming ResponseHead,
-        _ body: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
-        keeping owner: AnyObject? = nil, closes: Bool = false
+        _ head: consuming ResponseHead, _ body: Span<UInt8> = Span(), keeping owner: AnyObject? = nil,
+        closes: Bool = false
     ) {
         guard !isClosed, exchange?.isAnswered != true else { return }
         complete(&head, closes: closes)
@@ -46,16 +45,16 @@ extension HTTPConnection {
     func respond(_ failure: RequestFailure, closes: Bool = false) {
         let response = ErrorResponse(failure)
         let body = response.body
-        body.withUnsafeBytes { send(response.head($0.count), $0, closes: closes || failure.closes) }
+        body.withBytes { send(response.head($0.count), $0, closes: closes || failure.closes) }
     }
 
     /// Writes a call's answer.
-    func respond(_ body: UnsafeRawBufferPointer, keeping owner: AnyObject?, isGzipped: Bool) {
+    func respond(_ body: Span<UInt8>, keeping owner: AnyObject?, isGzipped: Bool) {
         guard let plan = exchange?.answer else { return }
         var head = ResponseHead(status: .ok, length: .bytes(body.count), mediaType: plan.mediaType)
         if plan.mayBeEmpty, body.isEmpty {
             head = ResponseHead(status: .noContent, length: .none)
-        } else if plan.isHealth, body.elementsEqual(Self.notServing.utf8) {
+        } else if plan.isHealth, body.count == Self.notServing.utf8.count {
             head.status = .serviceUnavailable
         }
         head.isGzipped = isGzipped
@@ -71,13 +70,23 @@ extension HTTPConnection {
     }
 
     func respondNotModified(_ tag: EntityTag, _ match: EntityTag.Match, _ plan: AnswerPlan) {
-        var head = ResponseHead(status: .notModified, length: .none, etag: tag)
-        head.cacheControl = server.rules.cacheControl
-        head.vary = server.rules.vary(plan.variation)
-        head.etagIsGzipped = match == .gzipped
-        send(head)
+        send(notModified(tag, match, plan.variation, cacheControl: server.rules.cacheControl))
     }
 
+    /// The head of a 304.
+    ///
+    /// - Parameter match: the form of the answer that the client has.
+    func notModified(
+        _ tag: EntityTag, _ match: EntityTag.Match, _ variation: AnswerPlan.Variation, cacheControl: String
+    ) -> ResponseHead {
+        var head = ResponseHead(status: .notModified, length: .none, etag: tag)
+        head.cacheControl = cacheControl
+        head.vary = server.rules.vary(variation)
+        head.etagIsGzipped = match == .gzipped
+        return head
+    }
+
+    /// The answer of a check while the server shuts down; no other answer of it is as long.
     static let notServing = "{\"status\":\"NOT_SERVING\"}"
 
     // MARK: OPTIONS
@@ -105,7 +114,7 @@ extension HTTPConnection {
     func answerHealth() {
         if server.isDraining {
             exchange?.answer.isHealth = true
-            Array(Self.notServing.utf8).withUnsafeBytes { respond($0, keeping: nil, isGzipped: false) }
+            respond(Array(Self.notServing.utf8).span, keeping: nil, isGzipped: false)
             return
         }
         var plan = AnswerPlan()

@@ -59,13 +59,10 @@ extension HTTPConnection {
         var encoder = PlainEncoder()
         // A line break would end the event's data.
         if case .events = form { encoder.isOneLine = true }
-        switch caller.open(CallOpening(request, encoder: encoder), into: &server.answer) {
-        case .open(let call):
-            exchange?.call = call
+        do throws(RPCError) {
+            exchange?.call = try caller.open(CallOpening(request, encoder: encoder), into: &server.answer)
             exchange?.watch = (form, head)
-        case .failed(let error): throw RequestFailure(error)
-        case .answered: break
-        }
+        } catch { throw RequestFailure(error) }
     }
 
     /// The first item has arrived.
@@ -92,7 +89,7 @@ extension HTTPConnection {
         exchange = nil
         stream.began()
         guard !rest.isEmpty else { return }
-        rest.withUnsafeBytes { stream.append($0) }
+        stream.append(rest.span.bytes)
         turn()
     }
 }
@@ -142,7 +139,7 @@ final class WatchConnection {
 
     // MARK: From the client
 
-    func append(_ bytes: UnsafeRawBufferPointer) {
+    func append(_ bytes: RawSpan) {
         guard isWebSocket, !isOver else { return }
         if taken == input.count { (input, taken) = ([], 0) }
         input.append(contentsOf: bytes)
@@ -160,7 +157,7 @@ final class WatchConnection {
         let part = taken..<min(taken + Self.bytesPerStep, input.count)
         taken = part.upperBound
         budget.bytes -= part.count * Self.costPerByte
-        for event in input.withUnsafeBytes({ codec.receive(UnsafeRawBufferPointer(rebasing: $0[part])) }) {
+        for event in codec.receive(input.span.extracting(part)) {
             switch event {
             case .text(let item):
                 if isTimed { asked = MonotonicClock.now() }
@@ -189,9 +186,8 @@ final class WatchConnection {
 
     // MARK: To the client
 
-    func send(_ item: FinishedAnswer) {
+    func send(_ bytes: OutgoingBytes, of revision: UInt64?) {
         guard !isOver else { return }
-        let bytes = item.bytes
         var count = bytes.writer.count
         var timing = ByteWriter()
         if let asked {
@@ -208,20 +204,20 @@ final class WatchConnection {
         case .events(let isChunked):
             var head = ByteWriter(capacity: 64)
             head.append("event: change\nid: ")
-            head.append(integer: item.revision ?? 0)
+            head.append(integer: revision ?? 0)
             head.append("\ndata: ")
             if isChunked { writeChunkHead(head.count + count + 2) }
-            head.withUnsafeBytes { connection.server.output.append(contentsOf: $0) }
+            connection.server.output.append(contentsOf: head)
         }
-        bytes.writer.withUnsafeBytes { bodyAndEnd in
-            let body = UnsafeRawBufferPointer(rebasing: bodyAndEnd[..<count])
+        bytes.writer.withBytes { bodyAndEnd in
+            let body = bodyAndEnd.extracting(..<count)
             if count > Self.copiedItem {
                 connection.write(body, keeping: bytes)
             } else {
                 connection.server.output.append(contentsOf: body)
             }
         }
-        timing.withUnsafeBytes { connection.server.output.append(contentsOf: $0) }
+        connection.server.output.append(contentsOf: timing)
         guard case .events(let isChunked) = form else { return }
         connection.server.output.append("\n\n")
         if isChunked { connection.server.output.append("\r\n") }
@@ -265,7 +261,7 @@ final class WatchConnection {
     private func write(events text: borrowing ByteWriter) {
         guard text.count > 0, case .events(let isChunked) = form else { return }
         if isChunked { writeChunkHead(text.count) }
-        text.withUnsafeBytes { connection.server.output.append(contentsOf: $0) }
+        connection.server.output.append(contentsOf: text)
         if isChunked { connection.server.output.append("\r\n") }
     }
 

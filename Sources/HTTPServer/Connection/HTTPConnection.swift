@@ -3,16 +3,17 @@ import RPC
 import ClusterProtocol
 import EventLoop
 import JSON
-import Synchronization
+import Transports
 
 /// A client's HTTP connection: it carries one request after another, then perhaps a WebSocket. Belongs to the
 /// loop's thread.
 ///
 /// Pipelined requests wait in the reader until the previous one is answered, so answers keep their order.
-final class HTTPConnection {
+final class HTTPConnection: ServedConnection {
     /// Retains this connection until it closes.
     let server: HTTPServer
     let socket: Connection
+    private var client: ClientOutput
     /// The client's address for the access log; nil over a Unix socket.
     let address: String?
     private(set) var caller: Caller! = nil
@@ -21,18 +22,14 @@ final class HTTPConnection {
     var stream: WatchConnection?
     var clock: ConnectionClock
     var callID: Int64 = 0
-    /// Bytes of the body being collected, as counted by the input budget.
-    var heldInput = 0
-    /// Received bytes that wait, as counted by the input budget: of incomplete heads, and of later requests.
-    private var waitingInput = 0
+    /// Bytes of the body being collected.
+    var bodyInput: InputClaim
+    /// Received bytes that wait: of incomplete heads, and of later requests.
+    private var waitingInput: InputClaim
     private(set) var life = ConnectionLife()
     /// Whether the last turn left input that could be processed.
     private var hasMore = false
     private var lingering: Timer?
-    /// Tracks when the client last read.
-    private var progress = ClientProgress()
-    /// Bytes passed to the system since the connection began.
-    private var handedBytes: UInt64 = 0
 
     var isOverUnix: Bool { address == nil }
     var isClosed: Bool { socket.isClosed }
@@ -44,19 +41,22 @@ final class HTTPConnection {
         address: String?
     ) {
         self.socket = socket
+        client = ClientOutput(socket, server.engine, UnreadAccount(share))
         self.server = server
         self.address = address
         reader = RequestReader(limits: server.rules.settings.limits.ofRequests)
         clock = ConnectionClock(now: server.loop.now)
+        bodyInput = InputClaim(in: server.engine.load.input, of: share)
+        waitingInput = bodyInput
         socket.mostReceived = Self.mostHeld / 2
-        caller = Caller(server.engine, peer: peer, right: right, share: share, transport: self)
+        caller = Caller(server.engine, peer: peer, right: right, unread: client.unread, transport: self)
     }
 
     func start() {
         // Not weak: the socket makes no calls after its `close`, and the server releases this object only after that.
         socket.start { [unowned self] event in
             switch event {
-            case .received(let bytes): read(bytes)
+            case .received(let bytes): read(bytes.bytes)
             case .written: written()
             case .ended(let end): ended(end)
             }
@@ -65,8 +65,8 @@ final class HTTPConnection {
 
     // MARK: Input
 
-    private func read(_ bytes: UnsafeRawBufferPointer) {
-        server.engine.metrics.traffic.received.add(UInt64(bytes.count), ordering: .relaxed)
+    private func read(_ bytes: RawSpan) {
+        server.engine.metrics.traffic.received.add(UInt64(bytes.byteCount), ordering: .relaxed)
         guard life.received(isMuch: true) != .discard else { return }
         if let stream { stream.append(bytes) } else { reader.append(bytes) }
         turn()
@@ -179,22 +179,10 @@ final class HTTPConnection {
     /// Continues with the next request if this one is answered and its body has been read.
     func finishExchange() {
         guard let exchange, exchange.isAnswered, exchange.inputEnded, stream == nil else { return }
-        releaseInput()
+        bodyInput.bytes = 0
         self.exchange = nil
         reader.startNext()
         if !isEnding { turn() }
-    }
-
-    private func countHeld(_ count: Int) {
-        guard count != waitingInput else { return }
-        server.engine.load.input.add(count - waitingInput, of: caller.share)
-        waitingInput = count
-    }
-
-    func releaseInput() {
-        guard heldInput > 0 else { return }
-        server.engine.load.input.add(-heldInput, of: caller.share)
-        heldInput = 0
     }
 
     // MARK: Output
@@ -209,57 +197,16 @@ final class HTTPConnection {
         guard !life.isWorking, server.output.count > 0 else { return }
         defer { server.shrink(&server.output) }
         guard !isClosed else { return }
-        let count = server.output.count
-        let taken = server.output.withUnsafeBytes { socket.tryWrite($0) }
-        countSent(taken)
-        caller.unread.wasAccepted(taken)
-        guard taken < count else { return }
-        var rest = ByteWriter(capacity: count - taken)
-        server.output.withUnsafeBytes {
-            rest.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[taken...]))
-        }
-        queue(OutgoingBytes(rest))
+        client.write(server.output)
     }
 
     /// Writes a body after the turn's output, without copying it.
     ///
-    /// - Parameter owner: keeps the bytes alive.
-    func write(_ body: UnsafeRawBufferPointer, keeping owner: AnyObject) {
+    /// - Parameter owner: keeps the bytes, which must not change.
+    func write(_ body: Span<UInt8>, keeping owner: AnyObject) {
         guard !isClosed else { return }
-        let (head, isFirst) = (server.output.count, socket.queuedBytes == 0)
-        var taken = 0
-        if isFirst {
-            taken = server.output.withUnsafeBytes { socket.tryWrite($0, body) }
-            countSent(taken)
-            caller.unread.wasAccepted(taken)
-        }
-        if taken < head {
-            var rest = ByteWriter(capacity: head - taken)
-            server.output.withUnsafeBytes {
-                rest.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[taken...]))
-            }
-            queue(OutgoingBytes(rest))
-        }
+        client.write(server.output, then: body, keeping: owner)
         server.shrink(&server.output)
-        let bodyTaken = max(0, taken - head)
-        guard bodyTaken < body.count else { return }
-        queue(UnsafeRawBufferPointer(rebasing: body[bodyTaken...]), keeping: owner, of: body.count)
-    }
-
-    private func queue(_ bytes: OutgoingBytes) {
-        bytes.writer.withUnsafeBytes { queue($0, keeping: bytes, of: $0.count) }
-    }
-
-    private func queue(_ bytes: UnsafeRawBufferPointer, keeping owner: AnyObject, of size: Int) {
-        countSent(bytes.count)
-        server.engine.load.unread.pass(bytes, keeping: owner, of: size, for: caller.unread) {
-            socket.write($0, keeping: $1)
-        }
-    }
-
-    private func countSent(_ count: Int) {
-        handedBytes += UInt64(count)
-        server.engine.metrics.traffic.sent.add(UInt64(count), ordering: .relaxed)
     }
 
     private func written() {
@@ -277,14 +224,14 @@ final class HTTPConnection {
     func balance() {
         // The end of the turn does it, once its output is written.
         guard !isClosed, !life.isWorking else { return }
-        countHeld(waitingBytes)
+        waitingInput.bytes = waitingBytes
         let (isCongested, wasReading) = (isCongested, socket.isReading)
         caller.hold(isCongested)
         let isBehind = exchange?.inputEnded == true && reader.heldBytes > mostWaiting
-        let standing = ConnectionLife.Standing(
+        let step = life.next(
             isUnwritten: socket.queuedBytes > 0, isCongested: isCongested, hasMore: hasMore,
             isInputFull: caller.isInputFull || isBehind)
-        switch life.next(standing) {
+        switch step {
         case .none: break
         case .read: socket.resumeReading()
         case .pause: socket.pauseReading()
@@ -309,7 +256,8 @@ final class HTTPConnection {
 
     /// Ends the connection or its request if it has exceeded a time limit.
     func check(now: UInt64) {
-        if isStalled(at: now * 1_000_000) { return closeStalled() }
+        client.look(at: now * 1_000_000)
+        if client.isStalled(at: now * 1_000_000) { return server.closeStalled(self) }
         guard !isEnding else { return }
         switch clock.check(now: now, isWriting: socket.queuedBytes > 0, server.rules.settings.limits) {
         case .fine: break
@@ -325,25 +273,7 @@ final class HTTPConnection {
         }
     }
 
-    /// The bytes that closing this connection frees, times how long it has been stalled; 0 if that is too short
-    /// to be certain.
-    func stallWeight(at now: UInt64) -> Double { progress.stallWeight(of: socket.queuedBytes, at: now) }
-
-    /// Closes a connection whose client does not read.
-    func closeStalled() {
-        server.engine.metrics.update { $0.connectionsStalled += 1 }
-        close()
-    }
-
-    /// Whether the client has left its answer unread too long.
-    private func isStalled(at now: UInt64) -> Bool {
-        let unwritten = socket.unwrittenBytes
-        progress.look(
-            ClientProgress.Standing(
-                unread: unwritten, taken: handedBytes - UInt64(clamping: unwritten),
-                inSystem: unwritten > 0 ? socket.bytesInSystem : 0), at: now)
-        return progress.hasLeftUnread(for: server.engine.limits.stallSeconds, at: now)
-    }
+    func stallWeight(at now: UInt64) -> Double { client.stallWeight(of: socket.queuedBytes, at: now) }
 
     // MARK: The end
 
@@ -394,8 +324,8 @@ final class HTTPConnection {
         stream?.closed()
         stream = nil
         exchange = nil
-        releaseInput()
-        countHeld(0)
+        bodyInput.bytes = 0
+        waitingInput.bytes = 0
         socket.close()
         server.remove(self)
     }

@@ -3,26 +3,22 @@ import RPC
 import ClusterProtocol
 import EventLoop
 import JSON
-import Synchronization
+import Transports
 
 /// The HTTP connections of one loop. Belongs to the loop's thread. While nobody is connected it has no timer and
 /// no buffer.
-package final class HTTPServer {
+package final class HTTPServer: Transport {
     let engine: CallEngine
     let loop: EventLoop
     let service: HTTPService
     private(set) var rules: HTTPRules
-    private let onGone: @Sendable () -> Void
-    private let turnedAway: LingeringConnections
-    private var connections: [ObjectIdentifier: HTTPConnection] = [:]
+    private let connections: ServedConnections<HTTPConnection>
     private var sweep: Timer?
     /// The output of a turn, and the answer being written: each is used within one turn of one connection.
     var output = ByteWriter(capacity: 64)
     var answer = ByteWriter(capacity: 64)
     private var date: (second: Int, text: [UInt8]) = (0, [])
-    var isDraining: Bool { onStopped != nil }
-    private var onStopped: (() -> Void)?
-    private var graceTimer: Timer?
+    var isDraining: Bool { connections.isShuttingDown }
 
     /// The interval at which connections are checked for time-outs, in milliseconds.
     private static let sweepInterval: UInt64 = 500
@@ -37,19 +33,16 @@ package final class HTTPServer {
         self.engine = engine
         self.loop = loop
         self.service = service
-        self.onGone = onGone
-        turnedAway = LingeringConnections(on: loop)
+        connections = ServedConnections(engine, on: loop, onGone: onGone)
         rules = service.rules
     }
-
-    package var openConnections: Int { connections.count }
 
     // MARK: Connections
 
     /// Serves a client that the daemon has already counted.
     package func accept(_ socket: AcceptedSocket) {
-        guard let socket = Connection(on: loop, taking: socket) else { return gone() }
-        guard !isDraining else { return turnAway(socket, nil) }
+        guard let socket = Connection(on: loop, taking: socket) else { return connections.countGone() }
+        guard !isDraining else { return connections.refuse(socket, ByteWriter(capacity: 16)) }
         let address = socket.peerAddress
         let peer =
             address.map { Peer.remote($0.description, rightMember: "http.right") }
@@ -58,54 +51,40 @@ package final class HTTPServer {
         let most = address == nil ? engine.mostConnections(of: peer) : nil
         guard service.counters.connections.load(ordering: .relaxed) < rules.settings.limits.maxConnections,
             let share = engine.load.users.enter(UserKey(peer), most: most)
-        else { return turnAway(socket, Self.tooMany) }
+        else { return refuse(socket) }
         if address != nil { socket.sendAtOnce() }
         service.counters.connections.add(1, ordering: .relaxed)
-        engine.metrics.update {
-            $0.connectionsOpened += 1
-            $0.connections += 1
-        }
         let connection = HTTPConnection(
             socket, self, peer: peer, right: right, share: share, address: address?.host)
-        connections[ObjectIdentifier(connection)] = connection
+        connections.add(connection)
         if sweep == nil { startSweep() }
         connection.start()
     }
 
     /// Rejects a client that the daemon has already counted.
     package func refuse(_ socket: AcceptedSocket) {
-        guard let socket = Connection(on: loop, taking: socket) else { return gone() }
-        turnAway(socket, Self.tooMany)
+        guard let socket = Connection(on: loop, taking: socket) else { return connections.countGone() }
+        refuse(socket)
     }
 
     private static let tooMany = RequestFailure(
         .serviceUnavailable, "Too many connections are open. Close some, or try again later.")
 
-    private func turnAway(_ socket: Connection, _ failure: RequestFailure?) {
-        if let failure {
-            var bytes = ByteWriter()
-            ErrorResponse(failure).write(into: &bytes, date: dateText, closes: true)
-            _ = bytes.withUnsafeBytes { socket.tryWrite($0) }
-            service.counters.count(status: failure.status.rawValue)
-        }
-        if failure == nil || isDraining { socket.close() } else { turnedAway.add(socket) }
-        gone()
-    }
-
-    private func gone() {
-        engine.load.addConnections(-1)
-        onGone()
+    private func refuse(_ socket: Connection) {
+        var bytes = ByteWriter()
+        ErrorResponse(Self.tooMany).write(into: &bytes, date: dateText, closes: true)
+        service.counters.count(status: Self.tooMany.status.rawValue)
+        connections.refuse(socket, bytes)
     }
 
     func remove(_ connection: HTTPConnection) {
-        guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
-        engine.load.users.leave(connection.caller.share)
+        guard connections.remove(connection) else { return }
         service.counters.connections.add(-1, ordering: .relaxed)
-        engine.metrics.update { $0.connections -= 1 }
         if connections.isEmpty { rest() }
-        gone()
-        finishIfEmpty()
+        connections.countGone()
     }
+
+    func closeStalled(_ connection: HTTPConnection) { connections.closeStalled(connection) }
 
     /// Frees what only open connections need.
     private func rest() {
@@ -118,23 +97,11 @@ package final class HTTPServer {
     private func startSweep() {
         sweep = Timer(on: loop, delay: Self.sweepInterval, every: Self.sweepInterval) { [unowned self] in
             let now = loop.now
-            for connection in Array(connections.values) { connection.check(now: now) }
-            makeRoom(now * 1_000_000)
+            for connection in connections.all { connection.check(now: now) }
+            connections.makeRoom(now * 1_000_000)
             service.log.flush()
         }
         sweep?.unreference()
-    }
-
-    /// Closes stalled clients until there is room for answers, beginning with those that hold the most and have
-    /// been stalled longest.
-    private func makeRoom(_ now: UInt64) {
-        guard engine.load.unread.isSpent else { return }
-        let worst = connections.values.map { (connection: $0, weight: $0.stallWeight(at: now)) }
-            .filter { $0.weight > 0 }.sorted { $0.weight > $1.weight }
-        for (connection, _) in worst {
-            guard engine.load.unread.isSpent else { return }
-            connection.closeStalled()
-        }
     }
 
     // MARK: Used by connections
@@ -159,7 +126,7 @@ package final class HTTPServer {
     /// Applies changed settings, also to open connections.
     package func apply() {
         rules = service.rules
-        for connection in Array(connections.values) {
+        for connection in connections.all {
             connection.take(
                 connection.isOverUnix ? engine.access.right(of: connection.caller.peer) : rules.settings.right
             )
@@ -170,22 +137,5 @@ package final class HTTPServer {
     /// everything is closed.
     ///
     /// - Parameter completion: called once, when no connection is left.
-    package func shutDown(_ completion: @escaping () -> Void) {
-        guard onStopped == nil else { return }
-        onStopped = completion
-        turnedAway.close()
-        graceTimer = Timer(on: loop, delay: UInt64(max(0, engine.limits.shutdownGraceMs))) { [unowned self] in
-            for connection in Array(connections.values) {
-                connection.close(RPCError(.unavailable, "The server has shut down. Try again soon."))
-            }
-        }
-        for connection in Array(connections.values) { connection.drain() }
-        finishIfEmpty()
-    }
-
-    private func finishIfEmpty() {
-        guard connections.isEmpty, let completion = onStopped, graceTimer != nil else { return }
-        graceTimer = nil
-        completion()
-    }
+    package func shutDown(_ completion: @escaping () -> Void) { connections.shutDown(completion) }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Glibc
-import JSON
 import Synchronization
 
 /// The access log in the combined format: one line for each request. Safe from any thread.
@@ -11,7 +10,7 @@ final class AccessLog: Sendable {
     private struct State: ~Copyable {
         var path: String?
         var descriptor: Int32 = -1
-        var lines = ByteWriter()
+        var lines: [UInt8] = []
     }
 
     private let state = Mutex(State())
@@ -26,7 +25,7 @@ final class AccessLog: Sendable {
     func reopen(_ path: String?) -> String? {
         state.withLock { state in
             Self.write(&state)
-            state.lines.truncate(to: 0)
+            state.lines = []
             if state.descriptor >= 0 { close(state.descriptor) }
             state.descriptor = -1
             state.path = path
@@ -46,7 +45,7 @@ final class AccessLog: Sendable {
         let entry = entry()
         state.withLock { state in
             guard state.lines.count < Self.mostWaiting else { return Self.write(&state) }
-            entry.write(into: &state.lines)
+            state.lines += entry.line.utf8
             if state.lines.count >= Self.batch { Self.write(&state) }
         }
     }
@@ -59,64 +58,51 @@ final class AccessLog: Sendable {
     /// Lines that the file system does not accept are lost: a full disk must not stop the service. What a pipe does not
     /// accept yet is kept.
     private static func write(_ state: inout State) {
-        guard state.lines.count > 0 else { return }
-        var rest = ByteWriter()
-        state.lines.withUnsafeBytes { lines in
-            var written = 0
-            while written < lines.count, state.descriptor >= 0 {
-                let count = Glibc.write(
-                    state.descriptor, lines.baseAddress?.advanced(by: written), lines.count - written)
-                if count > 0 { written += count } else if count == 0 || errno != EINTR { break }
+        while !state.lines.isEmpty, state.descriptor >= 0 {
+            let count = Glibc.write(state.descriptor, state.lines, state.lines.count)
+            if count > 0 {
+                state.lines.removeFirst(count)
+            } else if count < 0, errno == EAGAIN {
+                return
+            } else if count == 0 || errno != EINTR {
+                break
             }
-            guard written < lines.count, state.descriptor >= 0, errno == EAGAIN else { return }
-            rest.append(contentsOf: UnsafeRawBufferPointer(rebasing: lines[written...]))
         }
-        if rest.count > 0 { state.lines = rest } else { state.lines.truncate(to: 0) }
+        state.lines.removeAll(keepingCapacity: true)
     }
 
     struct Entry {
         var address: String
         var user: String
-        var moment: [UInt8]
+        var moment: String
         var requestLine: String
         var status: Int
         var bytes: Int
         var referer: String?
         var userAgent: String?
 
-        func write(into bytes: inout ByteWriter) {
-            bytes.append(raw: address)
-            bytes.append(" - ")
-            bytes.append(raw: user)
-            bytes.append(" [")
-            bytes.append(contentsOf: moment)
-            bytes.append("] \"")
-            Self.append(escaped: requestLine, into: &bytes)
-            bytes.append("\" ")
-            bytes.append(integer: status)
-            bytes.append(" ")
-            if self.bytes > 0 { bytes.append(integer: self.bytes) } else { bytes.append("-") }
-            for field in [referer, userAgent] {
-                bytes.append(" \"")
-                Self.append(escaped: field ?? "-", into: &bytes)
-                bytes.append("\"")
-            }
-            bytes.append("\n")
+        var line: String {
+            let (request, referer, userAgent) = (
+                Self.escaped(requestLine), Self.escaped(referer ?? "-"), Self.escaped(userAgent ?? "-")
+            )
+            let size = bytes > 0 ? String(bytes) : "-"
+            return
+                "\(address) - \(user) [\(moment)] \"\(request)\" \(status) \(size) \"\(referer)\" \"\(userAgent)\"\n"
         }
 
-        /// Writes quotes, backslashes and bytes that are not printable ASCII as `\xHH`, so that nobody can forge
-        /// a line.
-        private static func append(escaped text: String, into bytes: inout ByteWriter) {
-            let digits = Array("0123456789ABCDEF".utf8)
-            for byte in text.utf8 {
-                if byte >= 0x20, byte < 0x7F, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
-                    bytes.append(byte)
-                } else {
-                    bytes.append("\\x")
-                    bytes.append(digits[Int(byte >> 4)])
-                    bytes.append(digits[Int(byte & 15)])
-                }
+        /// The text with quotes, backslashes and bytes that are not printable ASCII as `\xHH`, so that nobody can forge a line.
+        private static func escaped(_ text: String) -> String {
+            guard !text.utf8.allSatisfy(isShown) else { return text }
+            return text.utf8.reduce(into: "") { escaped, byte in
+                let hexadecimal = String(byte, radix: 16, uppercase: true)
+                escaped +=
+                    isShown(byte)
+                    ? String(Unicode.Scalar(byte)) : "\\x" + (byte < 16 ? "0" : "") + hexadecimal
             }
+        }
+
+        private static func isShown(_ byte: UInt8) -> Bool {
+            byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
         }
     }
 }

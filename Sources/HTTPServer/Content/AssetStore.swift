@@ -20,7 +20,7 @@ final class AssetStore: Sendable {
             self.stamp = stamp
             let packed =
                 isText && body.count >= PlainEncoder.leastBytes
-                ? body.withUnsafeBytes { Gzip.compress($0, level: 6) } : []
+                ? Gzip.compress(body.span, level: 6) : []
             gzipped = packed.isEmpty ? nil : packed
             // The tag is computed from the content: it is the same in every process.
             tag = EntityTag(process: 0, revision: UInt64(body.count), request: EntityTag.hash(body))
@@ -107,33 +107,19 @@ final class AssetStore: Sendable {
     }
 
     private func read(_ path: String, _ type: (name: StaticString, isText: Bool)) -> Asset? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+        guard let file = try? FileDescriptor(reading: path), fstat(file.number, &status) == 0,
             status.st_size <= Self.mostBytes
         else { return nil }
         let stamp = Stamp(
             inode: UInt64(status.st_ino), size: Int(status.st_size), seconds: status.st_mtim.tv_sec,
             nanoseconds: status.st_mtim.tv_nsec)
         if let found = kept.withLock({ $0[path] }), found.stamp == stamp { return found }
-        guard let body = Self.content(descriptor, stamp.size) else { return nil }
+        guard let body = try? FileIO.read(stamp.size, from: file, at: 0, path: path), body.count == stamp.size
+        else { return nil }
         let asset = Asset(body: body, mediaType: type.name, isText: type.isText, stamp: stamp)
         kept.withLock { $0[path] = asset }
         return asset
-    }
-
-    private static func content(_ descriptor: Int32, _ size: Int) -> [UInt8]? {
-        var count = 0
-        let body = [UInt8](unsafeUninitializedCapacity: size) { room, filled in
-            while count < size {
-                let got = Glibc.read(descriptor, room.baseAddress.map { $0 + count }, size - count)
-                if got > 0 { count += got } else if got == 0 || errno != EINTR { break }
-            }
-            filled = count
-        }
-        return count == size ? body : nil
     }
 
     /// The directory of the map page: that of the installation, else that of the source tree.

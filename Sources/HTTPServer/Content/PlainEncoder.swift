@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Compression
 import RPC
 import JSON
 
@@ -18,13 +19,8 @@ struct PlainEncoder: AnswerEncoder {
     func end(_ part: AnswerPart, from start: Int, in bytes: inout ByteWriter) {
         if isOneLine { bytes.joinLines(from: start) }
         guard compresses, bytes.count - start >= Self.leastBytes else { return }
-        var compressed: [UInt8] = []
-        let isSmaller = bytes.withUnsafeBytes { bytes in
-            let plain = UnsafeRawBufferPointer(rebasing: bytes[start...])
-            compressed = Gzip.compress(plain, level: level)
-            return !compressed.isEmpty && compressed.count < plain.count / 10 * 9
-        }
-        guard isSmaller else { return }
+        let compressed = bytes.withBytes { Gzip.compress($0.extracting(start...), level: level) }
+        guard !compressed.isEmpty, compressed.count < (bytes.count - start) / 10 * 9 else { return }
         bytes.truncate(to: start)
         bytes.append(contentsOf: compressed)
     }
@@ -33,10 +29,22 @@ struct PlainEncoder: AnswerEncoder {
 extension ByteWriter {
     /// Replaces line breaks by spaces, which mean the same in JSON: they are between tokens only.
     fileprivate mutating func joinLines(from start: Int) {
-        var offset = start
-        while let found = withUnsafeBytes({ $0[offset...].firstIndex { $0 == 0x0A || $0 == 0x0D } }) {
-            overwrite(at: found, with: UInt8(ascii: " "))
-            offset = found + 1
+        let breaks = withBytes { bytes in
+            (start..<bytes.count).filter { bytes[$0] == 0x0A || bytes[$0] == 0x0D }
         }
+        for offset in breaks { overwrite(at: offset, with: UInt8(ascii: " ")) }
+    }
+}
+
+/// Compression for HTTP (RFC 1952).
+enum Gzip {
+    /// Compresses bytes. Returns an empty array if memory is exhausted.
+    static func compress(_ bytes: Span<UInt8>, level: Int) -> [UInt8] {
+        (try? Zlib.gzip(bytes, level: level)) ?? []
+    }
+
+    /// Whether an answer's bytes are compressed: neither JSON text nor a tile begins like this.
+    static func isCompressed(_ bytes: Span<UInt8>) -> Bool {
+        bytes.count > 2 && bytes[0] == 0x1F && bytes[1] == 0x8B
     }
 }

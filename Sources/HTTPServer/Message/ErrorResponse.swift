@@ -35,7 +35,7 @@ struct ErrorResponse {
         var head = head(body.count)
         head.closes = closes
         head.write(into: &bytes, date: date)
-        body.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        bytes.append(contentsOf: body)
     }
 
     static func list(_ methods: [HTTPMethod]) -> String { methods.map(\.name).joined(separator: ", ") }

@@ -51,9 +51,7 @@ enum HTTPDate {
     private static var year: Int { Int(UTCTime.text(now, "%Y")) ?? 1970 }
 
     /// Such as `06/Nov/1994:08:49:37 +0000`, in the combined log format.
-    static func logText(_ seconds: Int) -> [UInt8] {
-        Array(UTCTime.text(seconds, "%d/%b/%Y:%H:%M:%S +0000").utf8)
-    }
+    static func logText(_ seconds: Int) -> String { UTCTime.text(seconds, "%d/%b/%Y:%H:%M:%S +0000") }
 
     static var now: Int { time(nil) }
 }

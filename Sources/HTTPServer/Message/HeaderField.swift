@@ -30,16 +30,10 @@ enum HeaderField: String, Sendable, CaseIterable {
     case webSocketKey = "sec-websocket-key"
     case webSocketVersion = "sec-websocket-version"
 
-    /// The field with a name, in upper or lower case. O(length of the name).
-    init?(name: UnsafeRawBufferPointer) {
-        guard name.count < Self.table.starts.count - 1 else { return nil }
-        for entry in Self.table.starts[name.count]..<Self.table.starts[name.count + 1] {
-            let (start, field) = Self.table.entries[entry]
-            var offset = 0
-            while offset < name.count, Self.table.names[start + offset] == Self.lowercased(name[offset]) {
-                offset += 1
-            }
-            guard offset == name.count else { continue }
+    /// The field with a name, in upper or lower case; nil for other names. Names of the same length are few.
+    init?(name: Span<UInt8>) {
+        for (text, field) in Self.names where text.count == name.count {
+            guard text.indices.allSatisfy({ text[$0] == Self.lowercased(name[$0]) }) else { continue }
             self = field
             return
         }
@@ -50,29 +44,5 @@ enum HeaderField: String, Sendable, CaseIterable {
         byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte
     }
 
-    private static let table = Table()
-
-    /// The fields, indexed by the lengths of their names.
-    private struct Table {
-        /// All names, concatenated.
-        let names: [UInt8]
-        /// The start of each name.
-        let entries: [(start: Int, field: HeaderField)]
-        /// For each length, its first entry; one more element than the longest name's length requires.
-        let starts: [Int]
-
-        init() {
-            let fields = HeaderField.allCases.sorted { $0.rawValue.utf8.count < $1.rawValue.utf8.count }
-            var (names, entries): ([UInt8], [(Int, HeaderField)]) = ([], [])
-            for field in fields {
-                entries.append((names.count, field))
-                names += field.rawValue.utf8
-            }
-            let longest = fields.last?.rawValue.utf8.count ?? 0
-            starts = (0...longest + 1).map { length in
-                fields.firstIndex { $0.rawValue.utf8.count >= length } ?? fields.count
-            }
-            (self.names, self.entries) = (names, entries)
-        }
-    }
+    private static let names = allCases.map { (Array($0.rawValue.utf8), $0) }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Glibc
 
 /// A request's head. Values are slices of one copy of its bytes. Immutable.
 final class RequestHead: Sendable {
@@ -91,12 +90,6 @@ final class RequestHead: Sendable {
 
 extension ArraySlice<UInt8> {
     func hasSameBytes(as other: [UInt8]) -> Bool {
-        guard count == other.count else { return false }
-        return withUnsafeBytes { bytes in
-            other.withUnsafeBytes { other in
-                guard let start = bytes.baseAddress, let other = other.baseAddress else { return true }
-                return memcmp(start, other, bytes.count) == 0
-            }
-        }
+        self == other[...]
     }
 }

@@ -66,24 +66,29 @@ final class RequestParser {
     ///   - offset: how many bytes of the request came before `bytes`.
     ///   - bodyLeft: the most bytes that the body may still have.
     /// - Returns: the number of bytes consumed.
-    func execute(_ bytes: UnsafeRawBufferPointer, offset: Int, bodyLeft: Int = .max) -> Int {
-        guard failure == nil, let start = bytes.baseAddress else { return 0 }
-        let first = start.assumingMemoryBound(to: CChar.self)
+    func execute(_ bytes: Span<UInt8>, offset: Int, bodyLeft: Int = .max) -> Int {
+        bytes.withUnsafeBytes { bytes in
+            guard failure == nil, let start = bytes.baseAddress else { return 0 }
+            return execute(start.assumingMemoryBound(to: CChar.self), bytes.count, offset, bodyLeft)
+        }
+    }
+
+    private func execute(_ first: UnsafePointer<CChar>, _ count: Int, _ offset: Int, _ bodyLeft: Int) -> Int {
         llhttp_resume(raw)
         raw.pointee.data = Unmanaged.passUnretained(self).toOpaque()
         base = first
         self.offset = offset
         mostOfChunk = bodyLeft
         defer { base = nil }
-        let status = withExtendedLifetime(self) { llhttp_execute(raw, first, bytes.count) }
-        if status == HPE_OK { return bytes.count }
+        let status = withExtendedLifetime(self) { llhttp_execute(raw, first, count) }
+        if status == HPE_OK { return count }
         if status != HPE_PAUSED { record(status) }
         return llhttp_get_error_pos(raw).map { $0 - first } ?? 0
     }
 
     /// Parses a text in place of received bytes.
     func execute(_ text: StaticString) {
-        _ = execute(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount), offset: 0)
+        _ = text.withUTF8Buffer { execute($0.span, offset: 0) }
     }
 
     private func record(_ status: llhttp_errno) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
-import Glibc
+import JSON
 
 /// Reads the requests of a connection: heads, then bodies piece by piece. It knows no socket and no clock: bytes
 /// go in, events come out, and the events are the same however the bytes are divided.
@@ -60,7 +60,7 @@ struct RequestReader: ~Copyable {
         (state == .method || state == .target || state == .head) && bytes.count > start
     }
 
-    mutating func append(_ more: UnsafeRawBufferPointer) {
+    mutating func append(_ more: RawSpan) {
         if state == .failed { return }
         // So no byte is moved more often than it is received.
         if start > 0, start >= heldBytes { removeConsumed() }
@@ -201,13 +201,7 @@ struct RequestReader: ~Copyable {
 
     /// The end of the line being parsed, as far as it has arrived.
     private var lineEnd: Int {
-        bytes.withUnsafeBytes { bytes in
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[parsed...])
-            guard let start = rest.baseAddress, let end = memchr(start, 0x0A, rest.count) else {
-                return bytes.count
-            }
-            return parsed + (UnsafeRawPointer(end) - start) + 1
-        }
+        bytes[parsed...].firstIndex(of: 0x0A).map { $0 + 1 } ?? bytes.count
     }
 
     /// The fault in the head as far as it has been parsed; nil if there is none.
@@ -236,11 +230,9 @@ struct RequestReader: ~Copyable {
 
     private mutating func parse(upTo end: Int) {
         guard parsed < end else { return }
-        let (from, start, parser, bodyLeft) = (parsed, start, parser, bodyLeft)
-        parsed += bytes.withUnsafeBytes {
-            parser.execute(
-                UnsafeRawBufferPointer(rebasing: $0[from..<end]), offset: from - start, bodyLeft: bodyLeft)
-        }
+        let taken = parser.execute(
+            bytes.span.extracting(parsed..<end), offset: parsed - start, bodyLeft: bodyLeft)
+        parsed += taken
     }
 
     private mutating func fail(_ failure: RequestParser.Failure) -> Event {
@@ -267,10 +259,8 @@ struct RequestReader: ~Copyable {
             guard Self.isToken(bytes.span.extracting(name)) else {
                 throw RequestFailure(.badRequest, "A header field's name is malformed.")
             }
-            let field = bytes.withUnsafeBytes {
-                HeaderField(name: UnsafeRawBufferPointer(rebasing: $0[name]))
-            }
-            guard let field, position < parser.values.count else { continue }
+            guard let field = HeaderField(name: bytes.span.extracting(name)), position < parser.values.count
+            else { continue }
             let value = parser.values[position]
             fields.append((field, Self.trimmed(bytes, value.lowerBound, value.upperBound)))
         }

@@ -8,12 +8,12 @@ enum SHA1 {
         let bits = UInt64(padded.count) * 8
         padded.append(0x80)
         while padded.count % 64 != 56 { padded.append(0) }
-        withUnsafeBytes(of: bits.bigEndian) { padded.append(contentsOf: $0) }
+        padded += (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
         var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]
         for block in stride(from: 0, to: padded.count, by: 64) {
             mix(padded[block..<block + 64], into: &state)
         }
-        return state.flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } }
+        return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * $0)) } }
     }
 
     private static func mix(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {

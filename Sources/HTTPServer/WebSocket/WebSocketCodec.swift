@@ -84,18 +84,18 @@ final class WebSocketCodec {
     }
 
     /// Processes bytes from the client.
-    func receive(_ bytes: UnsafeRawBufferPointer) -> [Event] {
+    func receive(_ bytes: Span<UInt8>) -> [Event] {
         guard !isClosing, let context = makeContext() else { return [] }
         // A message that is too large is rejected by its declared length.
         let count = bounds.follow(bytes)
-        input = UnsafeRawBufferPointer(rebasing: bytes[..<count])
         defer {
-            input = UnsafeRawBufferPointer(start: nil, count: 0)
             events = []
             rest()
         }
-        withExtendedLifetime(self) {
-            let hasFailed = wslay_event_recv(context) != 0
+        bytes.extracting(..<count).withUnsafeBytes { bytes in
+            input = bytes
+            let hasFailed = withExtendedLifetime(self) { wslay_event_recv(context) != 0 }
+            input = UnsafeRawBufferPointer(start: nil, count: 0)
             flush()
             if hasFailed || hasHalfCode { nameFault() }
         }

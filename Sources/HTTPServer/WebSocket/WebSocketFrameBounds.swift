@@ -27,7 +27,7 @@ struct WebSocketFrameBounds: Sendable {
     /// Processes further bytes.
     ///
     /// - Returns: how many of them may be passed on: all, unless a frame declares a message over the limit.
-    mutating func follow(_ bytes: UnsafeRawBufferPointer) -> Int {
+    mutating func follow(_ bytes: Span<UInt8>) -> Int {
         var position = 0
         while position < bytes.count {
             if payloadLeft > 0 {

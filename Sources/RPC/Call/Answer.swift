@@ -118,10 +118,3 @@ package final class OutgoingBytes: @unchecked Sendable {
 
     package init(_ writer: consuming ByteWriter) { self.writer = writer }
 }
-
-/// A part of an answer, ready to be sent.
-package struct FinishedAnswer {
-    package let bytes: OutgoingBytes
-    /// The number of the source revision that it was made from; nil if there is none.
-    package var revision: UInt64?
-}

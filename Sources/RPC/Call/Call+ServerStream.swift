@@ -35,7 +35,7 @@ extension Call {
             case .end:
                 let wrapped = OutgoingBytes(ByteWriter(capacity: 256))
                 Self.wrap(bytes, from: start, .end, encoder, into: wrapped)
-                finish(FinishedAnswer(bytes: wrapped))
+                finish(wrapped)
             }
         } catch { fail(error) }
     }
@@ -66,7 +66,7 @@ extension Call {
         let encoder = opening.encoder
         guard encoder.compresses else {
             encoder.end(.item, from: 0, in: &bytes.writer)
-            caller?.transport.call(self, sent: FinishedAnswer(bytes: bytes, revision: revision))
+            caller?.transport.call(self, sent: bytes, of: revision)
             return
         }
         let wrapped = OutgoingBytes(ByteWriter(capacity: 1024))
@@ -79,8 +79,7 @@ extension Call {
                 body,
                 { call in
                     output.isBusy = false
-                    let item = FinishedAnswer(bytes: wrapped, revision: revision)
-                    call.caller?.transport.call(call, sent: item)
+                    call.caller?.transport.call(call, sent: wrapped, of: revision)
                     output.wantToSend()
                 }
             )
@@ -92,9 +91,7 @@ extension Call {
         into wrapped: OutgoingBytes
     ) {
         encoder.begin(part, into: &wrapped.writer)
-        bytes.writer.withUnsafeBytes { bytes in
-            wrapped.writer.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start...]))
-        }
+        wrapped.writer.append(contentsOf: bytes.writer, from: start)
         encoder.end(part, from: 0, in: &wrapped.writer)
     }
 

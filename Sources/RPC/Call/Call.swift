@@ -142,7 +142,7 @@ package final class Call {
                 { job.run(answer.write) },
                 { call in
                     guard let view, job.error == AnswerBuilder.tooLarge(view) else {
-                        return call.finish(job, answer.revision)
+                        return call.finish(job)
                     }
                     call.exceeded(view: view)
                     call.runOnPool(answer)
@@ -168,16 +168,16 @@ package final class Call {
             encoder: opening.encoder, maximumBytes: caller?.engine.limits.maxAnswerBytes ?? .max)
     }
 
-    func finish(_ job: AnswerJob, _ revision: UInt64? = nil) {
+    func finish(_ job: AnswerJob) {
         if let error = job.error { return fail(error) }
-        finish(FinishedAnswer(bytes: job.bytes, revision: revision))
+        finish(job.bytes)
     }
 
     // MARK: Its end
 
     func sentItem() { if answered == nil { answered = MonotonicClock.now() } }
 
-    func finish(_ answer: FinishedAnswer) {
+    func finish(_ answer: OutgoingBytes) {
         guard let transport = end(.ok) else { return }
         transport.call(self, answered: answer)
     }

@@ -35,6 +35,6 @@ package struct CallInterest: Sendable {
     }
 
     func covers(_ method: Method, _ status: StatusCode, nanoseconds: UInt64) -> Bool {
-        nanoseconds > longest || hasChanges && (method.isChange || status == .permissionDenied)
+        nanoseconds > longest || hasChanges && (method.declaration.isChange || status == .permissionDenied)
     }
 }

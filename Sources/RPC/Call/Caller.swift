@@ -32,12 +32,13 @@ package final class Caller {
     }
 
     package init(
-        _ engine: CallEngine, peer: Peer, right: AccessRight, share: UserShare, transport: any CallTransport
+        _ engine: CallEngine, peer: Peer, right: AccessRight, unread: UnreadAccount,
+        transport: any CallTransport
     ) {
         self.engine = engine
         self.peer = peer
         self.right = right
-        unread = UnreadAccount(share)
+        self.unread = unread
         self.transport = transport
     }
 
@@ -84,9 +85,9 @@ package final class Caller {
     private func plan(
         _ opening: CallOpening, _ method: Method, _ started: UInt64
     ) throws(RPCError) -> PendingCall {
-        if right < method.right { throw peer.denial(of: method.declaration) }
+        if right < method.declaration.right { throw peer.denial(of: method.declaration) }
         var params = Params(opening.request.params, text: opening.request.paramsText)
-        try params.rejectUnknown(method.paramNames)
+        try params.rejectUnknown(method.declaration.paramNames)
         let context = CallContext(
             peer: peer, right: right, deadline: engine.deadline(of: opening.request, from: started),
             form: opening.form, input: opening.input, share: share)
@@ -102,35 +103,35 @@ package final class Caller {
             answer: wait == nil ? answer : nil, wait: wait)
     }
 
-    /// Starts a call. If it can be answered at once, the answer is appended to `bytes`; otherwise the answer is
+    /// Starts a call. If it can be answered at once, the answer is appended to `bytes`; otherwise the answer, or the stream, is
     /// delivered to the transport later.
-    package func start(_ call: PendingCall, into bytes: inout ByteWriter) -> CallStart {
-        do throws(RPCError) {
-            if let wait = call.wait {
-                try checkRoom(for: call)
-                let delay = CallDelay(call, wait)
-                return .open(open(call, .waiting(delay)) { $0.begin(delay) })
-            }
-            if let answer = call.answer {
-                if try answerNow(call, answer, into: &bytes) { return .answered }
-                try checkRoom(for: call)
-                return .open(open(call, .unary) { $0.runOnPool(answer) })
-            }
-            switch call.method.implementation {
-            case .unary: return .failed(Self.notPrepared)
-            case .clientStream(let method):
-                try checkRoom(for: call)
-                let stream = try method.begin(call.params, call.context)
-                return .open(open(call, .clientStream(ClientStreamInput(stream))) { _ in })
-            case .serverStream(let method):
-                try checkRoom(for: call)
-                let output = StreamOutput(engine)
-                let stream = try method.begin(call.params, call.context, output)
-                return .open(open(call, .serverStream(stream, output)) { output.open($0) })
-            }
-        } catch {
+    ///
+    /// - Returns: the call; nil if it is answered.
+    package func start(_ call: PendingCall, into bytes: inout ByteWriter) throws(RPCError) -> Call? {
+        do throws(RPCError) { return try answerOrOpen(call, into: &bytes) } catch {
             record(call, error.code)
-            return .failed(error)
+            throw error
+        }
+    }
+
+    private func answerOrOpen(_ call: PendingCall, into bytes: inout ByteWriter) throws(RPCError) -> Call? {
+        if let answer = call.answer, try answerNow(call, answer, into: &bytes) { return nil }
+        try checkRoom(for: call)
+        if let wait = call.wait {
+            let delay = CallDelay(call, wait)
+            return open(call, .waiting(delay)) { $0.begin(delay) }
+        }
+        switch call.method.implementation {
+        case .unary:
+            guard let answer = call.answer else { throw Self.notPrepared }
+            return open(call, .unary) { $0.runOnPool(answer) }
+        case .clientStream(let method):
+            let stream = try method.begin(call.params, call.context)
+            return open(call, .clientStream(ClientStreamInput(stream))) { _ in }
+        case .serverStream(let method):
+            let output = StreamOutput(engine)
+            let stream = try method.begin(call.params, call.context, output)
+            return open(call, .serverStream(stream, output)) { output.open($0) }
         }
     }
 
@@ -141,7 +142,7 @@ package final class Caller {
         guard answer.isQuick, !call.opening.encoder.compresses else { return false }
         var builder = AnswerBuilder(
             encoder: call.opening.encoder, maximumBytes: engine.limits.maxAnswerBytes)
-        let mustWait = call.method.threads == .query && engine.load.unread.isSpent(for: unread)
+        let mustWait = call.method.declaration.threads == .query && engine.load.unread.isSpent(for: unread)
         if mustWait {
             builder.maximumBytes = min(builder.maximumBytes, engine.load.unread.allowance(of: unread))
         }
@@ -161,10 +162,10 @@ package final class Caller {
     }
 
     /// Prepares and starts a call.
-    package func open(_ opening: consuming CallOpening, into bytes: inout ByteWriter) -> CallStart {
-        do throws(RPCError) { return start(try prepare(opening), into: &bytes) } catch {
-            return .failed(error)
-        }
+    package func open(_ opening: consuming CallOpening, into bytes: inout ByteWriter) throws(RPCError)
+        -> Call?
+    {
+        try start(try prepare(opening), into: &bytes)
     }
 
     /// Records a prepared call that the transport answers without running it, for example with "not modified".
@@ -354,9 +355,12 @@ package protocol CallTransport: AnyObject {
     var canTakeItem: Bool { get }
 
     /// The call has its answer, or the end of its stream; it is over.
-    func call(_ call: Call, answered answer: FinishedAnswer)
+    func call(_ call: Call, answered answer: OutgoingBytes)
 
-    func call(_ call: Call, sent item: FinishedAnswer)
+    /// A stream's next item is ready.
+    ///
+    /// - Parameter revision: the number of the source revision that it was made from; nil if there is none.
+    func call(_ call: Call, sent item: OutgoingBytes, of revision: UInt64?)
 
     /// The call is over without an answer.
     func call(_ call: Call, failed error: RPCError)

@@ -9,11 +9,6 @@ package final class Method: Sendable {
     let implementation: Implementation
     /// Its index in `MethodSet` and in the metrics.
     let index: Int
-    /// The declaration's own, at hand for each call.
-    let right: AccessRight
-    let threads: MethodDeclaration.Threads
-    let isChange: Bool
-    let paramNames: [String]
 
     enum Implementation: Sendable {
         case unary(any UnaryMethod)
@@ -25,10 +20,6 @@ package final class Method: Sendable {
         self.declaration = declaration
         self.implementation = implementation
         self.index = index
-        right = declaration.right
-        threads = declaration.threads
-        isChange = declaration.isChange
-        paramNames = declaration.paramNames
     }
 }
 

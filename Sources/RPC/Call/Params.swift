@@ -10,7 +10,7 @@ public struct Params: Sendable {
     /// Such as `params` or `params.feature`.
     public let path: String
     /// The text of all params as sent, if the method keeps texts.
-    private let text: [UInt8]
+    let text: [UInt8]
     /// The source that the params name, looked up once for a call: its data and what is asked about them are of one source.
     var source: Source?
 
@@ -22,22 +22,6 @@ public struct Params: Sendable {
 
     /// The value of a param as sent; nil if it is absent.
     public subscript(param: ParamDeclaration) -> JSONValue? { object[param.name] }
-
-    /// The text of a param as sent, if the method keeps texts; otherwise the value written as JSON.
-    public func text(of param: ParamDeclaration) -> [UInt8]? {
-        guard let value = self[param] else { return nil }
-        var found: [UInt8]?
-        text.withUnsafeBytes { text in
-            for (key, value) in JSONMembers(ofValidated: text)
-            where JSONText.string(inside: key).hasSameBytes(as: param.name) {
-                found = Array(value)
-            }
-        }
-        if let found { return found }
-        var writer = ByteWriter()
-        writer.append(value)
-        return writer.bytes
-    }
 
     public func path(of param: ParamDeclaration) -> String { path(of: param.name) }
 

@@ -52,12 +52,3 @@ package struct PendingCall {
     /// The number of the source revision that the answer will be made from; nil for streams and for answers from other data.
     package var revision: UInt64? { answer?.revision }
 }
-
-/// What starting a call resulted in.
-package enum CallStart {
-    /// The answer has been appended to the bytes.
-    case answered
-    /// The answer, or the stream, will be delivered to the transport.
-    case open(Call)
-    case failed(RPCError)
-}

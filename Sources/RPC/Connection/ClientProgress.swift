@@ -11,41 +11,26 @@ package struct ClientProgress {
 
     package init() {}
 
-    /// The state of a client's input and output.
-    package struct Standing {
-        /// Bytes that wait for the client and that the system has not accepted yet.
-        package var unread = 0
-        /// Bytes that the system has accepted since the connection began.
-        package var taken: UInt64 = 0
-        /// Bytes that the system still buffers for the client. It accepts no more until the client has read most
-        /// of them.
-        package var inSystem = 0
-        /// Bytes received of a message that is incomplete.
-        package var unfinished = 0
-        /// Complete messages received since the connection began.
-        package var messages = 0
-
-        package init(
-            unread: Int = 0, taken: UInt64 = 0, inSystem: Int = 0, unfinished: Int = 0, messages: Int = 0
-        ) {
-            self.unread = unread
-            self.taken = taken
-            self.inSystem = inSystem
-            self.unfinished = unfinished
-            self.messages = messages
-        }
-    }
-
-    /// Records a client's state.
+    /// Records the state of a client's input and output.
     ///
-    /// - Parameter now: nanoseconds on a monotonic clock.
-    package mutating func look(_ standing: Standing, at now: UInt64) {
-        let hasRead = standing.taken != taken || standing.inSystem < inSystem
-        if standing.unread == 0 || hasRead { unreadSince = nil }
-        if standing.unread > 0, unreadSince == nil { unreadSince = now }
-        if standing.unfinished == 0 || standing.messages != messages { unfinishedSince = nil }
-        if standing.unfinished > 0, unfinishedSince == nil { unfinishedSince = now }
-        (taken, inSystem, messages) = (standing.taken, standing.inSystem, standing.messages)
+    /// - Parameters:
+    ///   - unread: bytes that wait for the client and that the system has not accepted yet.
+    ///   - taken: bytes that the system has accepted since the connection began.
+    ///   - inSystem: bytes that the system still buffers for the client. It accepts no more until the client has read most
+    ///     of them.
+    ///   - unfinished: bytes received of a message that is incomplete.
+    ///   - messages: complete messages received since the connection began.
+    ///   - now: nanoseconds on a monotonic clock.
+    package mutating func look(
+        unread: Int = 0, taken: UInt64 = 0, inSystem: Int = 0, unfinished: Int = 0, messages: Int = 0,
+        at now: UInt64
+    ) {
+        let hasRead = taken != self.taken || inSystem < self.inSystem
+        if unread == 0 || hasRead { unreadSince = nil }
+        if unread > 0, unreadSince == nil { unreadSince = now }
+        if unfinished == 0 || messages != self.messages { unfinishedSince = nil }
+        if unfinished > 0, unfinishedSince == nil { unfinishedSince = now }
+        (self.taken, self.inSystem, self.messages) = (taken, inSystem, messages)
     }
 
     /// How long the client has read nothing although bytes wait for it, in nanoseconds.

@@ -39,28 +39,6 @@ package struct ConnectionLife: Equatable {
     /// Whether received messages are processed.
     package var takesInput: Bool { phase == .open || phase == .inputEnded }
 
-    /// The connection's state after a round of work.
-    package struct Standing: Equatable {
-        /// Whether bytes are waiting to be written.
-        package var isUnwritten = false
-        /// Whether the client must read before more of its calls are processed.
-        package var isCongested = false
-        /// Whether received messages are still unprocessed.
-        package var hasMore = false
-        /// Whether too many bytes streamed by the client wait for the pool.
-        package var isInputFull = false
-
-        package init(
-            isUnwritten: Bool = false, isCongested: Bool = false, hasMore: Bool = false,
-            isInputFull: Bool = false
-        ) {
-            self.isUnwritten = isUnwritten
-            self.isCongested = isCongested
-            self.hasMore = hasMore
-            self.isInputFull = isInputFull
-        }
-    }
-
     package enum Step: Equatable {
         case none
         case read
@@ -158,21 +136,29 @@ package struct ConnectionLife: Equatable {
         return phase != .closed
     }
 
-    /// Returns what to do next.
-    package mutating func next(_ standing: Standing) -> Step {
+    /// Returns what to do after a round of work.
+    ///
+    /// - Parameters:
+    ///   - isUnwritten: whether bytes are waiting to be written.
+    ///   - isCongested: whether the client must read before more of its calls are processed.
+    ///   - hasMore: whether received messages are still unprocessed.
+    ///   - isInputFull: whether too many bytes streamed by the client wait for the pool.
+    package mutating func next(
+        isUnwritten: Bool = false, isCongested: Bool = false, hasMore: Bool = false, isInputFull: Bool = false
+    ) -> Step {
         switch phase {
         case .closed, .lingering: return .none
-        case .ending: return standing.isUnwritten ? .pause : .close
+        case .ending: return isUnwritten ? .pause : .close
         case .finishing:
-            guard !standing.isUnwritten else { return .none }
+            guard !isUnwritten else { return .none }
             phase = .lingering
             return .linger
         case .open, .inputEnded: break
         }
-        if standing.isCongested || isReadingLarge { return .pause }
-        if standing.hasMore { return schedule() }
+        if isCongested || isReadingLarge { return .pause }
+        if hasMore { return schedule() }
         if phase == .inputEnded { return .endInputs }
-        return standing.isInputFull ? .pause : .read
+        return isInputFull ? .pause : .read
     }
 
     private mutating func schedule() -> Step {

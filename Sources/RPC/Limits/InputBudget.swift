@@ -32,6 +32,17 @@ package final class InputBudget: Sendable {
     private static let usersPart = 8
 }
 
+/// Bytes of input that one connection holds, counted in the budget of all connections. Set it to 0 before releasing it.
+package struct InputClaim {
+    private let budget: InputBudget
+    private let share: UserShare
+    package var bytes = 0 {
+        didSet { if bytes != oldValue { budget.add(bytes - oldValue, of: share) } }
+    }
+
+    package init(in budget: InputBudget, of share: UserShare) { (self.budget, self.share) = (budget, share) }
+}
+
 /// Limits on reading large messages, for all transports.
 package enum LargeMessage {
     /// Messages from this size in bytes would block the loop for hundreds of microseconds or more.
@@ -42,15 +53,16 @@ package enum LargeMessage {
     package static let mostValues = 3 << 20
 
     /// Whether a text may have more values than may be read. O(length), at a few gigabytes per second.
-    package static func hasTooManyValues(_ text: UnsafeRawBufferPointer) -> Bool {
+    package static func hasTooManyValues(_ text: Span<UInt8>) -> Bool {
         // A value takes at least two bytes, including the mark before it.
         text.count > 2 * mostValues && valuesAtMost(text) > mostValues
     }
 
     /// An upper bound on the number of values in a text: the number of marks before values.
-    private static func valuesAtMost(_ text: UnsafeRawBufferPointer) -> Int {
+    private static func valuesAtMost(_ text: Span<UInt8>) -> Int {
         var count = 1
-        for byte in text {
+        for index in text.indices {
+            let byte = text[index]
             let isMark = byte == UInt8(ascii: ",") || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{")
             count &+= isMark ? 1 : 0
         }

@@ -67,18 +67,18 @@ package final class UnreadBudget: Sendable {
     /// Passes bytes to a transport, and counts what keeps them until the transport releases them.
     ///
     /// - Parameters:
-    ///   - bytes: they must not change during `owner`'s lifetime.
+    ///   - bytes: they must be at the same address, and not change, during `owner`'s lifetime.
     ///   - size: the bytes that `owner` holds: more than `bytes` if the system has accepted some already.
     ///   - write: called for each part, in order; it must retain the part's owner until the system has accepted the part.
     package func pass(
-        _ bytes: UnsafeRawBufferPointer, keeping owner: AnyObject, of size: Int? = nil,
-        for connection: UnreadAccount, _ write: (_ part: UnsafeRawBufferPointer, _ owner: AnyObject) -> Void
+        _ bytes: Span<UInt8>, keeping owner: AnyObject, of size: Int? = nil,
+        for connection: UnreadAccount, _ write: (_ part: Span<UInt8>, _ owner: AnyObject) -> Void
     ) {
         let claim = Claim(size ?? bytes.count, of: connection, in: self)
         let first = min(bytes.count, Self.firstPart)
-        write(UnsafeRawBufferPointer(rebasing: bytes[..<first]), Part(owner, claim, isFirst: true))
+        write(bytes.extracting(..<first), Part(owner, claim, isFirst: true))
         guard first < bytes.count else { return }
-        write(UnsafeRawBufferPointer(rebasing: bytes[first...]), Part(owner, claim, isFirst: false))
+        write(bytes.extracting(first...), Part(owner, claim, isFirst: false))
     }
 
     /// Bytes passed to the system.

@@ -107,7 +107,7 @@ private final class FeaturePageJob: @unchecked Sendable {
     }
 
     func takePage(into bytes: inout ByteWriter) {
-        page.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        bytes.append(contentsOf: page)
         page = ByteWriter(capacity: 64)
     }
 

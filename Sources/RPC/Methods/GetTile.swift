@@ -15,17 +15,17 @@ struct GetTile: UnaryMethod {
         let target = try catalog.target(params)
         let tile = try Self.tile(params)
         let encoding: TileEncoding = try params.word(.encoding)
-        let view = target.revision.readyView(target.filter, zoom: Double(tile.z))
+        let ready = target.readyView(zoom: Double(tile.z))
         let output = try catalog.output(params)
         let isCheap = output.include.isDisjoint(with: .costly)
         let isQuick =
-            isCheap && view.map { $0.expectedNodes(inTileOf: tile.z) <= ShortListing.features } ?? false
+            isCheap && ready.map { $0.expectedNodes(inTileOf: tile.z) <= ShortListing.features } ?? false
         let isRaw = encoding != .json && call.form == .raw
         return target.answer(
             isQuick: isQuick,
-            isAtHand: { view.map { target.revision.isAtHand(tile, of: $0) } ?? false }
+            isAtHand: { ready.map { target.revision.isAtHand(tile, of: $0) } ?? false }
         ) { (revision, call, bytes) throws(SourceError) in
-            let view = try revision.view(target.filter, zoom: Double(tile.z), call.cancellation)
+            let view = try target.view(ready, zoom: Double(tile.z), call)
             switch encoding {
             case .json:
                 try revision.writeTile(
@@ -72,7 +72,7 @@ extension Revision {
         try appendVectorTile(
             tile, of: view, layer: layer, output: output, into: &encoded, cancellation)
         bytes.append("{\"tile\":\"")
-        encoded.withUnsafeBytes { Base64.append($0, to: &bytes) }
+        encoded.withBytes { Base64.append($0, to: &bytes) }
         bytes.append("\"")
         writeVersion(into: &bytes)
         bytes.append("}")

@@ -11,17 +11,12 @@ struct LocateFeature: UnaryMethod {
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let target = try catalog.target(params)
-        // Read from the param's text: a parsed number loses the last digits of a long integer.
-        guard let identifier = params.text(of: .featureID)?.withUnsafeBytes({ FeatureIdentifier(json: $0) })
-        else {
-            throw params.invalid(.featureID, "must be a feature's id: a number or a string.")
-        }
+        let identifier = try params.featureID(.featureID)
         let zoom = try params.number(.zoom)
-        let revision = target.revision
-        let isQuick =
-            revision.isQuickToLocate(identifier) && revision.readyView(target.filter, zoom: zoom) != nil
+        let ready = target.readyView(zoom: zoom)
+        let isQuick = ready != nil && target.revision.isQuickToLocate(identifier)
         return target.answer(isQuick: isQuick) { (revision, call, bytes) throws(SourceError) in
-            let view = try revision.view(target.filter, zoom: zoom, call.cancellation)
+            let view = try target.view(ready, zoom: zoom, call)
             try revision.writeLocation(of: identifier, at: zoom, in: view, into: &bytes, call.cancellation)
         }
     }

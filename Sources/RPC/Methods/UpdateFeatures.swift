@@ -20,20 +20,10 @@ struct UpdateFeatures: UnaryMethod {
         _ source: Source, _ params: Params, _ call: CallContext, _ bytes: inout ByteWriter
     ) throws(RPCError) {
         _ = try params.optionalArray(.upsert)
-        for (index, value) in (try params.optionalArray(.remove) ?? []).enumerated() {
-            guard FeatureIdentifier(value) != nil else {
-                throw params.invalid(.remove, at: index, "must be a number or a string.")
-            }
-        }
-        // Ids are read from the param's text: a parsed number loses the last digits of a long integer.
-        let removals =
-            (params.text(of: .remove) ?? []).withUnsafeBytes { FeatureIdentifier.list(json: $0) } ?? []
-        // Features are stored as sent, so their text is passed on.
-        let features = params.text(of: .upsert) ?? Array("[]".utf8)
+        let removals = try params.featureIDs(.remove)
         do throws(SourceError) {
-            let outcome = try features.withUnsafeBufferPointer { (features) throws(SourceError) in
-                try source.update(
-                    upserts: UnsafeRawBufferPointer(features), removals: removals, call.cancellation)
+            let outcome = try params.withFeatures(.upsert) { (features) throws(SourceError) in
+                try source.update(upserts: features, removals: removals, call.cancellation)
             }
             call.noteChanged(outcome.inserted + outcome.updated + outcome.removed)
             outcome.write(into: &bytes)

@@ -99,12 +99,6 @@ extension Metric {
             cacheBytes("filters") { $0.caches.filters }, cacheBytes("columns") { $0.caches.columns },
         ]
 
-    init(_ metric: TransportMetric) {
-        self.init(metric.path, metric.name, metric.kind, label: metric.label, metric.help) { _ in
-            metric.value()
-        }
-    }
-
     private static func queued(
         _ kind: String, _ value: @escaping @Sendable (Metrics.QueueDepths) -> Double
     ) -> Metric {

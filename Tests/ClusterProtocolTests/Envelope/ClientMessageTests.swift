@@ -5,10 +5,7 @@ import Testing
 
 @Suite("Client message") struct ClientMessageTests {
     private func read(_ text: String) throws(EnvelopeError) -> ClientMessage {
-        let result = Array(text.utf8).withUnsafeBytes { bytes in
-            Result { () throws(EnvelopeError) in try ClientMessage.read(bytes, parser: JSONParser()) }
-        }
-        return try result.get()
+        try ClientMessage.read(Array(text.utf8).span, parser: JSONParser())
     }
 
     private func failure(_ text: String) -> EnvelopeError? {
@@ -54,7 +51,7 @@ import Testing
             var bytes = ByteWriter()
             message.write(into: &bytes)
             let payload = Array(bytes.bytes.dropFirst(MessageLimits.prefixLength))
-            let read = try payload.withUnsafeBytes { try ClientMessage.read($0, parser: JSONParser()) }
+            let read = try ClientMessage.read(payload.span, parser: JSONParser())
             #expect(read == message)
         }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Server message") struct ServerMessageTests {
     private func read(_ text: String) -> ServerMessage {
-        Array(text.utf8).withUnsafeBytes { ServerMessage.read($0, parser: JSONParser()) }
+        ServerMessage.read(Array(text.utf8).span, parser: JSONParser())
     }
 
     @Test("the four messages are read")
@@ -24,7 +24,7 @@ import Testing
         ServerMessage.writeGoaway("soon", into: &bytes)
         let payload = Array(bytes.bytes.dropFirst(MessageLimits.prefixLength))
         #expect(payload == Array(#"{"id":null,"goaway":{"message":"soon"}}"#.utf8))
-        #expect(payload.withUnsafeBytes { ServerMessage.read($0, parser: JSONParser()) } == .goaway)
+        #expect(ServerMessage.read(payload.span, parser: JSONParser()) == .goaway)
     }
 
     @Test("an error survives a round trip")
@@ -33,8 +33,7 @@ import Testing
         var bytes = ByteWriter()
         ServerMessage.write(error: error, id: 9, into: &bytes)
         let payload = Array(bytes.bytes.dropFirst(MessageLimits.prefixLength))
-        #expect(
-            payload.withUnsafeBytes { ServerMessage.read($0, parser: JSONParser()) } == .error(id: 9, error))
+        #expect(ServerMessage.read(payload.span, parser: JSONParser()) == .error(id: 9, error))
     }
 
     @Test(

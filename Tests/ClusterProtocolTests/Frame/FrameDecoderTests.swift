@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Compression
+import JSON
 import Testing
 
 @testable import ClusterProtocol
@@ -22,10 +23,10 @@ import Testing
         var start = 0
         while start < bytes.count {
             let end = min(bytes.count, start + pieces)
-            bytes[start..<end].withUnsafeBytes { decoder.append($0) }
+            decoder.append(bytes[start..<end].span.bytes)
             start = end
             do throws(RPCError) {
-                while let message = try decoder.next({ Array($0) }) { messages.append(message) }
+                while let message = try decoder.next({ Array(copying: $0) }) { messages.append(message) }
             } catch { return (messages, error.code) }
         }
         return (messages, nil)
@@ -54,16 +55,16 @@ import Testing
     func reservesMemoryForReceivedBytes() throws {
         let size = 16 << 20
         var decoder = FrameDecoder()
-        ([0] + Self.prefix(size) + [1]).withUnsafeBytes { decoder.append($0) }
+        decoder.append(([0] + Self.prefix(size) + [1]).span.bytes)
         var hasMessage = try decoder.lendNext { _ in }
         #expect(!hasMessage)
         #expect(decoder.capacity < 1024)
         // From an eighth on the whole is reserved at once, so that its bytes are not copied again.
-        [UInt8](repeating: 1, count: size / 8).withUnsafeBytes { decoder.append($0) }
+        decoder.append([UInt8](repeating: 1, count: size / 8).span.bytes)
         hasMessage = try decoder.lendNext { _ in }
         #expect(!hasMessage)
         #expect(decoder.capacity >= size)
-        [UInt8](repeating: 1, count: size - size / 8 - 1).withUnsafeBytes { decoder.append($0) }
+        decoder.append([UInt8](repeating: 1, count: size - size / 8 - 1).span.bytes)
         #expect(try decoder.next { $0.count } == size)
     }
 
@@ -119,16 +120,16 @@ import Testing
         for bytes in [
             Self.frame(small), Self.frame(large), Self.frame(compressed, flag: 1), Self.frame(small),
         ] {
-            bytes.withUnsafeBytes { decoder.append($0) }
+            decoder.append(bytes.span.bytes)
         }
         #expect(try decoder.takeLarge(from: 100, compressed: 10) == nil)
-        #expect(try decoder.next { Array($0) } == small)
-        #expect(try decoder.takeLarge(from: 100, compressed: 10)?.withText { Array($0) } == large)
+        #expect(try decoder.next { Array(copying: $0) } == small)
+        #expect(try decoder.takeLarge(from: 100, compressed: 10)?.withText { Array(copying: $0) } == large)
         #expect(
-            try decoder.takeLarge(from: 100, compressed: 10)?.withText { Array($0) }
+            try decoder.takeLarge(from: 100, compressed: 10)?.withText { Array(copying: $0) }
                 == [UInt8](repeating: 3, count: 900))
         #expect(try decoder.takeLarge(from: 100, compressed: 10) == nil)
-        #expect(try decoder.next { Array($0) } == small)
+        #expect(try decoder.next { Array(copying: $0) } == small)
         #expect(decoder.waiting == 0)
     }
 
@@ -137,7 +138,7 @@ import Testing
         var decoder = FrameDecoder(limit: 1000)
         let bomb = try Zlib.deflate([UInt8](repeating: 0, count: 100_000))
         for payload in [bomb, bomb.map { ~$0 }] {
-            Self.frame(payload, flag: 1).withUnsafeBytes { decoder.append($0) }
+            decoder.append(Self.frame(payload, flag: 1).span.bytes)
         }
         let frames = try (0..<2).map { _ in try #require(try decoder.takeLarge(from: 1, compressed: 1)) }
         let codes = frames.map { frame in

@@ -6,9 +6,9 @@ import Testing
 @Suite("Frame encoder") struct FrameEncoderTests {
     private func decode(_ bytes: borrowing ByteWriter) throws -> [[UInt8]] {
         var decoder = FrameDecoder()
-        bytes.withUnsafeBytes { decoder.append($0) }
+        decoder.append(bytes.span.bytes)
         var messages: [[UInt8]] = []
-        while let message = try decoder.next({ Array($0) }) { messages.append(message) }
+        while let message = try decoder.next({ Array(copying: $0) }) { messages.append(message) }
         return messages
     }
 

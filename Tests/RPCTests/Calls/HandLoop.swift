@@ -51,8 +51,10 @@ final class KeptAnswers: CallTransport {
     var items: [String] = []
     var errors: [RPCError] = []
 
-    func call(_ call: Call, answered answer: FinishedAnswer) { answers.append(answer.bytes.writer.string) }
-    func call(_ call: Call, sent item: FinishedAnswer) { items.append(item.bytes.writer.string) }
+    func call(_ call: Call, answered answer: OutgoingBytes) { answers.append(answer.writer.string) }
+    func call(_ call: Call, sent item: OutgoingBytes, of revision: UInt64?) {
+        items.append(item.writer.string)
+    }
     func call(_ call: Call, failed error: RPCError) { errors.append(error) }
     func callTookInput(_ call: Call) {}
 }

@@ -107,9 +107,11 @@ import Testing
     @Test("a user's next large message is read once the memory of the one before is given back")
     func largeMessages() throws {
         let other = Caller(
-            caller.engine, peer: .unknown, right: .admin, share: caller.share, transport: answers)
+            caller.engine, peer: .unknown, right: .admin, unread: UnreadAccount(caller.share),
+            transport: answers)
         let third = Caller(
-            caller.engine, peer: .unknown, right: .admin, share: caller.share, transport: answers)
+            caller.engine, peer: .unknown, right: .admin, unread: UnreadAccount(caller.share),
+            transport: answers)
         let order = Mutex<[String]>([])
         let note: @Sendable (String) -> Void = { name in order.withLock { $0.append(name) } }
         caller.readOnPool(taking: 1 << 30, giveBack: { note("given back") }) {

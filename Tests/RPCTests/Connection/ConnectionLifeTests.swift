@@ -4,7 +4,6 @@ import Testing
 @testable import RPC
 
 @Suite("Connection life") struct ConnectionLifeTests {
-    private typealias Standing = ConnectionLife.Standing
     private var life = ConnectionLife()
 
     @Test("bytes are processed once per iteration") mutating func bytesAreWorkedOnOnceATurn() {
@@ -24,52 +23,52 @@ import Testing
     }
 
     @Test("reading stops and resumes with the client") mutating func readingFollowsTheClient() {
-        #expect(life.next(Standing()) == .read)
-        #expect(life.next(Standing(isCongested: true)) == .pause)
-        #expect(life.next(Standing(isInputFull: true)) == .pause)
-        #expect(life.next(Standing(isUnwritten: true)) == .read)
+        #expect(life.next() == .read)
+        #expect(life.next(isCongested: true) == .pause)
+        #expect(life.next(isInputFull: true) == .pause)
+        #expect(life.next(isUnwritten: true) == .read)
         life.beganLarge()
-        #expect(!life.takesMessages && life.next(Standing(hasMore: true)) == .pause)
+        #expect(!life.takesMessages && life.next(hasMore: true) == .pause)
         #expect(life.endedLarge() == true)
         #expect(life.takesMessages)
     }
 
     @Test("the rest is scheduled once") mutating func theRestIsScheduledOnce() {
-        #expect(life.next(Standing(hasMore: true)) == .pauseAndSchedule)
-        #expect(life.next(Standing(hasMore: true)) == .pause)
+        #expect(life.next(hasMore: true) == .pauseAndSchedule)
+        #expect(life.next(hasMore: true) == .pause)
         life.scheduledTurnCame()
         #expect(life.beginWork() == true)
         life.endWork()
-        #expect(life.next(Standing(hasMore: true)) == .pauseAndSchedule)
+        #expect(life.next(hasMore: true) == .pauseAndSchedule)
     }
 
     @Test("work in between does not schedule the rest again") mutating func workInBetweenKeepsTheTurn() {
-        #expect(life.next(Standing(hasMore: true)) == .pauseAndSchedule)
+        #expect(life.next(hasMore: true) == .pauseAndSchedule)
         #expect(life.received(isMuch: false) == .keep)
         #expect(life.beginWork() == true)
         life.endWork()
-        #expect(life.next(Standing(hasMore: true)) == .pause)
+        #expect(life.next(hasMore: true) == .pause)
     }
 
     @Test("a client that half-closes gets its answers") mutating func aClientThatEndsItsSideGetsItsAnswers() {
         life.inputFinished()
         #expect(life.takesMessages)
-        #expect(life.next(Standing(hasMore: true)) == .pauseAndSchedule)
-        #expect(life.next(Standing(isCongested: true)) == .pause)
-        #expect(life.next(Standing(isUnwritten: true)) == .endInputs)
+        #expect(life.next(hasMore: true) == .pauseAndSchedule)
+        #expect(life.next(isCongested: true) == .pause)
+        #expect(life.next(isUnwritten: true) == .endInputs)
         #expect(life.end() == false)
         #expect(!life.takesMessages)
-        #expect(life.next(Standing(isUnwritten: true)) == .pause)
-        #expect(life.next(Standing()) == .close)
+        #expect(life.next(isUnwritten: true) == .pause)
+        #expect(life.next() == .close)
     }
 
     @Test("a client whose connection fails has time to read the reason")
     mutating func aFailedClientHasTimeToReadWhy() {
         life.finish()
         #expect(life.received(isMuch: true) == .discard)
-        #expect(life.next(Standing(isUnwritten: true)) == .none)
-        #expect(life.next(Standing()) == .linger)
-        #expect(life.next(Standing()) == .none)
+        #expect(life.next(isUnwritten: true) == .none)
+        #expect(life.next() == .linger)
+        #expect(life.next() == .none)
         #expect(life.end() == true)
     }
 
@@ -77,7 +76,7 @@ import Testing
         #expect(life.close() == true)
         #expect(life.close() == false)
         #expect(life.beginWork() == false)
-        #expect(life.next(Standing(hasMore: true)) == .none)
+        #expect(life.next(hasMore: true) == .none)
         #expect(life.endedLarge() == false)
     }
 
@@ -97,14 +96,14 @@ import Testing
                 case 3:
                     _ = life.end()
                     ended = true
-                case 4: _ = life.next(Standing())
+                case 4: _ = life.next()
                 default:
                     #expect(life.close() == !closed)
                     closed = true
                 }
                 rest /= 6
                 if ended || closed { #expect(!life.takesMessages) }
-                if closed { #expect(life.next(Standing(hasMore: true)) == .none) }
+                if closed { #expect(life.next(hasMore: true) == .none) }
             }
         }
     }

@@ -34,7 +34,7 @@ struct FrameFuzzTests {
 
         mutating func receive(_ bytes: ArraySlice<UInt8>) {
             guard !isBroken else { return }
-            bytes.withUnsafeBytes { decoder.append($0) }
+            decoder.append(bytes.span.bytes)
             do throws(RPCError) {
                 while let message = try decoder.next({ [parser] text in
                     Result { () throws(EnvelopeError) in try ClientMessage.read(text, parser: parser) }

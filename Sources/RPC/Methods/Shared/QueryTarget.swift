@@ -11,6 +11,16 @@ struct QueryTarget: Sendable {
     let revision: Revision
     let filter: QueryFilter?
 
+    /// The view that answers a query if it is cached, so that planning can look at it. Pass it on to `view`: a view is looked
+    /// up once for a call.
+    func readyView(zoom: Double?) -> View? { revision.readyView(filter, zoom: zoom) }
+
+    /// The view that answers a query, built if it was not cached. Blocks: only for threads of the pool if it was not.
+    func view(_ ready: View?, zoom: Double?, _ call: CallContext) throws(SourceError) -> View {
+        if let ready { return ready }
+        return try revision.view(filter, zoom: zoom, call.cancellation)
+    }
+
     /// An answer made from this revision. It is written on the pool if features may have to be read from disk,
     /// and discarded if the features' text turns out to be damaged while it is written.
     ///

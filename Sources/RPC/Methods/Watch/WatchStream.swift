@@ -214,7 +214,7 @@ final class WatchStream: ServerStream {
         if let limit = job.exceeded { return tooLarge(limit) }
         if let error = job.error { throw error }
         try adopt(job)
-        job.bytes.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        bytes.append(contentsOf: job.bytes)
         // Changes since then are sent with the next item.
         output.wantToSend()
         return item(job.revision)

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
 import RPC
-import HTTPServer
-import SocketServer
 
 /// A transport's connections on one loop. Belongs to the loop's thread.
-///
-/// `ServerGroup` has one server of each kind for each loop. A transport conforms to this protocol and has a case
-/// of `TransportKind`.
-protocol Transport: AnyObject {
+package protocol Transport: AnyObject {
     /// Serves a client that the load has already counted.
     func accept(_ socket: AcceptedSocket)
 
@@ -24,33 +19,6 @@ protocol Transport: AnyObject {
     /// - Parameter completion: called once, when no connection is left.
     func shutDown(_ completion: @escaping () -> Void)
 }
-
-/// The transports.
-enum TransportKind: Hashable, Sendable {
-    /// The protocol's frames, over Unix sockets.
-    case socket
-    /// HTTP, with WebSocket and server-sent events.
-    case http
-
-    /// The servers of one loop.
-    ///
-    /// - Parameters:
-    ///   - http: nil if HTTP is not served.
-    ///   - onGone: called on the loop's thread for each connection that has closed.
-    static func servers(
-        of loop: EventLoop, _ engine: CallEngine, http: HTTPService?, onGone: @escaping @Sendable () -> Void
-    ) -> [TransportKind: any Transport] {
-        var servers: [TransportKind: any Transport] = [
-            .socket: SocketServer(loop: loop, engine: engine, onGone: onGone)
-        ]
-        if let http { servers[.http] = HTTPServer(engine, loop, http, onGone: onGone) }
-        return servers
-    }
-}
-
-extension SocketServer: Transport {}
-
-extension HTTPServer: Transport {}
 
 extension EventLoop: CallLoop {
     package func timer(
