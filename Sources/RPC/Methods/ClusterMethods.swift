@@ -31,10 +31,10 @@ struct ClusterSubject: Sendable {
         cost: (View) -> Int,
         _ write: @escaping @Sendable (View, inout ByteWriter, Cancellation) throws(SourceError) -> Void
     ) -> PreparedAnswer {
-        let ready = revision.readyView(target.filter, zoom: zoom)
+        let ready = target.readyView(zoom: zoom)
         return target.answer(isQuick: ready.map { cost($0) <= ShortListing.features } ?? false) {
-            [target, zoom] (revision, call, bytes) throws(SourceError) in
-            let view = try revision.view(target.filter, zoom: zoom, call.cancellation)
+            [target, zoom] (_, call, bytes) throws(SourceError) in
+            let view = try target.view(ready, zoom: zoom, call)
             try write(view, &bytes, call.cancellation)
         }
     }

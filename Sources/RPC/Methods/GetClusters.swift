@@ -12,19 +12,21 @@ struct GetClusters: UnaryMethod {
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let target = try catalog.target(params)
         let query = try catalog.clustersQuery(params)
-        let ready = target.revision.readyView(target.filter, zoom: query.zoom)
+        let revision = target.revision
+        let ready = target.readyView(zoom: query.zoom)
+        let isShort = isShort(query, ready, in: revision)
+        var found: FoundNodes?
+        if let ready, isShort, !revision.isAtHand { found = revision.nodesAtHand(query, of: ready) }
         return target.answer(
-            isQuick: isQuick(query, ready, in: target.revision),
-            isAtHand: { ready.map { target.revision.isAtHand(query, of: $0) } ?? false }
-        ) { (revision, call, bytes) throws(SourceError) in
-            let cancellation = call.cancellation
-            // A filtered view is looked up again, which marks it as recently used.
-            let view = try revision.view(target.filter, zoom: query.zoom, cancellation)
-            try revision.writeClusters(query, of: view, into: &bytes, cancellation)
+            isQuick: isShort,
+            isAtHand: { if let ready, let found { revision.isAtHand(found, of: ready) } else { false } }
+        ) { [found] (revision, call, bytes) throws(SourceError) in
+            let view = try target.view(ready, zoom: query.zoom, call)
+            try revision.writeClusters(query, found, of: view, into: &bytes, call.cancellation)
         }
     }
 
-    private func isQuick(_ query: ClustersQuery, _ view: View?, in revision: Revision) -> Bool {
+    private func isShort(_ query: ClustersQuery, _ view: View?, in revision: Revision) -> Bool {
         if query.output.include.contains(.key), !revision.isReadyToName { return false }
         guard let view, query.output.include.isDisjoint(with: .costly) else { return false }
         if let limit = query.limit, limit <= ShortListing.features { return true }

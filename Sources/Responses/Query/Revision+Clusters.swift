@@ -9,18 +9,19 @@ extension Revision {
     /// `truncated` if there is a limit.
     ///
     /// Their order is documented with `ClusterIndex.nodes`: the same for the same data.
+    ///
+    /// - Parameter found: the nodes, if they have been found already.
     public func writeClusters(
-        _ query: ClustersQuery, of view: View, into bytes: inout ByteWriter, _ cancellation: Cancellation
+        _ query: ClustersQuery, _ found: FoundNodes? = nil, of view: View, into bytes: inout ByteWriter,
+        _ cancellation: Cancellation
     ) throws(SourceError) {
-        var nodes: [Node] = []
-        // Most views show a few dozen nodes.
-        nodes.reserveCapacity(min(query.limit ?? .max, 64))
-        let isTruncated = try view.nodes(query, into: &nodes)
+        let found = if let found { found } else { try view.nodes(query) }
+        let nodes = found.nodes
         var collection = CollectionWriter(into: &bytes, interval: query.output.checkInterval)
         try writeShown(nodes, query.output, of: view, to: &collection, into: &bytes, cancellation)
         collection.endFeatures(&bytes)
         if query.limit != nil {
-            bytes.append(isTruncated ? ",\"truncated\":true" : ",\"truncated\":false")
+            bytes.append(found.isTruncated ? ",\"truncated\":true" : ",\"truncated\":false")
         }
         let advice = nodes.isEmpty ? query.box.warnings(bounds: bounds) : []
         ImportOutcome.write(warnings: view.warnings + advice, into: &bytes)

@@ -20,12 +20,14 @@ extension Revision {
 /// Whether an answer can be written without waiting for a disk, in sources whose features' text is read from a file. Text that
 /// the system has in its page cache is moved into memory first. Never true while parts of the index are not in memory.
 extension Revision {
-    public func isAtHand(_ query: ClustersQuery, of view: View) -> Bool {
-        guard self.view.index.isResident else { return false }
-        var nodes: [Node] = []
-        guard (try? view.nodes(query, into: &nodes)) != nil else { return false }
+    /// The nodes of a query, if no disk has to be read for them.
+    public func nodesAtHand(_ query: ClustersQuery, of view: View) -> FoundNodes? {
+        self.view.index.isResident ? try? view.nodes(query) : nil
+    }
+
+    public func isAtHand(_ found: FoundNodes, of view: View) -> Bool {
         var room = Self.mostMoved
-        return nodes.allSatisfy { isAtHand($0, of: view, room: &room) }
+        return found.nodes.allSatisfy { isAtHand($0, of: view, room: &room) }
     }
 
     public func isAtHand(_ tile: TilePlace, of view: View) -> Bool {

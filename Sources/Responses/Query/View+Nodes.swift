@@ -2,7 +2,23 @@
 import Clustering
 import SourceEngine
 
+/// The nodes of a query's answer: planning may find them before they are written.
+public struct FoundNodes: Sendable {
+    let nodes: [Node]
+    /// Whether there are more than the query's limit.
+    let isTruncated: Bool
+}
+
 extension View {
+    /// Finds the nodes of a query.
+    func nodes(_ query: ClustersQuery) throws(SourceError) -> FoundNodes {
+        var nodes: [Node] = []
+        // Most views show a few dozen nodes.
+        nodes.reserveCapacity(min(query.limit ?? .max, 64))
+        let isTruncated = try self.nodes(query, into: &nodes)
+        return FoundNodes(nodes: nodes, isTruncated: isTruncated)
+    }
+
     /// Finds the nodes of a query. Returns whether there are more than its limit.
     func nodes(_ query: ClustersQuery, into nodes: inout [Node]) throws(SourceError) -> Bool {
         let box = query.box

@@ -89,11 +89,12 @@ package final class FilterCache: Sendable {
 
     /// The view, if it is cached. Never waits for a build.
     package func ready(_ key: ViewKey) -> View? {
-        let entry = state.withLock { state -> Entry? in
+        state.withLock { state in
             state.order.touch(.view(key))
-            return state.views[key]
+            let view = state.views[key]?.view.withLock { $0 }
+            if view != nil { state.viewUses.hits += 1 }
+            return view
         }
-        return entry?.view.withLock { $0 }
     }
 
     /// The view, built if it is not cached. Blocks: only for threads of the pool.

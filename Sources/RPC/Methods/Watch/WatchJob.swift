@@ -14,6 +14,8 @@ package final class WatchJob: @unchecked Sendable {
     package let revision: Revision
     private let filter: QueryFilter?
     private let query: ClustersQuery
+    /// The view of the filter if it was cached.
+    private let ready: View?
     /// What the client has; after the run, what it will have.
     package private(set) var shown: ShownMarkers
     package private(set) var bytes = ByteWriter(capacity: 64)
@@ -27,14 +29,15 @@ package final class WatchJob: @unchecked Sendable {
         self.revision = revision
         self.filter = filter
         self.query = query
+        ready = revision.readyView(filter, zoom: query.zoom)
         self.shown = shown
     }
 
     /// Whether the loop's thread may run it.
     package var isQuick: Bool {
-        guard revision.isAtHand, let view = revision.readyView(filter, zoom: query.zoom),
-            query.output.include.isDisjoint(with: .costly)
-        else { return false }
+        guard revision.isAtHand, let view = ready, query.output.include.isDisjoint(with: .costly) else {
+            return false
+        }
         if shown.hasTransitions, !revision.isReadyToName { return false }
         let expected = min(view.expectedNodes(in: query.box, zoom: query.zoom), query.limit ?? .max)
         return expected + shown.count <= ShortListing.features
@@ -42,7 +45,10 @@ package final class WatchJob: @unchecked Sendable {
 
     package func run(_ call: CallContext, into bytes: inout ByteWriter) throws(RPCError) {
         shown = try answering(call) { () throws(SourceError) -> ShownMarkers in
-            let view = try revision.view(filter, zoom: query.zoom, call.cancellation)
+            let view =
+                if let ready { ready } else {
+                    try revision.view(filter, zoom: query.zoom, call.cancellation)
+                }
             return try revision.writeChange(
                 from: shown, to: query, of: view, into: &bytes, call.cancellation)
         }
