@@ -20,11 +20,11 @@ package final class SocketServer: Transport {
     /// The interval at which connections are checked for clients that neither read nor send, in milliseconds.
     static let watchInterval: UInt64 = 100
 
-    /// - Parameter onGone: called on the loop's thread for each connection that has closed.
-    package init(loop: EventLoop, engine: CallEngine, onGone: @escaping @Sendable () -> Void) {
+    /// - Parameter onClosed: called on the loop's thread for each connection that has closed.
+    package init(loop: EventLoop, engine: CallEngine, onClosed: @escaping @Sendable () -> Void) {
         self.loop = loop
         self.engine = engine
-        connections = ServedConnections(engine, on: loop, onGone: onGone)
+        connections = ServedConnections(engine, on: loop, onClosed: onClosed)
         iterationEnd = IterationEnd(on: loop) { [unowned iterationAnswers] in iterationAnswers.work() }
         watch = Timer(on: loop, delay: Self.watchInterval, every: Self.watchInterval) {
             [unowned self] in look()
@@ -45,7 +45,7 @@ package final class SocketServer: Transport {
 
     /// Serves a client that the load has already counted.
     package func accept(_ socket: AcceptedSocket) {
-        guard let socket = Connection(on: loop, taking: socket) else { return connections.countGone() }
+        guard let socket = Connection(on: loop, taking: socket) else { return connections.countClosed() }
         guard !isShuttingDown else { return connections.refuse(socket, ByteWriter(capacity: 16)) }
         let peer = Peer(socket.peer, groups: socket.peerGroups)
         guard let share = engine.load.users.enter(UserKey(peer), most: engine.mostConnections(of: peer))
@@ -59,7 +59,7 @@ package final class SocketServer: Transport {
 
     /// Rejects a client that the load has already counted, because too many connections are open.
     package func refuse(_ socket: AcceptedSocket) {
-        guard let socket = Connection(on: loop, taking: socket) else { return connections.countGone() }
+        guard let socket = Connection(on: loop, taking: socket) else { return connections.countClosed() }
         refuse(socket, "Too many connections are open. Close some, or try again later.")
     }
 
@@ -70,7 +70,7 @@ package final class SocketServer: Transport {
     }
 
     func remove(_ connection: SocketConnection) {
-        if connections.remove(connection) { connections.countGone() }
+        if connections.remove(connection) { connections.countClosed() }
     }
 
     func closeStalled(_ connection: SocketConnection) { connections.closeStalled(connection) }

@@ -27,7 +27,7 @@ package protocol ServedConnection: AnyObject {
 package final class ServedConnections<Served: ServedConnection> {
     private let engine: CallEngine
     private let loop: EventLoop
-    private let onGone: @Sendable () -> Void
+    private let onClosed: @Sendable () -> Void
     private let refused: LingeringConnections
     private var connections: [ObjectIdentifier: Served] = [:]
     private var graceTimer: Timer?
@@ -35,9 +35,9 @@ package final class ServedConnections<Served: ServedConnection> {
     /// Whether `shutDown` was called.
     package private(set) var isShuttingDown = false
 
-    /// - Parameter onGone: called on the loop's thread for each connection that has closed.
-    package init(_ engine: CallEngine, on loop: EventLoop, onGone: @escaping @Sendable () -> Void) {
-        (self.engine, self.loop, self.onGone) = (engine, loop, onGone)
+    /// - Parameter onClosed: called on the loop's thread for each connection that has closed.
+    package init(_ engine: CallEngine, on loop: EventLoop, onClosed: @escaping @Sendable () -> Void) {
+        (self.engine, self.loop, self.onClosed) = (engine, loop, onClosed)
         refused = LingeringConnections(on: loop)
     }
 
@@ -68,13 +68,13 @@ package final class ServedConnections<Served: ServedConnection> {
     package func refuse(_ socket: Connection, _ reason: borrowing ByteWriter) {
         _ = reason.withBytes { socket.tryWrite($0) }
         if isShuttingDown { socket.close() } else { refused.add(socket) }
-        countGone()
+        countClosed()
     }
 
     /// A connection that the load has counted is closed.
-    package func countGone() {
+    package func countClosed() {
         engine.load.addConnections(-1)
-        onGone()
+        onClosed()
         finishIfEmpty()
     }
 

@@ -78,7 +78,7 @@ import Testing
         clock.receivedPong()
         #expect(clock.check(now: 60_000, limits) == .ping)
         #expect(clock.check(now: 89_999, limits) == .fine)
-        #expect(clock.check(now: 90_000, limits) == .gone)
+        #expect(clock.check(now: 90_000, limits) == .unanswered)
     }
 
     @Test("WebSockets whose clients still read messages are pinged afterwards")
@@ -90,7 +90,7 @@ import Testing
         #expect(clock.check(now: 89_999, limits) == .fine)
         #expect(clock.check(now: 90_000, isWriting: true, limits) == .fine)
         #expect(clock.check(now: 120_000, limits) == .ping)
-        #expect(clock.check(now: 150_000, limits) == .gone)
+        #expect(clock.check(now: 150_000, limits) == .unanswered)
         clock.enter(.idle, now: 150_000)
         #expect(clock.check(now: 210_000, isWriting: true, limits) == .close)
     }

@@ -57,9 +57,9 @@ extension Limits {
     static let members: [ConfigurationMember<Limits>] = table.map { limit in
         ConfigurationMember(
             limit.name, .integer(minimum: Int64(limit.minimum)),
-            default: limit.isByMachine ? nil : .number(Double(Limits()[keyPath: limit.place])),
-            fixed: limit.isLive ? nil : .at(limit.place), limit.help
-        ) { value, target in target[keyPath: limit.place] = value.integer }
+            default: limit.isByMachine ? nil : .number(Double(Limits()[keyPath: limit.keyPath])),
+            fixed: limit.isLive ? nil : .at(limit.keyPath), limit.help
+        ) { value, target in target[keyPath: limit.keyPath] = value.integer }
     }
 }
 
@@ -95,7 +95,7 @@ extension DeclaredSource {
                 (value, target) throws(Configuration.Problem) in
                 let options = value.element.value
                 do throws(SourceError) { _ = try SourceOptions(reading: options) } catch {
-                    throw value.reader.problem(at: value.element, Self.place(value.path, error))
+                    throw value.reader.problem(at: value.element, Self.located(value.path, error))
                 }
                 target.options = options
             },
@@ -189,7 +189,7 @@ extension DeclaredSource {
     }
 
     /// Describes a fault in the options, with its path within the configuration.
-    private static func place(_ path: String, _ error: SourceError) -> String {
+    private static func located(_ path: String, _ error: SourceError) -> String {
         let text = error.description
         let prefix = "params.options"
         return text.hasPrefix(prefix) ? path + text.dropFirst(prefix.count) : "\(path): \(text)"

@@ -14,7 +14,7 @@ struct ConfigurationMember<Target>: Sendable {
     let isRequired: Bool
     /// The values that only a restart changes: the member's own, or of its members, with names such as
     /// `http.listen`.
-    let fixed: [(name: String, place: FixedPlace<Target>)]
+    let fixed: [(name: String, value: FixedValue<Target>)]
     /// Whether a reload changes the member's own value.
     let isLive: Bool
     /// Applies a value that has been found to be of the kind.
@@ -23,7 +23,7 @@ struct ConfigurationMember<Target>: Sendable {
     /// - Parameter fixed: where the value is, if only a restart changes it; nil if a reload does.
     init(
         _ name: String, _ kind: @autoclosure @escaping @Sendable () -> ConfigurationKind,
-        default standard: JSONValue? = nil, fixed: FixedPlace<Target>? = nil, isRequired: Bool = false,
+        default standard: JSONValue? = nil, fixed: FixedValue<Target>? = nil, isRequired: Bool = false,
         _ help: String, read: @escaping Read
     ) {
         self.name = name
@@ -39,17 +39,17 @@ struct ConfigurationMember<Target>: Sendable {
     /// An object with its own members, which are read into a part of the target.
     init<Part>(
         _ name: String, _ members: [ConfigurationMember<Part>],
-        at place: WritableKeyPath<Target, Part> & Sendable, _ help: String
+        at keyPath: WritableKeyPath<Target, Part> & Sendable, _ help: String
     ) {
         self.name = name
         standard = nil
         makeKind = { .members(members.map(\.entry)) }
         self.help = help
         isRequired = false
-        fixed = members.flatMap(\.fixed).map { ("\(name).\($0.name)", $0.place.within(place)) }
+        fixed = members.flatMap(\.fixed).map { ("\(name).\($0.name)", $0.value.within(keyPath)) }
         isLive = true
         read = { (value, target) throws(Configuration.Problem) in
-            try value.read(by: members, into: &target[keyPath: place])
+            try value.read(by: members, into: &target[keyPath: keyPath])
         }
     }
 
@@ -96,23 +96,23 @@ indirect enum ConfigurationKind {
 
 /// Where a value is that only a restart changes: how two configurations are compared in it, and how one takes
 /// it from the other.
-struct FixedPlace<Target>: Sendable {
+struct FixedValue<Target>: Sendable {
     let differs: @Sendable (Target, Target) -> Bool
     let keep: @Sendable (_ old: Target, _ new: inout Target) -> Void
 
     static func at<Value: Equatable & SendableMetatype>(
-        _ place: WritableKeyPath<Target, Value> & Sendable
-    ) -> FixedPlace {
-        FixedPlace {
-            $0[keyPath: place] != $1[keyPath: place]
+        _ keyPath: WritableKeyPath<Target, Value> & Sendable
+    ) -> FixedValue {
+        FixedValue {
+            $0[keyPath: keyPath] != $1[keyPath: keyPath]
         } keep: { old, new in
-            new[keyPath: place] = old[keyPath: place]
+            new[keyPath: keyPath] = old[keyPath: keyPath]
         }
     }
 
-    /// The same place in what contains the target.
-    func within<Outer>(_ target: WritableKeyPath<Outer, Target> & Sendable) -> FixedPlace<Outer> {
-        FixedPlace<Outer> { [differs] in
+    /// The same value in what contains the target.
+    func within<Outer>(_ target: WritableKeyPath<Outer, Target> & Sendable) -> FixedValue<Outer> {
+        FixedValue<Outer> { [differs] in
             differs($0[keyPath: target], $1[keyPath: target])
         } keep: { [keep] old, new in
             keep(old[keyPath: target], &new[keyPath: target])

@@ -26,14 +26,16 @@ struct ConfigurationReader {
         for (key, element) in object.members {
             do throws(Problem) {
                 let name = key.string ?? ""
-                let place = path.isEmpty ? name : "\(path).\(name)"
+                let memberPath = path.isEmpty ? name : "\(path).\(name)"
                 guard let member = table.first(where: { $0.name.hasSameBytes(as: name) }) else {
                     let known = table.map(\.name).joined(separator: ", ")
-                    throw problem(at: key, "\(place) is unknown; known are \(known)")
+                    throw problem(at: key, "\(memberPath) is unknown; known are \(known)")
                 }
-                guard seen.insert(name).inserted else { throw problem(at: key, "\(place) is given twice") }
-                try check(element, member.kind, place)
-                try member.read(ConfigurationValue(element: element, path: place, reader: self), &target)
+                guard seen.insert(name).inserted else {
+                    throw problem(at: key, "\(memberPath) is given twice")
+                }
+                try check(element, member.kind, memberPath)
+                try member.read(ConfigurationValue(element: element, path: memberPath, reader: self), &target)
             } catch { problems.append(error) }
         }
         for missing in table where missing.isRequired && !seen.contains(missing.name) {

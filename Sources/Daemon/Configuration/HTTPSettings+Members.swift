@@ -72,8 +72,8 @@ extension HTTPSettings {
         + HTTPLimits.table.map { limit in
             ConfigurationMember(
                 limit.name, .integer(minimum: Int64(limit.minimum)),
-                default: .number(Double(standard.limits[keyPath: limit.place])), limit.help
-            ) { value, target in target.limits[keyPath: limit.place] = value.integer }
+                default: .number(Double(standard.limits[keyPath: limit.keyPath])), limit.help
+            ) { value, target in target.limits[keyPath: limit.keyPath] = value.integer }
         }
 
     private static let standard = HTTPSettings()

@@ -67,25 +67,25 @@ public final class ServerGroup {
             let engine = CallEngine(
                 loop: own, limits: limits, access: access, metrics: metrics.shard(names), methods: methods,
                 load: load)
-            let onGone: @Sendable () -> Void = { [remote = loop.remote] in
+            let onClosed: @Sendable () -> Void = { [remote = loop.remote] in
                 connections.add(-1)
-                if gate.isFull.load(ordering: .relaxed) { remote.post { knock.gone?.value() } }
+                if gate.isFull.load(ordering: .relaxed) { remote.post { knock.closed?.value() } }
             }
             members.append(
                 Member(
                     loop: own, engine: engine,
-                    servers: TransportKind.servers(of: own, engine, http: http, onGone: onGone),
+                    servers: TransportKind.servers(of: own, engine, http: http, onClosed: onClosed),
                     connections: connections))
         }
         self.members = members
-        knock.gone = LoopBound { [weak self] in self?.reopen() }
+        knock.closed = LoopBound { [weak self] in self?.reopen() }
         for member in members.dropFirst() { threads.append(try LoopThread(running: member.loop)) }
     }
 
     /// What the first loop does when a connection has closed. It is set before any connection exists and then
     /// read only by the first loop's thread, so `@unchecked Sendable` is sound.
     private final class Knock: @unchecked Sendable {
-        var gone: LoopBound<() -> Void>?
+        var closed: LoopBound<() -> Void>?
     }
 
     // MARK: Accepting

@@ -16,14 +16,14 @@ enum TransportKind: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - http: nil if HTTP is not served.
-    ///   - onGone: called on the loop's thread for each connection that has closed.
+    ///   - onClosed: called on the loop's thread for each connection that has closed.
     static func servers(
-        of loop: EventLoop, _ engine: CallEngine, http: HTTPService?, onGone: @escaping @Sendable () -> Void
+        of loop: EventLoop, _ engine: CallEngine, http: HTTPService?, onClosed: @escaping @Sendable () -> Void
     ) -> [TransportKind: any Transport] {
         var servers: [TransportKind: any Transport] = [
-            .socket: SocketServer(loop: loop, engine: engine, onGone: onGone)
+            .socket: SocketServer(loop: loop, engine: engine, onClosed: onClosed)
         ]
-        if let http { servers[.http] = HTTPServer(engine, loop, http, onGone: onGone) }
+        if let http { servers[.http] = HTTPServer(engine, loop, http, onClosed: onClosed) }
         return servers
     }
 }

@@ -160,7 +160,7 @@ final class SourceFiller {
     /// Goes on with a source once it has been read. No thread waits for it, since its disk may not answer.
     private func wait(for source: Source) {
         let name = source.name
-        let over = LoopBound { [weak self] in self?.tookUp(name) }
+        let over = LoopBound { [weak self] in self?.wasRead(name) }
         let look: @Sendable () -> Void = { [remote = loop.remote] in remote.post { over.value() } }
         reading[name] = source.observe(look)
         // It may have been read while the observation was made.
@@ -168,7 +168,7 @@ final class SourceFiller {
     }
 
     /// A source has been opened.
-    private func tookUp(_ name: SourceName) {
+    private func wasRead(_ name: SourceName) {
         guard reading.removeValue(forKey: name) != nil, !isEnding else { return }
         if let source = try? registry.source(name), source.isLoading { return wait(for: source) }
         if undeclared.remove(name) != nil { return remove(name) }

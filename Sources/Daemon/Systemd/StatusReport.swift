@@ -44,10 +44,10 @@ final class StatusReport {
         Systemd.notify("STOPPING=1\nSTATUS=Ending after the calls in flight")
     }
 
-    private func every(_ tell: @escaping () -> Void) {
+    private func every(_ report: @escaping () -> Void) {
         guard Systemd.isNotified else { return }
-        tell()
-        timer = Timer(on: loop, delay: Self.interval, every: Self.interval, tell)
+        report()
+        timer = Timer(on: loop, delay: Self.interval, every: Self.interval, report)
         timer?.unreference()
     }
 

@@ -26,7 +26,7 @@ struct ConnectionClock: Sendable {
         case ping
         case comment
         /// The client did not answer a ping.
-        case gone
+        case unanswered
     }
 
     private(set) var phase = Phase.idle
@@ -94,7 +94,7 @@ struct ConnectionClock: Sendable {
                 return .fine
             }
             guard waited >= Self.pingInterval else { return .fine }
-            if awaitsPong { return .gone }
+            if awaitsPong { return .unanswered }
             since = now
             awaitsPong = true
             return .ping

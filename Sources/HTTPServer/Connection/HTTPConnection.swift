@@ -261,7 +261,7 @@ final class HTTPConnection: ServedConnection {
         guard !isEnding else { return }
         switch clock.check(now: now, isWriting: socket.queuedBytes > 0, server.rules.settings.limits) {
         case .fine: break
-        case .close, .gone: close()
+        case .close, .unanswered: close()
         case .timeOut(let message):
             cancelCall()
             if exchange?.isAnswered == true { return end() }

@@ -25,15 +25,15 @@ package final class HTTPServer: Transport {
     /// Larger buffers are freed after each use.
     private static let keptBuffer = 256 << 10
 
-    /// - Parameter onGone: called on the loop's thread for each connection that has closed.
+    /// - Parameter onClosed: called on the loop's thread for each connection that has closed.
     package init(
         _ engine: CallEngine, _ loop: EventLoop, _ service: HTTPService,
-        onGone: @escaping @Sendable () -> Void
+        onClosed: @escaping @Sendable () -> Void
     ) {
         self.engine = engine
         self.loop = loop
         self.service = service
-        connections = ServedConnections(engine, on: loop, onGone: onGone)
+        connections = ServedConnections(engine, on: loop, onClosed: onClosed)
         rules = service.rules
     }
 
@@ -41,7 +41,7 @@ package final class HTTPServer: Transport {
 
     /// Serves a client that the daemon has already counted.
     package func accept(_ socket: AcceptedSocket) {
-        guard let socket = Connection(on: loop, taking: socket) else { return connections.countGone() }
+        guard let socket = Connection(on: loop, taking: socket) else { return connections.countClosed() }
         guard !isDraining else { return connections.refuse(socket, ByteWriter(capacity: 16)) }
         let address = socket.peerAddress
         let peer =
@@ -63,7 +63,7 @@ package final class HTTPServer: Transport {
 
     /// Rejects a client that the daemon has already counted.
     package func refuse(_ socket: AcceptedSocket) {
-        guard let socket = Connection(on: loop, taking: socket) else { return connections.countGone() }
+        guard let socket = Connection(on: loop, taking: socket) else { return connections.countClosed() }
         refuse(socket)
     }
 
@@ -81,7 +81,7 @@ package final class HTTPServer: Transport {
         guard connections.remove(connection) else { return }
         service.counters.connections.add(-1, ordering: .relaxed)
         if connections.isEmpty { rest() }
-        connections.countGone()
+        connections.countClosed()
     }
 
     func closeStalled(_ connection: HTTPConnection) { connections.closeStalled(connection) }

@@ -53,8 +53,8 @@ struct RequestTarget: Sendable, Equatable {
     /// Whether all bytes are printable ASCII except `#`, or above ASCII. `#` begins a fragment, which clients do
     /// not send. Bytes above ASCII are allowed, because users of browsers type them.
     private static func areAllowed(_ bytes: Span<UInt8>) -> Bool {
-        for place in bytes.indices {
-            let byte = bytes[place]
+        for index in bytes.indices {
+            let byte = bytes[index]
             guard byte > 0x20, byte != 0x7F, byte != UInt8(ascii: "#") else { return false }
         }
         return true

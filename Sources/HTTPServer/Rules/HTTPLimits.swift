@@ -17,7 +17,7 @@ public struct HTTPLimits: Sendable, Equatable {
     /// One limit, as described in the configuration and the documentation.
     public struct Entry: Sendable {
         public let name: String
-        public let place: WritableKeyPath<HTTPLimits, Int> & Sendable
+        public let keyPath: WritableKeyPath<HTTPLimits, Int> & Sendable
         public let minimum: Int
         /// What it limits, for the manual.
         public let help: String
@@ -25,29 +25,29 @@ public struct HTTPLimits: Sendable, Equatable {
 
     public static let table: [Entry] = [
         Entry(
-            name: "maxHeadBytes", place: \.maxHeadBytes, minimum: 256, help: "Bytes of a request's head."),
-        Entry(name: "maxURLBytes", place: \.maxURLBytes, minimum: 64, help: "Bytes of a request's URL."),
+            name: "maxHeadBytes", keyPath: \.maxHeadBytes, minimum: 256, help: "Bytes of a request's head."),
+        Entry(name: "maxURLBytes", keyPath: \.maxURLBytes, minimum: 64, help: "Bytes of a request's URL."),
         Entry(
-            name: "maxBodyBytes", place: \.maxBodyBytes, minimum: 1,
+            name: "maxBodyBytes", keyPath: \.maxBodyBytes, minimum: 1,
             help: "Bytes of a request's body, except imports, which may have any length."),
         Entry(
-            name: "headSeconds", place: \.headSeconds, minimum: 1,
+            name: "headSeconds", keyPath: \.headSeconds, minimum: 1,
             help: "How long a request's head may take to arrive, in seconds."),
         Entry(
-            name: "idleSeconds", place: \.idleSeconds, minimum: 1,
+            name: "idleSeconds", keyPath: \.idleSeconds, minimum: 1,
             help: "After how many seconds a connection without a request is closed."),
         Entry(
-            name: "minBodyBytesPerSecond", place: \.minBodyBytesPerSecond, minimum: 0,
+            name: "minBodyBytesPerSecond", keyPath: \.minBodyBytesPerSecond, minimum: 0,
             help: "The slowest that a body may arrive, in bytes per second averaged over 30 seconds. 0: any."),
-        Entry(name: "maxConnections", place: \.maxConnections, minimum: 1, help: "Connections at once."),
+        Entry(name: "maxConnections", keyPath: \.maxConnections, minimum: 1, help: "Connections at once."),
         Entry(
-            name: "cacheBytes", place: \.cacheBytes, minimum: 0,
+            name: "cacheBytes", keyPath: \.cacheBytes, minimum: 0,
             help: "Bytes of the cache of serialized tiles, compressed or not."),
     ]
 
     /// The limits as `GetServerInfo` reports them.
     package var json: JSONObject {
-        JSONObject(Self.table.map { ($0.name, .number(Double(self[keyPath: $0.place]))) })
+        JSONObject(Self.table.map { ($0.name, .number(Double(self[keyPath: $0.keyPath]))) })
     }
 
     var ofRequests: RequestLimits {

@@ -60,10 +60,10 @@ struct OriginRules: Sendable {
 
 extension String {
     fileprivate func range(ofFirst text: String) -> Range<String.Index>? {
-        var place = startIndex
-        while place < endIndex {
-            if self[place...].hasPrefix(text) { return place..<index(place, offsetBy: text.count) }
-            place = index(after: place)
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+            start = index(after: start)
         }
         return nil
     }

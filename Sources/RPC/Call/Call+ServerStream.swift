@@ -107,8 +107,9 @@ extension Call {
     }
 }
 
-/// A server stream's link to its call. Other threads use it to request the next item.
-final class StreamOutput: ServerStreamOutput {
+/// A server stream's link to its call: through it a stream asks to send and to run work. Other threads may request the next
+/// item; all else is done on the loop's thread.
+package final class StreamOutput: Sendable {
     private let post: @Sendable (@escaping @Sendable () -> Void) -> Void
     private let side: OnLoop<Side>
 
@@ -136,11 +137,14 @@ final class StreamOutput: ServerStreamOutput {
         }
     }
 
-    /// The call has begun. Only on the loop's thread.
+    /// The call has begun.
     func open(_ call: Call) { side.value.call = call }
 
+    /// Requests a call of `next` as soon as the transport can accept an item. Repeated requests before that call
+    /// have no effect, so a slow client is sent fewer items and its queue does not grow. Safe from any thread.
     func wantToSend() { post { [side] in side.value.wantToSend() } }
 
+    /// Requests a call of `next` after a delay in nanoseconds; a repeated request replaces the delay.
     func wantToSend(after delay: UInt64) {
         let side = side.value
         side.timer = side.call?.caller?.engine.loop.timer(after: delay / 1_000_000 + 1, every: 0) {
@@ -148,17 +152,24 @@ final class StreamOutput: ServerStreamOutput {
         }
     }
 
+    /// Counts the bytes of an item that waits for its client, until `next` is called or the call ends.
     func hold(bytes: Int) {
         guard let caller = side.value.call?.caller else { return }
         side.value.held = UnreadBudget.Claim(bytes, of: caller.unread, in: caller.engine.load.unread)
     }
 
-    /// Counts no waiting item any more; returns whether one was counted. Only on the loop's thread.
+    /// Counts no waiting item any more; returns whether one was counted.
     func release() -> Bool {
         defer { side.value.held = nil }
         return side.value.held != nil
     }
 
+    /// Runs `body` on the pool, queued among the caller's jobs, then `completion` on the loop. Neither runs once
+    /// the call is over.
+    ///
+    /// - Parameters:
+    ///   - repeatable: whether the maximum may be less than that of any item: while clients must read first.
+    ///   - body: receives the maximum size of an item in bytes.
     func runOnPool(
         repeatable: Bool, _ body: @escaping @Sendable (_ mostBytes: Int) -> Void,
         completion: @escaping () -> Void
@@ -166,13 +177,13 @@ final class StreamOutput: ServerStreamOutput {
         side.value.call?.runOnPool(repeatable: repeatable, body, completion: completion)
     }
 
-    /// Whether the previous item is still being prepared. Only on the loop's thread.
+    /// Whether the previous item is still being prepared.
     var isBusy: Bool {
         get { side.value.isBusy }
         set { side.value.isBusy = newValue }
     }
 
-    /// The call is over. Only on the loop's thread.
+    /// The call is over.
     func close() {
         side.value.timer = nil
         side.value.held = nil

@@ -72,7 +72,7 @@ extension Call {
         guard let caller, case .waiting(let delay) = work else { return }
         delay.end()
         do throws(RPCError) {
-            // The source that has taken its source's place may be incomplete, or not have reached the position.
+            // The source that has replaced its source may be incomplete, or not have reached the position.
             var params = delay.prepared.params
             if let next = try caller.engine.methods.find(delay.prepared.method, &params) {
                 delay.wait = next
@@ -113,7 +113,7 @@ struct SourceWait: Sendable {
         case position(LogPosition)
     }
 
-    /// Whether the wait is over: the condition holds, or another source has taken this one's place, or it is gone.
+    /// Whether the wait is over: the condition holds, or the source was replaced or deleted.
     var isOver: Bool {
         if source.isRetired { return true }
         return switch condition {

@@ -95,7 +95,7 @@ package protocol ServerStreamMethod: Sendable {
 
     /// Opens the stream. Called on the loop's thread, so it must be quick.
     func begin(
-        _ params: Params, _ call: CallContext, _ output: any ServerStreamOutput
+        _ params: Params, _ call: CallContext, _ output: StreamOutput
     ) throws(RPCError) -> any ServerStream
 }
 
@@ -111,6 +111,13 @@ package protocol ServerStream: AnyObject {
     func ended()
 }
 
+/// A stream without input. That of a method whose client does not stream receives nothing.
+extension ServerStream {
+    package func receive(_ item: [UInt8]) {}
+    package func clientEnded() {}
+    package func ended() {}
+}
+
 /// What a server stream wrote.
 package enum StreamStep: Sendable {
     /// An item, made from a revision of this number; nil if it is of none.
@@ -121,29 +128,4 @@ package enum StreamStep: Sendable {
     case tooLarge(Int)
     /// The object that ends the stream successfully.
     case end
-}
-
-/// Through this a server stream asks to send and to run work.
-package protocol ServerStreamOutput: AnyObject, Sendable {
-    /// Requests a call of `next` as soon as the transport can accept an item. Repeated requests before that call
-    /// have no effect, so a slow client is sent fewer items and its queue does not grow. Safe from any thread.
-    func wantToSend()
-
-    /// Counts the bytes of an item that waits for its client, until `next` is called or the call ends. On the loop's
-    /// thread.
-    func hold(bytes: Int)
-
-    /// Requests a call of `next` after a delay in nanoseconds; a repeated request replaces the delay. On the
-    /// loop's thread.
-    func wantToSend(after delay: UInt64)
-
-    /// Runs `body` on the pool, queued among the caller's jobs, then `completion` on the loop. Neither runs once
-    /// the call is over. On the loop's thread.
-    ///
-    /// - Parameters:
-    ///   - repeatable: whether the maximum may be less than that of any item: while clients must read first.
-    ///   - body: receives the maximum size of an item in bytes.
-    func runOnPool(
-        repeatable: Bool, _ body: @escaping @Sendable (_ mostBytes: Int) -> Void,
-        completion: @escaping () -> Void)
 }

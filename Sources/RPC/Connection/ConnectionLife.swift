@@ -114,7 +114,7 @@ package struct ConnectionLife: Equatable {
 
     // MARK: The end
 
-    /// Nothing more is read of a client that may still be sending, because it was told so or because its input can no
+    /// Nothing more is read of a client that may still be sending, because it was asked to stop or because its input can no
     /// longer be decoded.
     package mutating func finish() {
         if phase == .open || phase == .inputEnded || phase == .ending { phase = .finishing }

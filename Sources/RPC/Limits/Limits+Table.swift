@@ -7,7 +7,7 @@ extension Limits {
     public struct Entry: Sendable {
         /// Its name in the configuration and in `GetServerInfo`.
         public let name: String
-        public let place: WritableKeyPath<Limits, Int> & Sendable
+        public let keyPath: WritableKeyPath<Limits, Int> & Sendable
         /// The smallest valid value; 0 if that means "no limit".
         public let minimum: Int
         /// Whether a reload changes it; other limits change only with a restart.
@@ -91,24 +91,24 @@ extension Limits {
     ]
 
     private static func live(
-        _ name: String, _ place: WritableKeyPath<Limits, Int> & Sendable, from minimum: Int = 1,
+        _ name: String, _ keyPath: WritableKeyPath<Limits, Int> & Sendable, from minimum: Int = 1,
         _ help: String
     ) -> Entry {
-        Entry(name: name, place: place, minimum: minimum, isLive: true, isByMachine: false, help: help)
+        Entry(name: name, keyPath: keyPath, minimum: minimum, isLive: true, isByMachine: false, help: help)
     }
 
     private static func fixed(
-        _ name: String, _ place: WritableKeyPath<Limits, Int> & Sendable, from minimum: Int = 1,
+        _ name: String, _ keyPath: WritableKeyPath<Limits, Int> & Sendable, from minimum: Int = 1,
         _ help: String
     ) -> Entry {
-        Entry(name: name, place: place, minimum: minimum, isLive: false, isByMachine: false, help: help)
+        Entry(name: name, keyPath: keyPath, minimum: minimum, isLive: false, isByMachine: false, help: help)
     }
 
     private static func byProcessors(
-        _ name: String, _ place: WritableKeyPath<Limits, Int> & Sendable, _ help: String
+        _ name: String, _ keyPath: WritableKeyPath<Limits, Int> & Sendable, _ help: String
     ) -> Entry {
         Entry(
-            name: name, place: place, minimum: 1, isLive: false, isByMachine: true,
+            name: name, keyPath: keyPath, minimum: 1, isLive: false, isByMachine: true,
             help: help + " By default one for each processor that the process may use.")
     }
 
@@ -116,7 +116,7 @@ extension Limits {
     package func taking(liveFrom other: Limits) -> Limits {
         var limits = self
         for entry in Self.table where entry.isLive {
-            limits[keyPath: entry.place] = other[keyPath: entry.place]
+            limits[keyPath: entry.keyPath] = other[keyPath: entry.keyPath]
         }
         return limits
     }

@@ -10,7 +10,7 @@ struct GetFeatures: ServerStreamMethod {
     let catalog: SourceCatalog
 
     func begin(
-        _ params: Params, _ call: CallContext, _ output: any ServerStreamOutput
+        _ params: Params, _ call: CallContext, _ output: StreamOutput
     ) throws(RPCError) -> any ServerStream {
         let target = try catalog.target(params)
         let pages = FeaturePageJob(target, try catalog.output(params), call)
@@ -22,23 +22,15 @@ struct GetFeatures: ServerStreamMethod {
 /// only after the transport has accepted the previous one.
 private final class FeatureStream: ServerStream {
     private let job: FeaturePageJob
-    private let output: any ServerStreamOutput
+    private let output: StreamOutput
     private var work = Work.none
 
     private enum Work { case none, underWay, done }
 
-    init(_ job: FeaturePageJob, _ output: any ServerStreamOutput) {
+    init(_ job: FeaturePageJob, _ output: StreamOutput) {
         (self.job, self.output) = (job, output)
         output.wantToSend()
     }
-
-    func receive(_ item: [UInt8]) throws(RPCError) {
-        throw .invalidParam("item", "is not taken by this method.")
-    }
-
-    func clientEnded() {}
-
-    func ended() {}
 
     func next(into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
         switch work {

@@ -23,65 +23,36 @@ struct ImportFeatures: ClientStreamMethod {
         let features = FeatureImport(
             into: source, mode: options.mode, policy: options.policy, format: format,
             wrapsLongitudes: options.wraps, allowsEmpty: options.allowsEmpty)
-        guard case .bytes = call.input else { return FeatureImportStream(features, call, source.name) }
-        return FileImportStream(
-            features, call, source.name, threads: catalog.settings.values.limits.buildThreads)
+        return FeatureImportStream(features, call, source.name, catalog.settings.values.limits.buildThreads)
     }
 }
 
-/// Imports a file's bytes, which arrive in pieces of any size.
-private final class FileImportStream: ClientStream {
+/// One import: of items, which are `{"features":[…]}`, or of a file's bytes, which arrive in pieces of any size.
+private final class FeatureImportStream: ClientStream {
     private let features: FeatureImport
     private let call: CallContext
     private let threads: Int
     let subject: PoolSubject?
 
-    init(_ features: FeatureImport, _ call: CallContext, _ source: SourceName, threads: Int) {
-        self.features = features
-        self.call = call
-        subject = .data(source)
-        self.threads = threads
-    }
-
-    func receive(_ piece: [UInt8]) throws(RPCError) {
-        try call.check()
-        try piece.withUnsafeBufferPointer { (piece) throws(RPCError) in
-            try answering(call) { () throws(SourceError) in
-                try features.push(UnsafeRawBufferPointer(piece), threads: threads)
-            }
-        }
-    }
-
-    func finish(into bytes: inout ByteWriter) throws(RPCError) {
-        try answering(call) { () throws(SourceError) in
-            // An empty body is a text too, although no piece of it came.
-            try features.push(UnsafeRawBufferPointer(start: nil, count: 0), threads: threads)
-            let outcome = try features.finish(call.cancellation)
-            call.noteChanged(outcome.accepted)
-            outcome.write(into: &bytes)
-        }
-    }
-
-    func cancelled() { features.cancel() }
-}
-
-/// One import, whose items are `{"features":[…]}`.
-private final class FeatureImportStream: ClientStream {
-    private let features: FeatureImport
-    private let call: CallContext
-    let subject: PoolSubject?
-
-    init(_ features: FeatureImport, _ call: CallContext, _ source: SourceName) {
-        self.features = features
-        self.call = call
+    init(_ features: FeatureImport, _ call: CallContext, _ source: SourceName, _ threads: Int) {
+        (self.features, self.call, self.threads) = (features, call, threads)
         subject = .data(source)
     }
+
+    private var isFile: Bool { if case .bytes = call.input { true } else { false } }
 
     func receive(_ item: [UInt8]) throws(RPCError) {
         try call.check()
         try item.withUnsafeBufferPointer { (item) throws(RPCError) in
-            let list = try Self.features(UnsafeRawBufferPointer(item))
-            try answering(call) { () throws(SourceError) in try features.add(features: list) }
+            let bytes = UnsafeRawBufferPointer(item)
+            let list = isFile ? bytes : try Self.features(bytes)
+            try answering(call) { () throws(SourceError) in
+                if isFile {
+                    try features.push(list, threads: threads)
+                } else {
+                    try features.add(features: list)
+                }
+            }
         }
     }
 
@@ -103,14 +74,21 @@ private final class FeatureImportStream: ClientStream {
 
     func finish(into bytes: inout ByteWriter) throws(RPCError) {
         try answering(call) { () throws(SourceError) in
-            let outcome = try features.finish(call.cancellation)
-            call.noteChanged(outcome.accepted)
-            outcome.write(into: &bytes)
+            // An empty body is a text too, although no piece of it came.
+            if isFile { try features.push(UnsafeRawBufferPointer(start: nil, count: 0), threads: threads) }
+            try features.finish(call, into: &bytes)
         }
     }
 
-    func cancelled() {
-        features.cancel()
+    func cancelled() { features.cancel() }
+}
+
+extension FeatureImport {
+    /// Makes the imported features the source's data, and writes the outcome.
+    fileprivate func finish(_ call: CallContext, into bytes: inout ByteWriter) throws(SourceError) {
+        let outcome = try finish(call.cancellation)
+        call.noteChanged(outcome.accepted)
+        outcome.write(into: &bytes)
     }
 }
 
@@ -162,9 +140,7 @@ struct LoadFile: UnaryMethod {
                     into: source, mode: options.mode, policy: options.policy, format: options.format,
                     wrapsLongitudes: options.wraps, allowsEmpty: options.allowsEmpty)
                 try load.read(file, threads: settings.limits.buildThreads, call.cancellation)
-                let outcome = try load.finish(call.cancellation)
-                call.noteChanged(outcome.accepted)
-                outcome.write(into: &bytes)
+                try load.finish(call, into: &bytes)
             }
         }
     }

@@ -14,7 +14,7 @@ struct PublishTiles: ServerStreamMethod {
     let catalog: SourceCatalog
 
     func begin(
-        _ params: Params, _ call: CallContext, _ output: any ServerStreamOutput
+        _ params: Params, _ call: CallContext, _ output: StreamOutput
     ) throws(RPCError) -> any ServerStream {
         let target = try catalog.target(params)
         let settings = catalog.settings.values
@@ -121,26 +121,18 @@ private final class PublishTilesJob: Sendable {
 /// Reports the progress of an archive, and its outcome. Belongs to the loop's thread.
 private final class PublishTilesStream: ServerStream {
     private let job: PublishTilesJob
-    private let output: any ServerStreamOutput
+    private let output: StreamOutput
     private var hasBegun = false
     private var reported: ArchiveProgress?
 
     /// Nanoseconds between two reports.
     private static let pause: UInt64 = 250_000_000
 
-    init(_ job: PublishTilesJob, _ call: CallContext, _ output: any ServerStreamOutput) {
+    init(_ job: PublishTilesJob, _ call: CallContext, _ output: StreamOutput) {
         self.job = job
         self.output = output
         output.wantToSend()
     }
-
-    func receive(_ item: [UInt8]) throws(RPCError) {
-        throw RPCError(.invalidArgument, "PublishTiles takes no items.")
-    }
-
-    func clientEnded() {}
-
-    func ended() {}
 
     func next(into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
         if !hasBegun {

@@ -46,11 +46,9 @@ import Testing
                 id += 1
                 let request = CallRequest(id: id, method: method.fullName, params: params)
                 answers.errors = []
-                if case .failed(let error) = caller.open(
-                    CallOpening(request, encoder: BareEncoder()), into: &bytes)
-                {
-                    answers.errors = [error]
-                }
+                do throws(RPCError) {
+                    _ = try caller.open(CallOpening(request, encoder: BareEncoder()), into: &bytes)
+                } catch { answers.errors = [error] }
                 loop.step()
                 let named = answers.errors.first?.details?["param"]
                 #expect(named == .string("params.\(param.name)"), "\(method.name): \(answers.errors)")

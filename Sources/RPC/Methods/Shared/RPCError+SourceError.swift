@@ -46,9 +46,9 @@ extension RPCError {
     func ofFeature(in path: String) -> RPCError {
         guard case .number(let index)? = details?["index"] else { return self }
         var error = self
-        let place = "\(path)[\(String(javaScript: index))]"
-        error.message = "\(place): \(message)"
-        error.details?["param"] = .string(place)
+        let param = "\(path)[\(String(javaScript: index))]"
+        error.message = "\(param): \(message)"
+        error.details?["param"] = .string(param)
         return error
     }
 

@@ -16,7 +16,7 @@ struct WatchClusters: ServerStreamMethod {
     }
 
     func begin(
-        _ params: Params, _ call: CallContext, _ output: any ServerStreamOutput
+        _ params: Params, _ call: CallContext, _ output: StreamOutput
     ) throws(RPCError) -> any ServerStream {
         WatchStream(try WatchRequest(params, catalog), call, output, budget)
     }
@@ -25,7 +25,7 @@ struct WatchClusters: ServerStreamMethod {
 /// The params of a watching call.
 struct WatchRequest {
     let source: Source
-    let query: ClustersQuery
+    var query: ClustersQuery
     let filter: QueryFilter?
     /// The only revision whose data the caller accepts; nil: any.
     let revision: UInt64?
@@ -63,12 +63,9 @@ struct WatchRequest {
 /// One change is computed at a time, when it can be sent, from the viewport and data of that moment, so states
 /// that are already superseded are never computed.
 final class WatchStream: ServerStream {
-    private let source: Source
+    private var watch: WatchRequest
     private let call: CallContext
-    private let output: any ServerStreamOutput
-    private let filter: QueryFilter?
-    private let asked: UInt64?
-    private var query: ClustersQuery
+    private let output: StreamOutput
     private var pace: Pace
     private var observation: SourceObservation?
     private let hasNews = Signal()
@@ -92,18 +89,15 @@ final class WatchStream: ServerStream {
     private static let patience: UInt64 = 50_000_000
 
     init(
-        _ watch: WatchRequest, _ call: CallContext, _ output: any ServerStreamOutput, _ budget: WatchBudget
+        _ watch: WatchRequest, _ call: CallContext, _ output: StreamOutput, _ budget: WatchBudget
     ) {
+        self.watch = watch
         self.budget = budget
-        source = watch.source
-        filter = watch.filter
-        asked = watch.revision
-        query = watch.query
         shown = ShownMarkers(hasTransitions: watch.hasTransitions)
         pace = Pace(rate: watch.rate)
         self.call = call
         self.output = output
-        observation = source.observe { [hasNews, current = source.current] in
+        observation = watch.source.observe { [hasNews, current = watch.source.current] in
             // One request suffices until the data are read, but the end of the source must not wait for the pace.
             if hasNews.raise() || current.isNone { output.wantToSend() }
         }
@@ -112,8 +106,7 @@ final class WatchStream: ServerStream {
 
     func receive(_ item: [UInt8]) throws(RPCError) {
         let (box, zoom) = try WatchRequest.viewport(item)
-        query.box = box
-        query.zoom = zoom
+        (watch.query.box, watch.query.zoom) = (box, zoom)
         hasMoved = true
         output.wantToSend()
     }
@@ -141,7 +134,7 @@ final class WatchStream: ServerStream {
             hasMoved = true
         case .none: break
         }
-        guard !source.isRetired else { throw RPCError(.sourceNotFound(source.name)) }
+        guard !watch.source.isRetired else { throw RPCError(.sourceNotFound(watch.source.name)) }
         let now = MonotonicClock.now()
         let delay = pace.delay(at: now)
         if isEnding, !hasMoved || delay > 0 {
@@ -154,10 +147,10 @@ final class WatchStream: ServerStream {
             return .nothing
         }
         hasNews.lower()
-        let revision = source.revision
+        let revision = watch.source.revision
         try answering { () throws(SourceError) in
-            try source.checkIntact()
-            try revision.check(asked: asked)
+            try watch.source.checkIntact()
+            try revision.check(asked: watch.revision)
         }
         guard hasMoved || revision.number != shownRevision else { return .nothing }
         pace.sent(at: now)
@@ -174,20 +167,20 @@ final class WatchStream: ServerStream {
 
     private func adopt(_ job: WatchJob) throws(RPCError) {
         // The change just written may come from text or an index that turned out to be damaged.
-        try answering { () throws(SourceError) in try source.checkIntact(job.revision) }
+        try answering { () throws(SourceError) in try watch.source.checkIntact(job.revision) }
         try budget.change(from: shown.count, to: job.shown.count, of: call.share)
         shown = job.shown
     }
 
     private func isOvertaken(_ job: WatchJob) -> Bool {
-        hasMoved || job.revision.number != source.revision.number
+        hasMoved || job.revision.number != watch.source.revision.number
     }
 
     /// Computes the change to what a revision shows: here if that is quick, otherwise on the pool.
     private func show(_ revision: Revision, into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
         hasMoved = false
         shownRevision = revision.number
-        let job = WatchJob(revision, filter, query, from: shown)
+        let job = WatchJob(revision, watch.filter, watch.query, from: shown)
         if job.isQuick {
             let (start, most) = (bytes.count, bytes.room)
             do throws(RPCError) { try job.run(call, into: &bytes) } catch {
