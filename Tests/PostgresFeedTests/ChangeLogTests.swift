@@ -72,8 +72,7 @@ import Testing
                 FeatureGap(offset: 5, name: Array("a".utf8)), FeatureGap(offset: 16, name: Array("ü\"".utf8)),
             ])
         func fill(_ properties: String) -> String? {
-            Array(properties.utf8).withUnsafeBytes { row.feature(keepingFrom: $0) }
-                .map { String(decoding: $0, as: UTF8.self) }
+            row.feature(keepingFrom: Array(properties.utf8)).map { String(decoding: $0, as: UTF8.self) }
         }
         #expect(fill(#"{"z":0,"ü\"":"x, y","a":{"b":[1, 2]}}"#) == #"{"a":{"b":[1, 2]},"b":1,"c":"x, y"}"#)
         #expect(fill(#"{"a":1}"#) == nil)

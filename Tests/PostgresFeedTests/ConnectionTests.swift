@@ -91,10 +91,10 @@ struct ConnectionTests {
     func noConnectionLeft() {
         let error = PostgresError(
             "FATAL:  number of requested standby connections exceeds max_wal_senders (currently 10)")
-        let explained = ConnectionFault.explained(error).description
+        let explained = error.explained.description
         #expect(explained.hasPrefix(error.message))
         #expect(explained.contains("SET max_wal_senders = 20;"))
-        #expect(ConnectionFault.explained(PostgresError("refused")) == PostgresError("refused"))
+        #expect(PostgresError("refused").explained == PostgresError("refused"))
     }
 
     @Test("a publication's name is cut where the server cuts it")

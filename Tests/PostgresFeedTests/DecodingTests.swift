@@ -25,18 +25,16 @@ import Testing
     }
 
     private func describe(_ bytes: [UInt8], isStreamed: Bool = false) throws -> String {
-        try bytes.withBytes { (bytes) throws(PostgresDataError) in
-            let (message, transaction) = try LogicalMessage.read(bytes, isStreamed: isStreamed)
-            let text =
-                switch message {
-                case .insert(let table, let row): "insert \(table) \(row.map(Self.value))"
-                case .update(let table, let old, let row):
-                    "update \(table) \(old.map { "\($0.map(Self.value))" } ?? "-") \(row.map(Self.value))"
-                case .delete(let table, let old): "delete \(table) \(old.map(Self.value))"
-                default: "\(message)"
-                }
-            return isStreamed ? "\(transaction): " + text : text
-        }
+        let (message, transaction) = try LogicalMessage.read(bytes[...], isStreamed: isStreamed)
+        let text =
+            switch message {
+            case .insert(let table, let row): "insert \(table) \(row.map(Self.value))"
+            case .update(let table, let old, let row):
+                "update \(table) \(old.map { "\($0.map(Self.value))" } ?? "-") \(row.map(Self.value))"
+            case .delete(let table, let old): "delete \(table) \(old.map(Self.value))"
+            default: "\(message)"
+            }
+        return isStreamed ? "\(transaction): " + text : text
     }
 
     private static func value(_ value: RowValue) -> String {
@@ -106,9 +104,8 @@ import Testing
             #expect(try describe(bytes, isStreamed: isStreamed).hasPrefix(description))
         }
         guard
-            case .relation(let table) = try messages.last?.bytes.withBytes({
-                (bytes) throws(PostgresDataError) in
-                try LogicalMessage.read(bytes, isStreamed: false).message
+            case .relation(let table) = try messages.last.map({
+                try LogicalMessage.read($0.bytes[...], isStreamed: false).message
             })
         else { return #expect(Bool(false)) }
         #expect(table.id == 16385)
@@ -140,11 +137,9 @@ import Testing
         let data = [UInt8(ascii: "w")] + big(UInt64(1)) + big(UInt64(2)) + big(UInt64(3)) + [7, 8]
         let keepalive = [UInt8(ascii: "k")] + big(UInt64(5)) + big(UInt64(3)) + [1]
         func read(_ bytes: [UInt8]) throws -> String {
-            try bytes.withBytes { (bytes) throws(PostgresDataError) in
-                switch try ReplicationFrame(bytes) {
-                case .data(let start, let end, let payload): "\(start) \(end) \(Array(payload))"
-                case .keepalive(let end, let wantsReply): "\(end) \(wantsReply)"
-                }
+            switch try ReplicationFrame(bytes[...]) {
+            case .data(let start, let end, let payload): "\(start) \(end) \(Array(payload))"
+            case .keepalive(let end, let wantsReply): "\(end) \(wantsReply)"
             }
         }
         #expect(try read(data) == "0/1 0/2 [7, 8]")
@@ -169,13 +164,11 @@ import Testing
         }
         func read(_ bytes: [UInt8]) throws -> [[String]] {
             var found: [[String]] = []
-            try bytes.withBytes { (bytes) throws(PostgresDataError) in
-                try CopyDecoder.read(bytes) { found.append($0.map(Self.value)) }
-            }
+            try CopyDecoder.read(bytes[...]) { found.append($0.map(Self.value)) }
             return found
         }
         func headerSize(_ bytes: [UInt8]) throws -> Int {
-            try bytes.withBytes { (bytes) throws(PostgresDataError) in try CopyDecoder.headerSize(bytes) }
+            try CopyDecoder.headerSize(bytes.span)
         }
         let rows: [[String?]] = [["1", nil, "abc"], ["", "x", nil], [nil, nil, nil], ["4", "5", "6"]]
         let bytes = rows.map { big(Int16(3)) + $0.flatMap(field) }
@@ -188,8 +181,8 @@ import Testing
         }
         let end = big(Int16(-1))
         #expect(throws: PostgresDataError.self) { try read(bytes[0] + end) }
-        #expect(end.withUnsafeBytes { CopyDecoder.isEnd($0) })
-        #expect(!bytes[0].withUnsafeBytes { CopyDecoder.isEnd($0) })
+        let isEnd = (CopyDecoder.isEnd(end.span), CopyDecoder.isEnd(bytes[0].span))
+        #expect(isEnd == (true, false))
         let header =
             Array("PGCOPY\n".utf8) + [0xff, 0x0d, 0x0a, 0] + big(Int32(0)) + big(Int32(3)) + [1, 2, 3]
         #expect(try headerSize(header + bytes[0]) == header.count)
@@ -202,9 +195,7 @@ import Testing
     @Test("points of both byte orders are read from EWKB and from WKB with ISO's kinds")
     func points() throws {
         func point(_ hex: String) throws -> PointGeometry {
-            try Array(hex.utf8).withBytes { (bytes) throws(PostgresDataError) in
-                try PointGeometry(hexadecimal: bytes)
-            }
+            try PointGeometry(hexadecimal: Array(hex.utf8)[...])
         }
         let position = PointGeometry.position(longitude: 1.5, latitude: 2, altitude: nil)
         #expect(try point("0101000020E6100000000000000000F83F0000000000000040") == position)
@@ -224,9 +215,7 @@ import Testing
 
     private func json(_ text: String, _ kind: ValueKind) throws -> String {
         var writer = ByteWriter()
-        try Array(text.utf8).withBytes { (bytes) throws(PostgresDataError) in
-            try ValueWriter.append(bytes, as: kind, to: &writer)
-        }
+        try ValueWriter.append(Array(text.utf8)[...], as: kind, to: &writer)
         return writer.string
     }
 
@@ -305,7 +294,7 @@ import Testing
     func extremeNumbers() {
         for number in ["1e-9223372036854775808", "1e9223372036854775807", "1e1000"] {
             var writer = ByteWriter()
-            Array(number.utf8).withUnsafeBytes { NumberText.append($0, to: &writer) }
+            NumberText.append(Array(number.utf8)[...], to: &writer)
             #expect(writer.bytes == Array("\"\(number)\"".utf8))
         }
         #expect(FollowRun.sinceEpoch(0) == 946_684_800_000_000)

@@ -177,9 +177,7 @@ final class FollowedTable: TableFeedConsumer {
             if !row.isComplete {
                 let stored = features[previous] ?? ""
                 let start = stored.range(of: "\"properties\":")?.upperBound ?? stored.endIndex
-                text = Array(stored[start...].dropLast().utf8).withUnsafeBytes {
-                    row.feature(keepingFrom: $0)
-                }
+                text = row.feature(keepingFrom: Array(stored[start...].dropLast().utf8))
             }
             features[previous] = nil
             guard let text else { return faults.append("values of \(id) are missing") }

@@ -9,7 +9,7 @@ import SourceEngine
 struct ChangeBatch {
     private enum Outcome {
         case feature([UInt8])
-        case gone
+        case removed
     }
 
     private var outcomes: [FeatureIdentifier: Outcome] = [:]
@@ -30,12 +30,12 @@ struct ChangeBatch {
             outcomes.removeAll(keepingCapacity: true)
             order.removeAll(keepingCapacity: true)
             (clears, byteCount) = (true, 0)
-        case .remove(let id): set(try Self.identifier(id), .gone)
+        case .remove(let id): set(try Self.identifier(id), .removed)
         case .put(let row):
             let identifier = try Self.identifier(row.id)
             let previous = try row.previousID.map(Self.identifier)
             let feature = try text(of: row, stored: previous ?? identifier, step)
-            if let previous { set(previous, .gone) }
+            if let previous { set(previous, .removed) }
             set(identifier, .feature(feature))
         }
         if byteCount > Self.mostBytes { try flush(into: &step) }
@@ -54,7 +54,7 @@ struct ChangeBatch {
                 if !isFirst { text.append(",") }
                 isFirst = false
                 text.append(contentsOf: feature)
-            case .gone?: if !clears { removals.append(identifier) }
+            case .removed?: if !clears { removals.append(identifier) }
             case nil: break
             }
         }
@@ -89,22 +89,14 @@ struct ChangeBatch {
         if row.isComplete { return row.feature }
         let properties: [UInt8]? =
             switch outcomes[identifier] {
-            case .feature(let text)?: Self.properties(of: text)
-            case .gone?: nil
+            case .feature(let text)?: FeatureRow.properties(of: text)
+            case .removed?: nil
             case nil: clears ? nil : try step.properties(of: identifier)
             }
-        guard let feature = properties.flatMap({ $0.withUnsafeBytes { row.feature(keepingFrom: $0) } }) else {
+        guard let feature = properties.flatMap(row.feature) else {
             incompleteRow = identifier
             throw .conflict("row \(identifier): values that its update did not change are not stored")
         }
         return feature
-    }
-
-    private static func properties(of feature: [UInt8]) -> [UInt8]? {
-        feature.withUnsafeBytes { text in
-            for (key, value) in JSONMembers(ofValidated: text)
-            where key.elementsEqual("properties".utf8) { return Array(value) }
-            return nil
-        }
     }
 }

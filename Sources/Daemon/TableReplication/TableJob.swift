@@ -59,7 +59,7 @@ enum TableJob {
                 piece.read { row in
                     found.append(
                         row.text,
-                        parts: row.isPlain
+                        parts: row.isKnownValid
                             ? FeaturePiece.PointParts(
                                 identifier: row.identifier, coordinates: row.coordinates,
                                 properties: row.properties, longitude: row.longitude, latitude: row.latitude)
@@ -69,13 +69,7 @@ enum TableJob {
         }
     }
 
-    /// Makes a copy visible in place of all data, and durable.
-    static func finish(
-        _ copy: FeatureImport, following log: FollowedLog, _ cancellation: Cancellation
-    ) throws(Failure) -> ImportOutcome {
-        try converted { () throws(SourceError) in try copy.finish(cancellation, following: log) }
-    }
-
+    /// Runs `body` and converts its error.
     static func converted<Value>(_ body: () throws(SourceError) -> Value) throws(Failure) -> Value {
         do throws(SourceError) { return try body() } catch {
             // The options were changed while the table was copied.

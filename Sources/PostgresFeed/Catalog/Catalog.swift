@@ -89,7 +89,9 @@ struct Catalog: Sendable, Equatable {
     let slot: Slot?
     let publication: Publication?
 
-    /// - Parameter text: the JSON that the query returns.
+    /// - Parameter rows: the query's result, one JSON text.
+    init(_ rows: [[String?]]) throws(PostgresError) { try self.init((rows.first?.first ?? nil) ?? "") }
+
     init(_ text: String) throws(PostgresError) {
         let json: JSONValue
         do throws(JSONError) { json = try JSONReader.parse(text) } catch {

@@ -35,13 +35,14 @@ public struct TableCheck: Sendable, Equatable {
 private final class TableChecker {
     private let loop: EventLoop
     private let configuration: TableFeedConfiguration
-    private var attempt: ConnectionAttempt?
-    private var connection: PostgresConnection?
+    private let connection: QueryConnection
+    private var replication: ConnectionAttempt?
     private var deadline: Timer?
     private(set) var result = TableCheck(problems: [], remarks: [], columns: nil)
 
     init(on loop: EventLoop, _ configuration: TableFeedConfiguration) {
         (self.loop, self.configuration) = (loop, configuration)
+        connection = QueryConnection(on: loop, configuration.connection)
     }
 
     func start(within milliseconds: UInt64) {
@@ -49,33 +50,8 @@ private final class TableChecker {
             fail("the server did not answer within \(milliseconds / 1000) s")
         }
         deadline?.unreference()
-        connect(isReplication: false) { [self] connection in
-            connection.query(SessionSettings.sql + CatalogQuery.sql(configuration)) { [self] answer in
-                do {
-                    let rows = FeedSession.rows(try answer.get())
-                    take(try Catalog((rows.first?.first ?? nil) ?? ""))
-                } catch {
-                    fail("\(error)")
-                }
-            }
-        }
-    }
-
-    private func connect(isReplication: Bool, _ then: @escaping (PostgresConnection) -> Void) {
-        attempt = ConnectionAttempt(on: loop, configuration.connection, isReplication: isReplication) {
-            [self] result in
-            attempt = nil
-            switch result {
-            case .success(let made):
-                connection = made
-                made.onLoss = { [self] in fail("\($0)") }
-                then(made)
-            case .failure(let error):
-                if isReplication, ConnectionFault.isReplicationRight(error) { return end() }
-                fail(
-                    (isReplication ? "a replication connection is refused: " : "")
-                        + "\(ConnectionFault.explained(error))")
-            }
+        connection.query(CatalogQuery.sql(configuration)) { [self] answer in
+            do { check(try Catalog(try answer.mapError(\.explained).get())) } catch { fail("\(error)") }
         }
     }
 
@@ -87,18 +63,13 @@ private final class TableChecker {
     }
 
     private func end() {
-        close()
-        deadline = nil
+        connection.close()
+        replication?.cancel()
+        (replication, deadline) = (nil, nil)
     }
 
-    private func close() {
-        attempt?.cancel()
-        connection?.close()
-        (attempt, connection) = (nil, nil)
-    }
-
-    private func take(_ catalog: Catalog) {
-        close()
+    private func check(_ catalog: Catalog) {
+        connection.close()
         let remarks = remarks(catalog)
         switch FollowPlan.make(catalog, configuration) {
         case .success(let plan):
@@ -109,7 +80,13 @@ private final class TableChecker {
         }
         // The server may accept the user, but not for replication (pg_hba.conf).
         guard catalog.mayReplicate else { return end() }
-        connect(isReplication: true) { [self] _ in end() }
+        replication = ConnectionAttempt(on: loop, configuration.connection) { [self] result in
+            if case .failure(let error) = result, !error.refusesReplication {
+                fail("a replication connection is refused: \(error.explained)")
+            } else {
+                end()
+            }
+        }
     }
 
     private func columns(_ layout: TableLayout) -> TableCheck.Columns {

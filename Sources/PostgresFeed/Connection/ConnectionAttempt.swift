@@ -32,24 +32,15 @@ final class ConnectionAttempt {
     /// Gives up; `then` is not called.
     func cancel() { (watcher, deadline, then) = (nil, nil, nil) }
 
-    /// The result of a step on the pool. The loop reads it after the pool has written it, and libuv orders
-    /// the two, so `@unchecked Sendable` is sound.
-    private final class Step: @unchecked Sendable {
-        var handle: ConnectionHandle?
-        var progress = ConnectionHandle.Progress.writing
-    }
-
     private func start() {
         let (connection, isReplication) = (connection, isReplication)
-        run { step in
+        run {
             do throws(PostgresError) {
-                step.handle = try ConnectionHandle(connection, isReplication: isReplication)
+                let handle = try ConnectionHandle(connection, isReplication: isReplication)
                 // As libpq's documentation requires: begin as if the last step had asked for writing.
-                if let handle = step.handle, handle.descriptor < 0 {
-                    step.progress = .failed(handle.connectionError)
-                }
+                return (handle, handle.descriptor < 0 ? .failed(handle.connectionError) : .writing)
             } catch {
-                step.progress = .failed(error)
+                return (nil, .failed(error))
             }
         }
     }
@@ -57,20 +48,14 @@ final class ConnectionAttempt {
     private func next() {
         guard let handle, then != nil else { return }
         watcher = nil
-        run { step in
-            step.handle = handle
-            step.progress = handle.connect()
-        }
+        run { (handle, handle.connect()) }
     }
 
-    private func run(_ body: @escaping @Sendable (Step) -> Void) {
-        let step = Step()
-        loop.work {
-            body(step)
-        } completion: { [self] in
+    private func run(_ step: @escaping @Sendable () -> (ConnectionHandle?, ConnectionHandle.Progress)) {
+        loop.compute(step) { [self] found, progress in
             guard then != nil else { return }
-            handle = step.handle
-            react(to: step.progress)
+            handle = found
+            react(to: progress)
         }
     }
 

@@ -113,12 +113,12 @@ final class ConnectionHandle: @unchecked Sendable {
     /// The result of reading copied data.
     enum CopyRead { case data, nothingYet, ended }
 
-    /// Calls `body` with the next message of copied data, whose bytes are valid only during the call.
-    func readCopyData(_ body: (UnsafeRawBufferPointer) -> Void) throws(PostgresError) -> CopyRead {
+    /// Calls `body` with the next message of copied data.
+    func readCopyData(_ body: (Span<UInt8>) -> Void) throws(PostgresError) -> CopyRead {
         var buffer: UnsafeMutablePointer<CChar>?
         let count = cpq_getCopyData(raw, &buffer, 1)
         if let buffer, count > 0 {
-            body(UnsafeRawBufferPointer(start: buffer, count: Int(count)))
+            body(UnsafeRawBufferPointer(start: buffer, count: Int(count)).bindMemory(to: UInt8.self).span)
             cpq_freemem(buffer)
             return .data
         }
@@ -177,5 +177,12 @@ final class ConnectionHandle: @unchecked Sendable {
             text = SecretText.hide(password, in: text, user: cpq_user(raw).map { String(cString: $0) } ?? "")
         }
         return text.isEmpty ? fallback : text
+    }
+}
+
+extension [UInt8] {
+    /// Appends a copy of bytes that libpq owns.
+    mutating func append(contentsOf bytes: Span<UInt8>) {
+        bytes.withUnsafeBufferPointer { append(contentsOf: $0) }
     }
 }

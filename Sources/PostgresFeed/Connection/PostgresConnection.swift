@@ -12,10 +12,8 @@ final class PostgresConnection {
     struct CopyReceiver {
         /// Called when the server has begun.
         var started: () -> Void = {}
-        /// Called with each message, whose bytes are valid only during the call.
-        let data: (UnsafeRawBufferPointer) -> Void
-        /// Called when all messages of one turn have been passed to `data`.
-        var turnEnded: () -> Void = {}
+        /// Called with each message.
+        let data: (Span<UInt8>) -> Void
         let ended: (Result<Void, PostgresError>) -> Void
     }
 
@@ -162,23 +160,19 @@ final class PostgresConnection {
         }
     }
 
-    /// How many bytes one turn of the loop processes, so that other callbacks get their turn.
-    private static let turnBytes = 256 << 10
+    /// How many bytes are processed before the loop runs other callbacks.
+    private static let bytesAtOnce = 256 << 10
 
     /// Smaller messages are not worth a report.
     private static let largeMessageBytes = 1 << 20
 
-    /// Takes copied messages; returns true once there are no more to come.
+    /// Passes on copied messages; returns true once there are no more to come.
     private func drain(_ receiver: CopyReceiver) throws(PostgresError) -> Bool {
         var bytes = 0
         while !isClosed {
-            if isPaused {
-                receiver.turnEnded()
-                return false
-            }
-            if bytes > Self.turnBytes {
+            if isPaused { return false }
+            if bytes > Self.bytesAtOnce {
                 continueSoon()
-                receiver.turnEnded()
                 return false
             }
             let read = try handle.readCopyData { message in
@@ -193,11 +187,8 @@ final class PostgresConnection {
             }
             switch read {
             case .data: continue
-            case .nothingYet:
-                receiver.turnEnded()
-                return false
+            case .nothingYet: return false
             case .ended:
-                receiver.turnEnded()
                 if !isClosed { work = .endingCopy(receiver) }
                 return true
             }
@@ -254,6 +245,14 @@ enum ServerResult: Sendable, Equatable {
     /// Both sides send data: replication has begun.
     case copyBoth
     case failed(PostgresError)
+}
+
+extension [ServerResult] {
+    /// The rows of the last result that has rows.
+    var rows: [[String?]] {
+        for case .rows(let rows) in reversed() { return rows }
+        return []
+    }
 }
 
 /// The settings of every session of a feed, so that a value has the same text in all of them.

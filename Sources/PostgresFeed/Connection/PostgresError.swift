@@ -23,6 +23,26 @@ public struct PostgresError: Error, Sendable, Equatable, CustomStringConvertible
     /// Whether the connection was lost or never made, so that only a new one helps.
     var isConnectionFault: Bool { code.isEmpty || code.hasPrefix("08") || code.hasPrefix("57P") }
 
+    /// The error with what to do, if the server has no connection for replication to spare. libpq reports only a
+    /// message for refused connections, no code.
+    var explained: PostgresError {
+        guard let limit = message.firstMatch(of: /exceeds max_wal_senders \(currently ([0-9]{1,6})\)/),
+            let count = Int(limit.1)
+        else { return self }
+        return PostgresError(
+            message, code: code,
+            hint: "each daemon takes one for each table that it follows; run: "
+                + "ALTER SYSTEM SET max_wal_senders = \(count + 10); -- then restart the server",
+            user: user)
+    }
+
+    /// Whether the user may connect, but not for replication (in the wording of PostgreSQL 15, and of 16 and
+    /// later).
+    var refusesReplication: Bool {
+        message.contains("must be superuser or replication role to start walsender")
+            || message.contains("permission denied to start WAL sender")
+    }
+
     /// Error codes to which the feed reacts (PostgreSQL, Appendix A).
     enum Code {
         static let objectInUse = "55006"
@@ -32,7 +52,7 @@ public struct PostgresError: Error, Sendable, Equatable, CustomStringConvertible
 
 /// Keeps passwords out of messages. libpq does not repeat them, but a server or a proxy might.
 enum SecretText {
-    /// The text with `***` for each occurrence of the password as a whole word. A part of another word is no
+    /// The text with `***` for each occurrence of the password as a word. A part of another word is no
     /// secret, and replacing it would spell the password. Neither is the user's name, which messages contain
     /// anyway.
     static func hide(_ password: String, in text: String, user: String) -> String {

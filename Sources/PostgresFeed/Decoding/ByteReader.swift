@@ -2,58 +2,51 @@
 
 /// Reads big-endian numbers and strings as in the PostgreSQL protocol, never past the end.
 struct ByteReader {
-    private let bytes: UnsafeRawBufferPointer
-    private(set) var offset = 0
+    private let bytes: ArraySlice<UInt8>
+    private var index: Int
 
-    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    init(_ bytes: ArraySlice<UInt8>) { (self.bytes, index) = (bytes, bytes.startIndex) }
 
-    var remaining: Int { bytes.count - offset }
+    var remaining: Int { bytes.endIndex - index }
 
+    /// Reads a number, in the byte order of the protocol or in that of a geometry.
     mutating func integer<Number: FixedWidthInteger>(
-        _: Number.Type = Number.self
+        _: Number.Type = Number.self, littleEndian: Bool = false
     ) throws(PostgresDataError) -> Number {
-        Number(bigEndian: try raw(Number.self))
+        var number: Number = 0
+        for position in try next(Number.bitWidth / 8) {
+            number = number << 8 | Number(truncatingIfNeeded: bytes[position])
+        }
+        return littleEndian ? number.byteSwapped : number
     }
 
-    /// Reads a number in the byte order of a geometry.
-    mutating func integer<Number: FixedWidthInteger>(
-        _: Number.Type = Number.self, littleEndian: Bool
-    ) throws(PostgresDataError) -> Number {
-        let value = try raw(Number.self)
-        return littleEndian ? Number(littleEndian: value) : Number(bigEndian: value)
+    /// Reads bytes, which share the message's memory.
+    mutating func slice(_ count: Int) throws(PostgresDataError) -> ArraySlice<UInt8> {
+        bytes[try next(count)]
     }
 
-    private mutating func raw<Number: FixedWidthInteger>(_: Number.Type) throws(PostgresDataError) -> Number {
-        let size = MemoryLayout<Number>.size
-        guard remaining >= size else { throw PostgresDataError("a message ends early") }
-        defer { offset += size }
-        return bytes.loadUnaligned(fromByteOffset: offset, as: Number.self)
-    }
-
-    /// Reads bytes, which are valid as long as the message is.
-    mutating func slice(_ count: Int) throws(PostgresDataError) -> UnsafeRawBufferPointer {
-        guard count >= 0, remaining >= count else { throw PostgresDataError("a message ends early") }
-        defer { offset += count }
-        return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
+    /// The range of the next bytes, which are then read.
+    private mutating func next(_ count: Int) throws(PostgresDataError) -> Range<Int> {
+        guard count >= 0, count <= remaining else { throw PostgresDataError("a message ends early") }
+        defer { index += count }
+        return index..<index + count
     }
 
     /// Reads a string up to its zero byte.
     mutating func string() throws(PostgresDataError) -> String {
-        let rest = bytes[offset...]
-        guard let end = rest.firstIndex(of: 0) else { throw PostgresDataError("a string has no end") }
-        let text = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[offset..<end]), as: UTF8.self)
-        offset = end + 1
-        return text
+        guard let end = bytes[index...].firstIndex(of: 0) else {
+            throw PostgresDataError("a string has no end")
+        }
+        defer { index = end + 1 }
+        return String(decoding: bytes[index..<end], as: UTF8.self)
     }
 }
 
 extension [UInt8] {
-    /// Passes the bytes to a reader, which may throw only its own errors.
-    func withBytes<Value>(
-        _ body: (UnsafeRawBufferPointer) throws(PostgresDataError) -> Value
-    ) throws(PostgresDataError) -> Value {
-        try withUnsafeBufferPointer { (bytes) throws(PostgresDataError) in
-            try body(UnsafeRawBufferPointer(bytes))
+    /// Appends a number's bytes, the most significant first.
+    mutating func append<Number: FixedWidthInteger>(bigEndian number: Number) {
+        for shift in stride(from: Number.bitWidth - 8, through: 0, by: -8) {
+            append(UInt8(truncatingIfNeeded: number >> shift))
         }
     }
 }
@@ -67,20 +60,16 @@ public struct PostgresDataError: Error, Sendable, Equatable, CustomStringConvert
 
 /// Decodes hexadecimal digits.
 enum Hexadecimal {
-    static func byte(_ high: UInt8, _ low: UInt8) throws(PostgresDataError) -> UInt8 {
-        guard let high = digit(high), let low = digit(low) else {
-            throw PostgresDataError("a geometry is not hexadecimal")
-        }
-        return high << 4 | low
-    }
-
     /// The bytes that a text of digits encodes.
-    static func bytes(_ text: UnsafeRawBufferPointer) throws(PostgresDataError) -> [UInt8] {
+    static func bytes(_ text: ArraySlice<UInt8>) throws(PostgresDataError) -> [UInt8] {
         guard text.count % 2 == 0 else { throw PostgresDataError("a geometry has half a byte") }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 2)
-        for index in stride(from: 0, to: text.count, by: 2) {
-            bytes.append(try byte(text[index], text[index + 1]))
+        for index in stride(from: text.startIndex, to: text.endIndex, by: 2) {
+            guard let high = digit(text[index]), let low = digit(text[index + 1]) else {
+                throw PostgresDataError("a geometry is not hexadecimal")
+            }
+            bytes.append(high << 4 | low)
         }
         return bytes
     }

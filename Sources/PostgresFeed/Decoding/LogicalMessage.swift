@@ -3,7 +3,7 @@ import ReplicationLog
 
 /// A message of the output plugin `pgoutput`, protocol versions 1 and 2.
 ///
-/// Values of rows are slices of the message, valid as long as it is.
+/// Values of rows are slices of the message.
 ///
 /// Source: https://www.postgresql.org/docs/15/protocol-logicalrep-message-formats.html
 enum LogicalMessage {
@@ -12,9 +12,9 @@ enum LogicalMessage {
     case commit(end: LogPosition, time: Int64)
     case relation(ReplicatedTable)
     case insert(table: UInt32, row: [RowValue])
-    /// `old` contains the key's old values if they changed, or the whole old row.
+    /// `old` contains the key's old values if they changed, or all old values.
     case update(table: UInt32, old: [RowValue]?, row: [RowValue])
-    /// `old` contains the key's values, or the whole row.
+    /// `old` contains the key's values, or all values.
     case delete(table: UInt32, old: [RowValue])
     case truncate(tables: [UInt32])
     case streamStart(transaction: UInt32, isFirst: Bool)
@@ -29,7 +29,7 @@ enum LogicalMessage {
     ///   the transaction to which it belongs.
     /// - Returns: the message and that transaction, which is 0 outside a stream.
     static func read(
-        _ bytes: UnsafeRawBufferPointer, isStreamed: Bool
+        _ bytes: ArraySlice<UInt8>, isStreamed: Bool
     ) throws(PostgresDataError) -> (message: LogicalMessage, transaction: UInt32) {
         var reader = ByteReader(bytes)
         let kind: UInt8 = try reader.integer()
@@ -136,16 +136,12 @@ enum LogicalMessage {
             switch kind {
             case UInt8(ascii: "n"): values.append(.null)
             case UInt8(ascii: "u"): values.append(.unchanged)
-            case UInt8(ascii: "t"): values.append(.text(try data(&reader)))
+            case UInt8(ascii: "t"):
+                values.append(.text(try reader.slice(Int(try reader.integer(Int32.self)))))
             default: throw unexpected(kind)
             }
         }
         return values
-    }
-
-    private static func data(_ reader: inout ByteReader) throws(PostgresDataError) -> UnsafeRawBufferPointer {
-        let length: Int32 = try reader.integer()
-        return try reader.slice(Int(length))
     }
 
     private static func expect(_ part: UInt8, _ reader: inout ByteReader) throws(PostgresDataError) {
@@ -177,12 +173,13 @@ struct ReplicatedTable: Sendable, Equatable {
     let columns: [Column]
 }
 
-/// A column's value in a row. The bytes are a slice of the message that contained it, and valid as long as
-/// that is.
-enum RowValue {
+/// A column's value in a row. A text shares the memory of the message that contained it.
+enum RowValue: Sendable, Equatable {
     case null
     /// A large value that did not change and that the server does not repeat (TOAST).
     case unchanged
     /// The output of the type's output function.
-    case text(UnsafeRawBufferPointer)
+    case text(ArraySlice<UInt8>)
+
+    var count: Int { if case .text(let text) = self { text.count } else { 0 } }
 }

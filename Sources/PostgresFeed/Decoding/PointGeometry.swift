@@ -55,7 +55,7 @@ enum PointGeometry: Equatable, Sendable {
     case foreignReference(id: UInt32)
 
     /// Reads EWKB. SRID 4326 and none are degrees; 3857 is converted.
-    init(_ bytes: UnsafeRawBufferPointer) throws(PostgresDataError) {
+    init(_ bytes: ArraySlice<UInt8>) throws(PostgresDataError) {
         var reader = ByteReader(bytes)
         let head = try GeometryHead(&reader)
         guard head.kind == .point else {
@@ -77,16 +77,10 @@ enum PointGeometry: Equatable, Sendable {
     }
 
     /// Reads the text form of a geometry in PostgreSQL: hexadecimal EWKB.
-    init(hexadecimal text: UnsafeRawBufferPointer) throws(PostgresDataError) {
+    init(hexadecimal text: ArraySlice<UInt8>) throws(PostgresDataError) {
         // A point of four dimensions with a reference has 41 bytes; nothing after them is read.
-        let count = min(text.count, 82) / 2
-        self = try withUnsafeTemporaryAllocation(byteCount: max(count, 1), alignment: 8) {
-            (bytes) throws(PostgresDataError) in
-            for index in 0..<count {
-                bytes[index] = try Hexadecimal.byte(text[2 * index], text[2 * index + 1])
-            }
-            return try PointGeometry(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
-        }
+        let digits = text.prefix(82)
+        try self.init(Hexadecimal.bytes(digits.dropLast(digits.count % 2))[...])
     }
 
     /// The sphere's radius in metres (EPSG 3857).

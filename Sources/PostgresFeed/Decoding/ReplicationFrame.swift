@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ReplicationLog
 
-/// Reads binary COPY. Each message of the server contains whole rows; the header precedes the first row.
+/// Reads binary COPY. No row is cut by the end of a message; the header precedes the first row.
 ///
 /// Source: https://www.postgresql.org/docs/15/sql-copy.html, "Binary Format", and
 /// https://www.postgresql.org/docs/15/protocol-message-formats.html, "CopyData"
@@ -9,28 +9,27 @@ enum CopyDecoder {
     private static let signature = Array("PGCOPY\n".utf8) + [0xff, 0x0d, 0x0a, 0x00]
 
     /// The size in bytes of the header at the beginning of the first message.
-    static func headerSize(_ message: UnsafeRawBufferPointer) throws(PostgresDataError) -> Int {
-        guard message.count >= 19, message.starts(with: signature) else {
+    static func headerSize(_ message: Span<UInt8>) throws(PostgresDataError) -> Int {
+        guard message.count >= 19, signature.indices.allSatisfy({ message[$0] == signature[$0] }) else {
             throw PostgresDataError("the server did not send rows in binary form")
         }
-        var reader = ByteReader(UnsafeRawBufferPointer(rebasing: message[15...]))
-        let extra = Int(try reader.integer(Int32.self))
-        guard extra >= 0, message.count >= 19 + extra else {
+        let extra = (15..<19).reduce(0) { $0 << 8 | Int(message[$1]) }
+        guard extra <= Int32.max, message.count >= 19 + extra else {
             throw PostgresDataError("a copy's header is not valid")
         }
         return 19 + extra
     }
 
     /// Whether a message is the end of all rows.
-    static func isEnd(_ message: UnsafeRawBufferPointer) -> Bool {
+    static func isEnd(_ message: Span<UInt8>) -> Bool {
         message.count == 2 && message[0] == 0xff && message[1] == 0xff
     }
 
-    /// Calls `body` for each row. The values are valid only during the call.
+    /// Calls `body` for each row.
     ///
-    /// - Parameter bytes: whole rows.
+    /// - Parameter bytes: rows, none of them cut.
     static func read(
-        _ bytes: UnsafeRawBufferPointer, _ body: ([RowValue]) throws(PostgresDataError) -> Void
+        _ bytes: ArraySlice<UInt8>, _ body: ([RowValue]) throws(PostgresDataError) -> Void
     ) throws(PostgresDataError) {
         var reader = ByteReader(bytes)
         var values: [RowValue] = []
@@ -52,10 +51,10 @@ enum CopyDecoder {
 /// Source: https://www.postgresql.org/docs/15/protocol-replication.html
 enum ReplicationFrame {
     /// Log data; `end` is the end of the server's log when it was sent.
-    case data(start: LogPosition, end: LogPosition, payload: UnsafeRawBufferPointer)
+    case data(start: LogPosition, end: LogPosition, payload: ArraySlice<UInt8>)
     case keepalive(end: LogPosition, wantsReply: Bool)
 
-    init(_ bytes: UnsafeRawBufferPointer) throws(PostgresDataError) {
+    init(_ bytes: ArraySlice<UInt8>) throws(PostgresDataError) {
         var reader = ByteReader(bytes)
         let kind: UInt8 = try reader.integer()
         switch kind {
@@ -82,10 +81,8 @@ enum ReplicationFrame {
         received: LogPosition, durable: LogPosition, microseconds: Int64, wantsReply: Bool = false
     ) -> [UInt8] {
         var bytes = [UInt8(ascii: "r")]
-        for position in [received, durable, durable] {
-            withUnsafeBytes(of: position.rawValue.bigEndian) { bytes.append(contentsOf: $0) }
-        }
-        withUnsafeBytes(of: microseconds.bigEndian) { bytes.append(contentsOf: $0) }
+        for position in [received, durable, durable] { bytes.append(bigEndian: position.rawValue) }
+        bytes.append(bigEndian: microseconds)
         bytes.append(wantsReply ? 1 : 0)
         return bytes
     }

@@ -12,8 +12,7 @@ final class CatalogWatch {
     private let configuration: TableFeedConfiguration
     private let plan: FollowPlan
     private let checked: (FeedSession.End?) -> Void
-    private var attempt: ConnectionAttempt?
-    private var connection: PostgresConnection?
+    private let connection: QueryConnection
     private var next: Timer?
 
     /// - Parameters:
@@ -25,40 +24,29 @@ final class CatalogWatch {
         checked: @escaping (FeedSession.End?) -> Void
     ) {
         (self.loop, self.configuration, self.plan, self.checked) = (loop, configuration, plan, checked)
+        connection = QueryConnection(on: loop, configuration.connection)
         checkLater()
     }
 
     func close() {
-        attempt?.cancel()
-        connection?.close()
-        (attempt, connection, next) = (nil, nil, nil)
+        connection.close()
+        next = nil
     }
 
-    /// If a check never ends because the network is gone, the replication connection fails, which ends this
+    /// If a check never ends because the network is lost, the replication connection fails, which ends this
     /// one too.
     private func checkLater() {
         next = Timer(on: loop, delay: configuration.catalogMilliseconds) { [weak self] in self?.check() }
     }
 
     private func check() {
-        attempt = ConnectionAttempt(on: loop, configuration.connection, isReplication: false) {
-            [weak self] result in
-            guard let self else { return }
-            attempt = nil
-            // If the server cannot be reached, the replication connection reports it.
-            guard case .success(let made) = result else { return checkLater() }
-            connection = made
-            made.query(SessionSettings.sql + CatalogQuery.sql(configuration)) { [weak self] answer in
-                self?.take(answer)
-            }
-        }
+        connection.query(CatalogQuery.sql(configuration)) { [weak self] in self?.compare($0) }
     }
 
-    private func take(_ answer: PostgresConnection.Answer) {
+    private func compare(_ answer: Result<[[String?]], PostgresError>) {
         close()
-        guard case .success(let results) = answer,
-            let catalog = try? Catalog((FeedSession.rows(results).first?.first ?? nil) ?? "")
-        else { return checkLater() }
+        // If the server cannot be reached, the replication connection reports it.
+        guard case .success(let rows) = answer, let catalog = try? Catalog(rows) else { return checkLater() }
         let end = change(in: catalog)
         if end == nil { checkLater() }
         checked(end)

@@ -67,13 +67,13 @@ final class CopyRun {
         proceed()
     }
 
-    private func receive(_ message: UnsafeRawBufferPointer) {
+    private func receive(_ message: Span<UInt8>) {
         guard !isOver else { return }
         owner?.sessionReceived(bytes: message.count, serverEnd: nil)
         var rows = message
         if !hasHeader {
             do throws(PostgresDataError) {
-                rows = UnsafeRawBufferPointer(rebasing: message[try CopyDecoder.headerSize(message)...])
+                rows = message.extracting(droppingFirst: try CopyDecoder.headerSize(message))
             } catch { return fail(error) }
             hasHeader = true
         }

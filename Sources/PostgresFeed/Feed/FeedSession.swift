@@ -59,7 +59,9 @@ final class FeedSession {
                 connection.onHold = { [weak self] in self?.owner?.sessionHolds(bytes: $0) }
                 owner?.sessionConnected()
                 query(SessionSettings.sql) { $0.identify() }
-            case .failure(let error): end(ConnectionFault.end(error))
+            case .failure(let error) where error.refusesReplication:
+                end(.problems(TableProblems([ServerCheck.replicationRight(user: error.user)])))
+            case .failure(let error): end(.lost(error.explained))
             }
         }
     }
@@ -107,17 +109,11 @@ final class FeedSession {
         query(sql) { session, _ in then(session) }
     }
 
-    /// The rows of the last result that has rows.
-    static func rows(_ results: [ServerResult]) -> [[String?]] {
-        for result in results.reversed() { if case .rows(let rows) = result { return rows } }
-        return []
-    }
-
     // MARK: Steps
 
     private func identify() {
         query("IDENTIFY_SYSTEM") { session, results in
-            guard let found = SystemIdentity(Self.rows(results)) else {
+            guard let found = SystemIdentity(results.rows) else {
                 return session.end(.lost(PostgresError("the server does not identify itself")))
             }
             session.system = found
@@ -128,7 +124,7 @@ final class FeedSession {
     private func readCatalog(_ then: @escaping (FeedSession, Catalog, FollowPlan) -> Void) {
         query(CatalogQuery.sql(configuration)) { session, results in
             do throws(PostgresError) {
-                let catalog = try Catalog((Self.rows(results).first?.first ?? nil) ?? "")
+                let catalog = try Catalog(results.rows)
                 switch FollowPlan.make(catalog, session.configuration) {
                 case .success(let plan): then(session, catalog, plan)
                 case .failure(let problems): session.end(.problems(problems))
@@ -181,7 +177,7 @@ final class FeedSession {
     /// An empty table where there were data is more likely a mistake than intended.
     private func checkNotEmpty(_ then: @escaping (FeedSession) -> Void) {
         query("SELECT 1 FROM \(configuration.qualifiedTable) LIMIT 1") { session, results in
-            guard Self.rows(results).isEmpty else { return then(session) }
+            guard results.rows.isEmpty else { return then(session) }
             session.end(
                 .problems(
                     TableProblems([
@@ -211,7 +207,7 @@ final class FeedSession {
         query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") { session in
             session.query(slot.creating) { session, results in
                 session.slowSlot = nil
-                guard let text = Self.rows(results).first?.dropFirst().first,
+                guard let text = results.rows.first?.dropFirst().first,
                     let start = LogPosition(text ?? "")
                 else {
                     return session.end(.lost(PostgresError("the server did not say where the slot begins")))

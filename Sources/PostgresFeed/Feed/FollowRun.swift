@@ -92,9 +92,11 @@ final class FollowRun {
 
     // MARK: Messages
 
-    private func receive(_ bytes: UnsafeRawBufferPointer) {
+    private func receive(_ message: Span<UInt8>) {
+        var bytes: [UInt8] = []
+        bytes.append(contentsOf: message)
         do throws(PostgresDataError) {
-            switch try ReplicationFrame(bytes) {
+            switch try ReplicationFrame(bytes[...]) {
             case .data(let start, let end, let payload):
                 owner?.sessionReceived(bytes: bytes.count, serverEnd: max(start, end))
                 try take(try assembler.receive(payload))
@@ -168,7 +170,7 @@ final class FollowRun {
         defer { if assembler.isEmpty, configuration.isOvergrown(connection) { ended(.overgrown) } }
         do {
             let contents = try commit.changes.contents()
-            if contents.spool != nil { owner?.sessionSpooled(bytes: commit.changes.spooled) }
+            if let spool = contents.spool { owner?.sessionSpooled(bytes: spool.count) }
             owner?.sessionCommitted(
                 FeedTransaction(
                     position: position, commitMicroseconds: Self.sinceEpoch(commit.microseconds),

@@ -35,11 +35,8 @@ final class ChangeLog {
         (self.loop, self.folder, self.budget) = (loop, folder, budget)
     }
 
-    var byteCount: Int { spooledBytes + memory.count }
+    private var byteCount: Int { spooledBytes + memory.count }
     var isEmpty: Bool { count == 0 && skipped.total == 0 }
-    /// Bytes that are in the spool.
-    var spooled: Int { spooledBytes }
-
     /// - Parameter subtransaction: the subtransaction whose rollback also removes the change; 0: none.
     func append(_ change: TableChange, subtransaction: UInt32 = 0) {
         ChangeRecord.append(change, subtransaction: subtransaction, to: &memory)
@@ -57,30 +54,22 @@ final class ChangeLog {
         spooledBytes += block.count
         isWriting = true
         let (folder, existing) = (folder, spool)
-        let outcome = Outcome()
-        loop.work {
-            do throws(FileError) {
+        loop.compute {
+            Result { () throws(FileError) in
                 let file = if let existing { existing } else { try SpoolFile(in: folder) }
                 try file.write(block, at: offset)
-                outcome.file = file
-            } catch {
-                outcome.error = error
+                return file
             }
-        } completion: { [self] in
+        } completion: { [self] outcome in
             isWriting = false
-            if let file = outcome.file { spool = file }
-            if error == nil { error = outcome.error }
+            switch outcome {
+            case .success(let file): spool = file
+            case .failure(let found): error = error ?? found
+            }
             let next = whenWritten
             whenWritten = nil
             next?()
         }
-    }
-
-    /// The pool's result. The loop reads it after the pool has written it, and libuv orders the two, so
-    /// `@unchecked Sendable` is sound.
-    private final class Outcome: @unchecked Sendable {
-        var file: SpoolFile?
-        var error: FileError?
     }
 
     /// Calls `then` once nothing is being written: immediately if nothing is.

@@ -9,8 +9,8 @@ enum ChangeRecord {
 
     static func append(_ change: TableChange, subtransaction: UInt32, to bytes: inout [UInt8]) {
         let start = bytes.count
-        appendNumber(0, to: &bytes)
-        appendNumber(subtransaction, to: &bytes)
+        bytes.append(bigEndian: UInt32(0))
+        bytes.append(bigEndian: subtransaction)
         switch change {
         case .put(let row):
             bytes.append(put)
@@ -18,9 +18,9 @@ enum ChangeRecord {
             bytes.append(row.previousID == nil ? 0 : 1)
             if let id = row.previousID { appendText(id, to: &bytes) }
             appendText(row.template, to: &bytes)
-            appendNumber(UInt32(truncatingIfNeeded: row.gaps.count), to: &bytes)
+            bytes.append(bigEndian: UInt32(truncatingIfNeeded: row.gaps.count))
             for gap in row.gaps {
-                appendNumber(UInt32(truncatingIfNeeded: gap.offset), to: &bytes)
+                bytes.append(bigEndian: UInt32(truncatingIfNeeded: gap.offset))
                 appendText(gap.name, to: &bytes)
             }
         case .remove(let id):
@@ -28,21 +28,21 @@ enum ChangeRecord {
             appendText(id, to: &bytes)
         case .clear: bytes.append(clear)
         }
-        let length = UInt32(truncatingIfNeeded: bytes.count - start - 4)
-        withUnsafeBytes(of: length.bigEndian) { bytes.replaceSubrange(start..<start + 4, with: $0) }
+        var length: [UInt8] = []
+        length.append(bigEndian: UInt32(truncatingIfNeeded: bytes.count - start - 4))
+        bytes.replaceSubrange(start..<start + 4, with: length)
     }
 
-    /// The length of a record after its four bytes of length; nil if these have not been read yet.
-    static func length(_ bytes: UnsafeRawBufferPointer) -> Int? {
-        guard bytes.count >= 4 else { return nil }
-        return Int(UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self)))
-    }
-
-    /// Reads a record without its length.
+    /// Reads the first record and removes it from the bytes; returns nil if a part of it has not been read yet.
     static func read(
-        _ bytes: UnsafeRawBufferPointer
-    ) throws(PostgresDataError) -> (change: TableChange, subtransaction: UInt32) {
+        _ bytes: inout ArraySlice<UInt8>
+    ) throws(PostgresDataError) -> (change: TableChange, subtransaction: UInt32)? {
+        guard bytes.count >= 4 else { return nil }
         var reader = ByteReader(bytes)
+        let length = Int(try reader.integer(UInt32.self))
+        guard length <= reader.remaining else { return nil }
+        reader = ByteReader(try reader.slice(length))
+        bytes = bytes.dropFirst(4 + length)
         let subtransaction: UInt32 = try reader.integer()
         switch try reader.integer(UInt8.self) {
         case put:
@@ -62,12 +62,8 @@ enum ChangeRecord {
         }
     }
 
-    private static func appendNumber(_ number: UInt32, to bytes: inout [UInt8]) {
-        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
-    }
-
     private static func appendText(_ text: [UInt8], to bytes: inout [UInt8]) {
-        appendNumber(UInt32(truncatingIfNeeded: text.count), to: &bytes)
+        bytes.append(bigEndian: UInt32(truncatingIfNeeded: text.count))
         bytes += text
     }
 

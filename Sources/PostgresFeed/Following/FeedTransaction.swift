@@ -39,35 +39,27 @@ public final class FeedTransaction: Sendable {
     public func forEach(_ body: (TableChange) throws -> Void) throws {
         if let spool {
             // Records may span pieces.
-            var rest: [UInt8] = []
+            var rest: ArraySlice<UInt8> = []
             var offset = 0
             while offset < spool.count {
                 let piece = try spool.file.read(min(Self.pieceBytes, spool.count - offset), at: offset)
                 guard !piece.isEmpty else { throw PostgresDataError("the spool ends early") }
                 offset += piece.count
                 rest += piece
-                rest.removeFirst(try visit(rest, body))
+                try visit(&rest, body)
             }
             guard rest.isEmpty else { throw PostgresDataError("the spool ends early") }
         }
-        _ = try visit(tail, body)
+        var rest = tail[...]
+        try visit(&rest, body)
     }
 
     private static let pieceBytes = 1 << 20
 
-    /// Visits all complete records; returns their size in bytes.
-    private func visit(_ bytes: [UInt8], _ body: (TableChange) throws -> Void) throws -> Int {
-        try bytes.withUnsafeBytes { bytes in
-            var offset = 0
-            while let length = ChangeRecord.length(UnsafeRawBufferPointer(rebasing: bytes[offset...])),
-                bytes.count - offset - 4 >= length
-            {
-                let record = UnsafeRawBufferPointer(rebasing: bytes[(offset + 4)..<(offset + 4 + length)])
-                let (change, subtransaction) = try ChangeRecord.read(record)
-                if !aborted.contains(subtransaction) { try body(change) }
-                offset += 4 + length
-            }
-            return offset
+    /// Visits and removes all records that have been read to their end.
+    private func visit(_ bytes: inout ArraySlice<UInt8>, _ body: (TableChange) throws -> Void) throws {
+        while let (change, subtransaction) = try ChangeRecord.read(&bytes) {
+            if !aborted.contains(subtransaction) { try body(change) }
         }
     }
 }

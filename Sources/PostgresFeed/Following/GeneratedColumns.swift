@@ -6,61 +6,31 @@ import EventLoop
 /// Expressions of generated columns are immutable, so the values are those of the transaction, whenever they
 /// are computed.
 final class GeneratedColumns {
-    private let loop: EventLoop
-    private let configuration: TableFeedConfiguration
     private let layout: TableLayout
-    private var attempt: ConnectionAttempt?
-    private var connection: PostgresConnection?
-
-    /// The values of one row, in the order of `TableLayout.generated`.
-    typealias Values = [OwnedValue]
+    private let connection: QueryConnection
 
     init(on loop: EventLoop, _ configuration: TableFeedConfiguration, _ layout: TableLayout) {
-        (self.loop, self.configuration, self.layout) = (loop, configuration, layout)
+        self.layout = layout
+        connection = QueryConnection(on: loop, configuration.connection)
     }
 
-    func close() {
-        attempt?.cancel()
-        connection?.close()
-        (attempt, connection) = (nil, nil)
-    }
+    func close() { connection.close() }
 
     /// Evaluates all expressions over each row of inputs, whose values are in the order of
-    /// `TableLayout.inputs`.
-    func evaluate(_ rows: [Values], _ then: @escaping (Result<[Values], PostgresError>) -> Void) {
-        guard let connection else { return connect(rows, then) }
+    /// `TableLayout.inputs`. The results are in the order of `TableLayout.generated`.
+    func evaluate(_ rows: [[RowValue]], _ then: @escaping (Result<[[RowValue]], PostgresError>) -> Void) {
         connection.query(statement(rows)) { answer in
             then(
-                answer.map { results in
-                    FeedSession.rows(results).map { row in
-                        row.dropFirst().map { $0.map { .text(Array($0.utf8)) } ?? .null }
-                    }
+                answer.map { rows in
+                    rows.map { row in row.dropFirst().map { $0.map { .text(Array($0.utf8)[...]) } ?? .null } }
                 })
-        }
-    }
-
-    private func connect(_ rows: [Values], _ then: @escaping (Result<[Values], PostgresError>) -> Void) {
-        attempt = ConnectionAttempt(on: loop, configuration.connection, isReplication: false) {
-            [weak self] result in
-            guard let self else { return }
-            attempt = nil
-            switch result {
-            case .failure(let error): then(.failure(error))
-            case .success(let made):
-                made.onLoss = { [weak self] _ in self?.connection = nil }
-                connection = made
-                made.query(SessionSettings.sql) { [weak self] answer in
-                    if case .failure(let error) = answer { return then(.failure(error)) }
-                    self?.evaluate(rows, then)
-                }
-            }
         }
     }
 
     /// The name of the row's number, which no column has.
     private static let number = "\"clusterd: row\""
 
-    private func statement(_ rows: [Values]) -> String {
+    private func statement(_ rows: [[RowValue]]) -> String {
         let values = rows.enumerated().map { index, row in
             let literals = row.map { value in
                 if case .text(let text) = value {
@@ -71,7 +41,7 @@ final class GeneratedColumns {
             }
             return "(" + (["\(index)"] + literals.map { $0 + "::text" }).joined(separator: ",") + ")"
         }
-        let places = layout.inputs.indices.map { "c\($0)" }
+        let inputNames = layout.inputs.indices.map { "c\($0)" }
         let inputs = layout.inputs.enumerated().map {
             "c\($0.offset)::\($0.element.typeText) AS \(SQLName.quote($0.element.name))"
         }
@@ -86,7 +56,7 @@ final class GeneratedColumns {
             SELECT \(([number] + texts).joined(separator: ", ")) FROM (
                 SELECT \(([number] + expressions).joined(separator: ", ")) FROM (
                     SELECT \(([number] + inputs).joined(separator: ", "))
-                    FROM (VALUES \(values.joined(separator: ","))) AS v(\(([number] + places).joined(separator: ", ")))
+                    FROM (VALUES \(values.joined(separator: ","))) AS v(\(([number] + inputNames).joined(separator: ", ")))
                 ) AS i OFFSET 0
             ) AS g ORDER BY \(number)
             """

@@ -2,7 +2,7 @@
 import JSON
 import ReplicationLog
 
-/// Assembles the messages of `pgoutput` into whole transactions of one table. Used on the loop's thread; it
+/// Assembles the messages of `pgoutput` into transactions of one table. Used on the loop's thread; it
 /// knows no connection.
 final class TransactionAssembler {
     /// The effect of a message.
@@ -61,7 +61,7 @@ final class TransactionAssembler {
     var writingLog: ChangeLog? { (stream?.changes ?? current).flatMap { $0.isWriting ? $0 : nil } }
 
     /// Processes a message.
-    func receive(_ bytes: UnsafeRawBufferPointer) throws(PostgresDataError) -> Outcome {
+    func receive(_ bytes: ArraySlice<UInt8>) throws(PostgresDataError) -> Outcome {
         let (message, transaction) = try LogicalMessage.read(bytes, isStreamed: stream != nil)
         switch message {
         case .begin: current = makeLog()
@@ -152,9 +152,8 @@ final class TransactionAssembler {
         pending.append(
             .row(
                 PendingChanges.Row(
-                    log: log, subtransaction: transaction, values: new.map { OwnedValue($0) },
-                    previousID: previous,
-                    inputs: inputs.map { OwnedValue($0) })))
+                    log: log, subtransaction: transaction, values: new, previousID: previous, inputs: inputs))
+        )
         return .nothing
     }
 
@@ -186,8 +185,8 @@ final class TransactionAssembler {
             log.append(.put(row), subtransaction: subtransaction)
         case .skipped(let reason):
             log.count(skipped: reason)
-            for gone in [previous, id].compactMap({ $0 }) {
-                log.append(.remove(id: gone), subtransaction: subtransaction)
+            for id in [previous, id].compactMap({ $0 }) {
+                log.append(.remove(id: id), subtransaction: subtransaction)
             }
         }
     }
@@ -201,7 +200,7 @@ final class TransactionAssembler {
 
     /// Continues with changes that waited for the values of generated columns, row by row in the order of
     /// `pending.inputs`.
-    func resolve(_ computed: [GeneratedColumns.Values]) throws(PostgresDataError) {
+    func resolve(_ computed: [[RowValue]]) throws(PostgresDataError) {
         var rows = computed[...]
         for change in pending.removeAll() {
             switch change {
@@ -215,9 +214,7 @@ final class TransactionAssembler {
                     let isUnchanged = column.inputs.contains { row.inputs[$0] == .unchanged }
                     row.values[column.index] = isUnchanged ? .unchanged : value
                 }
-                try OwnedValue.withRow(row.values) { (values) throws(PostgresDataError) in
-                    try write(values, row.previousID, to: row.log, row.subtransaction)
-                }
+                try write(row.values, row.previousID, to: row.log, row.subtransaction)
             }
         }
     }
@@ -230,10 +227,10 @@ struct PendingChanges {
         let log: ChangeLog
         let subtransaction: UInt32
         /// The values in the order of `TableLayout.columns`.
-        var values: [OwnedValue]
+        var values: [RowValue]
         let previousID: [UInt8]?
         /// The values in the order of `TableLayout.inputs`.
-        let inputs: [OwnedValue]
+        let inputs: [RowValue]
     }
 
     enum Change {
@@ -247,7 +244,7 @@ struct PendingChanges {
     var isEmpty: Bool { changes.isEmpty }
 
     /// The inputs of all rows, in order.
-    var inputs: [[OwnedValue]] {
+    var inputs: [[RowValue]] {
         changes.compactMap { if case .row(let row) = $0 { row.inputs } else { nil } }
     }
 

@@ -4,12 +4,10 @@ import JSON
 /// Writes a PostGIS geometry as GeoJSON, as its cast to json does.
 enum GeometryText {
     static func append(
-        hexadecimal text: UnsafeRawBufferPointer, to writer: inout ByteWriter
+        hexadecimal text: ArraySlice<UInt8>, to writer: inout ByteWriter
     ) throws(PostgresDataError) {
-        try Hexadecimal.bytes(text).withBytes { (bytes) throws(PostgresDataError) in
-            var reader = ByteReader(bytes)
-            try append(&reader, depth: 0, to: &writer)
-        }
+        var reader = ByteReader(try Hexadecimal.bytes(text)[...])
+        try append(&reader, depth: 0, to: &writer)
     }
 
     /// The maximum nesting of collections; nested collections are rare, and deeper nesting is an error.

@@ -4,14 +4,14 @@ import JSON
 /// An array in PostgreSQL's text form: `{1,2,{"a b",NULL}}`, preceded by `[0:1]=` if indexes do not begin at
 /// 1.
 struct ArrayText {
-    private let text: UnsafeRawBufferPointer
+    private let text: ArraySlice<UInt8>
     private let delimiter: UInt8
-    private var offset = 0
+    private var index: Int
 
-    init(_ text: UnsafeRawBufferPointer, delimiter: UInt8) {
-        (self.text, self.delimiter) = (text, delimiter)
+    init(_ text: ArraySlice<UInt8>, delimiter: UInt8) {
+        (self.text, self.delimiter, index) = (text, delimiter, text.startIndex)
         if text.first == UInt8(ascii: "["), let equals = text.firstIndex(of: UInt8(ascii: "=")) {
-            offset = equals + 1
+            index = equals + 1
         }
     }
 
@@ -24,22 +24,22 @@ struct ArrayText {
             case UInt8(ascii: "{"):
                 depth += 1
                 writer.append(UInt8(ascii: "["))
-                offset += 1
+                index += 1
             case UInt8(ascii: "}"):
                 depth -= 1
                 writer.append(UInt8(ascii: "]"))
-                offset += 1
+                index += 1
             case delimiter:
                 writer.append(UInt8(ascii: ","))
-                offset += 1
+                index += 1
             case nil: throw Self.malformed
             default: try appendElement(as: element, to: &writer)
             }
         } while depth > 0
-        guard offset == text.count else { throw Self.malformed }
+        guard index == text.endIndex else { throw Self.malformed }
     }
 
-    private var current: UInt8? { offset < text.count ? text[offset] : nil }
+    private var current: UInt8? { index < text.endIndex ? text[index] : nil }
 
     private static let malformed = PostgresDataError("the server sent an array whose text is not valid")
 
@@ -47,23 +47,21 @@ struct ArrayText {
         as kind: ValueKind, to writer: inout ByteWriter
     ) throws(PostgresDataError) {
         let isQuoted = current == UInt8(ascii: "\"")
-        if isQuoted { offset += 1 }
+        if isQuoted { index += 1 }
         var element: [UInt8] = []
         while let byte = current {
             if isQuoted ? byte == UInt8(ascii: "\"") : byte == delimiter || byte == UInt8(ascii: "}") {
                 break
             }
-            if byte == UInt8(ascii: "\\") { offset += 1 }
+            if byte == UInt8(ascii: "\\") { index += 1 }
             guard let byte = current else { throw Self.malformed }
             element.append(byte)
-            offset += 1
+            index += 1
         }
         guard current != nil else { throw Self.malformed }
-        if isQuoted { offset += 1 }
+        if isQuoted { index += 1 }
         if !isQuoted, element.elementsEqual("NULL".utf8) { return writer.append("null") }
-        try element.withBytes { (bytes) throws(PostgresDataError) in
-            try ValueWriter.append(bytes, as: kind, to: &writer)
-        }
+        try ValueWriter.append(element[...], as: kind, to: &writer)
     }
 }
 
@@ -71,7 +69,7 @@ struct ArrayText {
 enum CompositeText {
     /// Writes the value as an object, its members in jsonb's order.
     static func append(
-        _ text: UnsafeRawBufferPointer, _ fields: [ValueKind.Field], to writer: inout ByteWriter
+        _ text: ArraySlice<UInt8>, _ fields: [ValueKind.Field], to writer: inout ByteWriter
     ) throws(PostgresDataError) {
         let values = try values(text)
         guard values.count == fields.count || (fields.isEmpty && values.count == 1) else { throw malformed }
@@ -85,9 +83,7 @@ enum CompositeText {
                 writer.append("null")
                 continue
             }
-            try value.withBytes { (bytes) throws(PostgresDataError) in
-                try ValueWriter.append(bytes, as: field.kind, to: &writer)
-            }
+            try ValueWriter.append(value[...], as: field.kind, to: &writer)
         }
         writer.append(UInt8(ascii: "}"))
     }
@@ -96,25 +92,22 @@ enum CompositeText {
         "the server sent a composite value whose text is not valid")
 
     /// The fields' texts; nil for NULL.
-    static func values(_ text: UnsafeRawBufferPointer) throws(PostgresDataError) -> [[UInt8]?] {
+    static func values(_ text: ArraySlice<UInt8>) throws(PostgresDataError) -> [[UInt8]?] {
         guard text.count >= 2, text.first == UInt8(ascii: "("), text.last == UInt8(ascii: ")") else {
             throw malformed
         }
         var values: [[UInt8]?] = []
         var value: [UInt8] = []
         var (isQuoted, wasQuoted) = (false, false)
-        var offset = 1
-        while offset < text.count {
-            let byte = text[offset]
-            offset += 1
+        var rest = text.dropFirst()
+        while let byte = rest.popFirst() {
             switch byte {
             case UInt8(ascii: "\\"):
-                guard offset < text.count else { throw malformed }
-                value.append(text[offset])
-                offset += 1
-            case UInt8(ascii: "\"") where isQuoted && offset < text.count && text[offset] == byte:
+                guard let escaped = rest.popFirst() else { throw malformed }
+                value.append(escaped)
+            case UInt8(ascii: "\"") where isQuoted && rest.first == byte:
                 value.append(byte)
-                offset += 1
+                rest.removeFirst()
             case UInt8(ascii: "\""):
                 isQuoted.toggle()
                 wasQuoted = true
@@ -133,24 +126,24 @@ enum CompositeText {
 enum KeyValueText {
     /// Writes an object of strings, its members in jsonb's order.
     static func append(
-        _ text: UnsafeRawBufferPointer, to writer: inout ByteWriter
+        _ text: ArraySlice<UInt8>, to writer: inout ByteWriter
     ) throws(PostgresDataError) {
         var members: [(key: [UInt8], value: [UInt8]?)] = []
-        var offset = 0
-        while offset < text.count {
-            if !members.isEmpty { try skip(", ", in: text, &offset) }
-            guard let key = try string(text, &offset) else { throw malformed }
-            try skip("=>", in: text, &offset)
-            members.append((key, try string(text, &offset)))
+        var rest = text
+        while !rest.isEmpty {
+            if !members.isEmpty { try skip(", ", in: &rest) }
+            guard let key = try string(&rest) else { throw malformed }
+            try skip("=>", in: &rest)
+            members.append((key, try string(&rest)))
         }
         members.sort { JSONBOrder.precedes($0.key, $1.key) }
         writer.append(UInt8(ascii: "{"))
         for (index, member) in members.enumerated() {
             if index > 0 { writer.append(UInt8(ascii: ",")) }
-            member.key.withUnsafeBytes { writer.append(json: $0) }
+            writer.append(text: member.key[...])
             writer.append(UInt8(ascii: ":"))
             if let value = member.value {
-                value.withUnsafeBytes { writer.append(json: $0) }
+                writer.append(text: value[...])
             } else {
                 writer.append("null")
             }
@@ -160,32 +153,22 @@ enum KeyValueText {
 
     private static let malformed = PostgresDataError("the server sent an hstore whose text is not valid")
 
-    private static func skip(
-        _ word: String, in text: UnsafeRawBufferPointer, _ offset: inout Int
-    ) throws(PostgresDataError) {
-        guard text[offset...].starts(with: word.utf8) else { throw malformed }
-        offset += word.utf8.count
+    private static func skip(_ word: String, in rest: inout ArraySlice<UInt8>) throws(PostgresDataError) {
+        guard rest.starts(with: word.utf8) else { throw malformed }
+        rest = rest.dropFirst(word.utf8.count)
     }
 
     /// A text in quotation marks; nil for NULL.
-    private static func string(
-        _ text: UnsafeRawBufferPointer, _ offset: inout Int
-    ) throws(PostgresDataError) -> [UInt8]? {
-        if text[offset...].starts(with: "NULL".utf8) {
-            offset += 4
+    private static func string(_ rest: inout ArraySlice<UInt8>) throws(PostgresDataError) -> [UInt8]? {
+        if rest.starts(with: "NULL".utf8) {
+            rest = rest.dropFirst(4)
             return nil
         }
-        try skip("\"", in: text, &offset)
+        try skip("\"", in: &rest)
         var value: [UInt8] = []
-        while offset < text.count {
-            var byte = text[offset]
-            offset += 1
+        while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "\"") { return value }
-            if byte == UInt8(ascii: "\\") {
-                guard offset < text.count else { break }
-                byte = text[offset]
-                offset += 1
-            }
+            guard let byte = byte == UInt8(ascii: "\\") ? rest.popFirst() : byte else { break }
             value.append(byte)
         }
         throw malformed

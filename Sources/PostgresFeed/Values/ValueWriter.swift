@@ -25,7 +25,7 @@ indirect enum ValueKind: Sendable, Equatable {
     case text
 
     /// Whether the JSON of such a value is composed of scalars here, so that it is valid without a check.
-    var isPlain: Bool {
+    var isKnownValid: Bool {
         switch self {
         case .boolean, .number, .timestamp, .zonedTimestamp, .keyValues, .text: true
         case .json, .array, .vector, .composite, .geometry: false
@@ -44,10 +44,10 @@ indirect enum ValueKind: Sendable, Equatable {
 /// Writes SQL values as JSON. The JSON of a value is the same whichever way it came from the server.
 enum ValueWriter {
     static func append(
-        _ text: UnsafeRawBufferPointer, as kind: ValueKind, to writer: inout ByteWriter
+        _ text: ArraySlice<UInt8>, as kind: ValueKind, to writer: inout ByteWriter
     ) throws(PostgresDataError) {
         switch kind {
-        case .text: appendString(text, to: &writer)
+        case .text: writer.append(text: text)
         case .number: NumberText.append(text, to: &writer)
         case .boolean:
             if text.first == UInt8(ascii: "t") { writer.append("true") } else { writer.append("false") }
@@ -60,7 +60,7 @@ enum ValueWriter {
             writer.append(UInt8(ascii: "["))
             for (index, item) in text.split(separator: UInt8(ascii: " ")).enumerated() {
                 if index > 0 { writer.append(UInt8(ascii: ",")) }
-                try append(UnsafeRawBufferPointer(rebasing: item), as: element, to: &writer)
+                try append(item, as: element, to: &writer)
             }
             writer.append(UInt8(ascii: "]"))
         case .composite(let fields): try CompositeText.append(text, fields, to: &writer)
@@ -69,18 +69,8 @@ enum ValueWriter {
         }
     }
 
-    private static func appendString(_ text: UnsafeRawBufferPointer, to writer: inout ByteWriter) {
-        // Databases with the encoding SQL_ASCII may contain any bytes.
-        if JSONText.isUTF8(text) {
-            writer.append(json: text)
-        } else {
-            writer.append(json: String(decoding: text, as: UTF8.self))
-        }
-    }
-
     /// Appends JSON unchanged, except for line ends between its tokens: a feature is one line.
-    private static func appendJSON(_ text: UnsafeRawBufferPointer, to writer: inout ByteWriter) {
-        let start = writer.count
+    private static func appendJSON(_ text: ArraySlice<UInt8>, to writer: inout ByteWriter) {
         guard text.contains(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) else {
             return writer.append(contentsOf: text)
         }
@@ -89,12 +79,11 @@ enum ValueWriter {
             let isEnd = byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
             writer.append(isEnd ? UInt8(ascii: " ") : byte)
         }
-        assert(writer.count == start + text.count)
     }
 
     /// Appends a time: `2026-01-31 12:00:00.5+00 BC` with a T for the blank, and with minutes in the zone.
     private static func appendTime(
-        _ text: UnsafeRawBufferPointer, isZoned: Bool, to writer: inout ByteWriter
+        _ text: ArraySlice<UInt8>, isZoned: Bool, to writer: inout ByteWriter
     ) {
         writer.append(UInt8(ascii: "\""))
         // "infinity" has no blank; the second blank is the one before BC.
@@ -104,11 +93,11 @@ enum ValueWriter {
         }
         let time = text[(blank + 1)...]
         let end = time.firstIndex(of: UInt8(ascii: " ")) ?? text.endIndex
-        writer.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[..<blank]))
+        writer.append(contentsOf: text[..<blank])
         writer.append(UInt8(ascii: "T"))
-        writer.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[(blank + 1)..<end]))
+        writer.append(contentsOf: time[..<end])
         if isZoned { writer.append(":00") }
-        writer.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[end...]))
+        writer.append(contentsOf: text[end...])
         writer.append(UInt8(ascii: "\""))
     }
 }
@@ -122,49 +111,44 @@ enum JSONBOrder {
 
 /// Writes numbers as `to_jsonb` does: without exponents, because it converts them to `numeric`.
 enum NumberText {
-    static func append(_ text: UnsafeRawBufferPointer, to writer: inout ByteWriter) {
-        var exponent: Int?
-        for (index, byte) in text.enumerated() {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."): continue
-            case UInt8(ascii: "e") where index > 0: exponent = index
-            default: return writer.append(json: text)  // NaN and the infinities
-            }
-            break
+    static func append(_ text: ArraySlice<UInt8>, to writer: inout ByteWriter) {
+        let end = text.firstIndex { byte in
+            !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) && byte != UInt8(ascii: "-")
+                && byte != UInt8(ascii: ".")
         }
-        if let exponent {
-            expand(text, exponentAt: exponent, to: &writer)
-        } else if text.count == 2, text[0] == UInt8(ascii: "-"), text[1] == UInt8(ascii: "0") {
-            writer.append(UInt8(ascii: "0"))
-        } else {
-            writer.append(contentsOf: text)
+        guard let end else {
+            if text.elementsEqual("-0".utf8) { return writer.append(UInt8(ascii: "0")) }
+            return writer.append(contentsOf: text)
         }
+        guard text[end] == UInt8(ascii: "e"), end > text.startIndex else {
+            return writer.append(text: text)  // NaN and the infinities
+        }
+        expand(text, exponentAt: end, to: &writer)
     }
 
     /// Expands an exponent: `-1.5e+20` to `-150000000000000000000`, `1e-07` to `0.0000001`.
     private static func expand(
-        _ text: UnsafeRawBufferPointer, exponentAt offset: Int, to writer: inout ByteWriter
+        _ text: ArraySlice<UInt8>, exponentAt end: Int, to writer: inout ByteWriter
     ) {
-        let rest = UnsafeRawBufferPointer(rebasing: text[(offset + 1)...])
         // A type's exponents have at most three digits.
-        guard let exponent = Int(String(decoding: rest, as: UTF8.self)), exponent.magnitude < 1000 else {
-            return writer.append(json: text)
-        }
+        guard let exponent = Int(String(decoding: text[(end + 1)...], as: UTF8.self)),
+            exponent.magnitude < 1000
+        else { return writer.append(text: text) }
         var digits: [UInt8] = []
         var pointAfter: Int?
-        for byte in text[..<offset] where byte != UInt8(ascii: "-") {
+        for byte in text[..<end] where byte != UInt8(ascii: "-") {
             if byte == UInt8(ascii: ".") { pointAfter = digits.count } else { digits.append(byte) }
         }
-        if text[0] == UInt8(ascii: "-") { writer.append(UInt8(ascii: "-")) }
-        let whole = (pointAfter ?? digits.count) + exponent
-        if whole <= 0 {
+        if text.first == UInt8(ascii: "-") { writer.append(UInt8(ascii: "-")) }
+        let point = (pointAfter ?? digits.count) + exponent
+        if point <= 0 {
             writer.append("0.")
-            for _ in whole..<0 { writer.append(UInt8(ascii: "0")) }
+            for _ in point..<0 { writer.append(UInt8(ascii: "0")) }
             writer.append(contentsOf: digits)
             return
         }
-        for index in 0..<max(whole, digits.count) {
-            if index == whole { writer.append(UInt8(ascii: ".")) }
+        for index in 0..<max(point, digits.count) {
+            if index == point { writer.append(UInt8(ascii: ".")) }
             writer.append(index < digits.count ? digits[index] : UInt8(ascii: "0"))
         }
     }

@@ -18,7 +18,7 @@ struct RowWriter: Sendable {
         var longitude = 0.0
         var latitude = 0.0
         /// Whether all values were written in a form that needs no validation.
-        var isPlain = true
+        var isKnownValid = true
     }
 
     private let id: TableLayout.Column
@@ -27,7 +27,7 @@ struct RowWriter: Sendable {
     private let keys: [[UInt8]]
     private let properties: [TableLayout.Column]
     /// For each property, whether its text is written here and therefore valid JSON without a check.
-    private let isPlain: [Bool]
+    private let isKnownValid: [Bool]
     private let maximumBytes: Int
     private let isCopied: Bool
     /// How many values a row has.
@@ -42,7 +42,7 @@ struct RowWriter: Sendable {
         (id, position, properties) = (layout.id, layout.position, layout.properties)
         self.maximumBytes = maximumBytes
         valueCount = layout.columns.count
-        isPlain = layout.properties.map(\.kind.isPlain)
+        isKnownValid = layout.properties.map(\.kind.isKnownValid)
         keys = layout.properties.enumerated().map { index, column in
             var key = ByteWriter()
             if index > 0 { key.append(UInt8(ascii: ",")) }
@@ -100,8 +100,8 @@ struct RowWriter: Sendable {
                     writer.truncate(to: start)
                     return .skipped(.tooLarge)
                 }
-                if !isPlain[index] || text.count > Self.longestNumber && column.kind == .number {
-                    parts.isPlain = false
+                if !isKnownValid[index] || text.count > Self.longestNumber && column.kind == .number {
+                    parts.isKnownValid = false
                 }
                 try ValueWriter.append(text, as: column.kind, to: &writer)
             }

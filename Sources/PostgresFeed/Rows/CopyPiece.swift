@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// The beginning of a copy.
-public struct CopyStart: Sendable, Equatable {
-    /// Why the table is copied: a sentence for the log.
-    public let reason: String
-    /// The server's estimate of the number of rows; nil if it has none.
-    public let estimatedRows: Int?
-}
-
 /// Rows of a copy as the server sent them. Several pieces may be read concurrently; their order is that of
 /// delivery.
 public struct CopyPiece: Sendable {
-    /// Whole rows of binary COPY.
+    /// Rows of binary COPY, none of them cut.
     let rows: [UInt8]
     let writer: RowWriter
 
@@ -26,15 +18,13 @@ public struct CopyPiece: Sendable {
         var count = CopyCount(byteCount: rows.count)
         var text = ByteWriter(capacity: 4096)
         do throws(PostgresDataError) {
-            try rows.withBytes { (bytes) throws(PostgresDataError) in
-                try CopyDecoder.read(bytes) { (values) throws(PostgresDataError) in
-                    text.truncate(to: 0)
-                    switch try writer.append(values, to: &text) {
-                    case .feature(_, let parts):
-                        count.rows += 1
-                        text.withUnsafeBytes { body(CopiedRow(text: $0, parts: parts)) }
-                    case .skipped(let reason): count.skipped[reason] += 1
-                    }
+            try CopyDecoder.read(rows[...]) { (values) throws(PostgresDataError) in
+                text.truncate(to: 0)
+                switch try writer.append(values, to: &text) {
+                case .feature(_, let parts):
+                    count.rows += 1
+                    text.withUnsafeBytes { body(CopiedRow(text: $0, parts: parts)) }
+                case .skipped(let reason): count.skipped[reason] += 1
                 }
             }
         } catch {
@@ -53,7 +43,7 @@ public struct CopiedRow {
     init(text: UnsafeRawBufferPointer, parts: RowWriter.Parts) { (self.text, self.parts) = (text, parts) }
 
     /// Whether the text is certainly valid JSON: no part of it was copied from values of JSON types.
-    public var isPlain: Bool { parts.isPlain }
+    public var isKnownValid: Bool { parts.isKnownValid }
     /// The text of the id: an integer or a string.
     public var identifier: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: text[parts.identifier]) }
     /// The text of the array of coordinates.
@@ -78,13 +68,4 @@ public struct CopyCount: Sendable {
     public internal(set) var error: PostgresDataError?
 
     init(byteCount: Int) { self.byteCount = byteCount }
-}
-
-/// The end of a copy.
-public struct CopyEnd: Sendable, Equatable {
-    /// The copy contains exactly the transactions that were committed before this position.
-    public let position: FeedPosition
-    /// The number of rows that are features.
-    public let rowCount: Int
-    public let skipped: SkippedRows
 }
