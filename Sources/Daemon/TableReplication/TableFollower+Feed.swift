@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import RPC
 import EventLoop
+import GeoJSON
 import PostgresFeed
 import SourceEngine
 
@@ -72,11 +73,60 @@ extension TableFollower: TableFeedConsumer {
         messageClaim = claim
     }
 
-    /// Logs a reason once until the table is followed again, even if attempts fail for several reasons in
-    /// turn.
+    /// Logs a reason once until the table is followed again, even if attempts fail for alternating reasons.
     private func logOnce(_ level: Log.Level, _ reason: String) {
         guard !loggedReasons.contains(reason) else { return }
         loggedReasons = loggedReasons.suffix(Self.rememberedReasons - 1) + [reason]
         log.write(level, reason, fields)
+    }
+}
+
+/// A copy of a table in progress. Belongs to the loop's thread.
+final class TableCopy {
+    let features: FeatureImport
+    /// Pieces delivered by the feed and not passed to the pool.
+    var pieces: [CopyPiece] = []
+    /// The index of the next piece that is passed to the pool.
+    var next = 0
+
+    init(into source: Source) {
+        features = FeatureImport(into: source, mode: .replace, policy: .skip, allowsEmpty: true)
+    }
+
+    func cancel() {
+        pieces = []
+        features.cancel()
+    }
+}
+
+extension TableFollower {
+    /// Reads pieces of the copy on all cores that imports may use.
+    func readPieces() {
+        let threads = max(1, threads)
+        while let copy, let piece = copy.pieces.first, piecesInWork < threads,
+            copy.next - copy.features.takenPieces < 2 * threads
+        {
+            copy.pieces.removeFirst()
+            read(piece, copy.next, copy)
+            copy.next += 1
+        }
+    }
+
+    private func read(_ piece: CopyPiece, _ number: Int, _ copy: TableCopy) {
+        let features = copy.features
+        piecesInWork += 1
+        loop.compute {
+            Result { () throws(TableJob.Failure) in try TableJob.gather(piece, number, into: features) }
+        } completion: { [self] (outcome: Result<CopyCount, TableJob.Failure>) in
+            piecesInWork -= 1
+            guard !ending.isEnding else { return endWhenIdle() }
+            if self.copy === copy {
+                switch outcome {
+                case .success(let count): feed?.take(count)
+                case .failure(let failure): copyLater(failure)
+                }
+            }
+            readPieces()
+        }
     }
 }

@@ -96,7 +96,7 @@ final class TableFollower {
 
     /// Applies the declared options to the source; features that the previous options left out come back with
     /// the next copy.
-    func changeOptions(_ then: @escaping () -> Void) {
+    private func changeOptions(_ then: @escaping () -> Void) {
         let (source, options, cancellation) = (source, options, ending.cancellation)
         guard options.json != source.revision.options.json else { return then() }
         perform { () throws(TableJob.Failure) in
@@ -141,37 +141,168 @@ final class TableFollower {
         then?()
     }
 
-    /// The slot's name, for messages.
-    var slot: String { feed?.configuration.slotName ?? "" }
-
     // MARK: Work on the pool
 
     /// Runs `body` on the pool, and continues with the next step after it.
-    func perform<Value: Sendable>(
+    private func perform<Value: Sendable>(
         _ body: @escaping @Sendable () throws(TableJob.Failure) -> Value, then: @escaping (Value) -> Void,
         orElse: @escaping (TableJob.Failure) -> Void
     ) {
         isWorking = true
-        let outcome = Outcome<Value>()
-        loop.work {
-            outcome.result = Result { () throws(TableJob.Failure) in try body() }
-        } completion: { [self] in
+        loop.compute {
+            Result { () throws(TableJob.Failure) in try body() }
+        } completion: { [self] (outcome: Result<Value, TableJob.Failure>) in
             isWorking = false
             guard !ending.isEnding else { return endWhenIdle() }
-            switch outcome.result {
-            case .success(let value)?:
+            switch outcome {
+            case .success(let value):
                 if isRetried { endRetrying() }
                 then(value)
-            case .failure(let failure)?: orElse(failure)
-            case nil: break
+            case .failure(let failure): orElse(failure)
             }
             advance()
         }
     }
 
-    /// The result of a pool job. It is written by the job and read on the loop after libuv's hand-over, which
-    /// orders the two, so `@unchecked Sendable` is sound.
-    final class Outcome<Value>: @unchecked Sendable {
-        var result: Result<Value, TableJob.Failure>?
+    // MARK: Steps
+
+    /// Applies what the feed has delivered, step by step.
+    func advance() {
+        guard !isWorking, retrying == nil, !ending.isEnding, let step = steps.first else { return }
+        switch step {
+        case .endOfCopy(let end, let copy):
+            steps.removeFirst()
+            finish(end, copy)
+        case .transaction: if gathering == nil { applyTransactions() }
+        case .mark(let position):
+            steps.removeFirst()
+            keep(position)
+        }
     }
+
+    private func finish(_ end: CopyEnd, _ copy: FeatureImport) {
+        let (log, cancellation) = (
+            FollowedLog(origin: origin, mark: LogMark(end.position)), ending.cancellation
+        )
+        perform { () throws(TableJob.Failure) in
+            try TableJob.converted { () throws(SourceError) in try copy.finish(cancellation, following: log) }
+        } then: { [self] outcome in
+            if self.copy?.features === copy { self.copy = nil }
+            attempts = 0
+            if let feed { take(feed.status.state) }
+            copied(outcome, end)
+            // The data are already visible; the server learns of the position once they are durable.
+            steps.insert(.mark(end.position), at: 0)
+        } orElse: { [self] failure in
+            if self.copy?.features === copy { copyLater(failure) }
+        }
+    }
+
+    private func applyTransactions() {
+        let batch = steps.prefix(while: \.isTransaction).compactMap(\.transaction)
+        guard let last = batch.last else { return }
+        steps.removeFirst(batch.count)
+        let (source, cancellation, began) = (source, ending.cancellation, loop.now)
+        perform { () throws(TableJob.Failure) in
+            try TableJob.apply(batch, to: source, cancellation)
+        } then: { [self] skippedReasons in
+            for transaction in batch { count(transaction.skipped) }
+            count(skippedReasons)
+            (attempts, latest, keeping) = (0, nil, nil)
+            feed?.confirm(last.position)
+            refresh()
+            gather(after: loop.now - began)
+        } orElse: { [self] failure in
+            if case .needsCopy(let reason) = failure {
+                steps.removeAll(where: \.isTransaction)
+                feed?.copyAgain(reason)
+            } else {
+                steps.insert(contentsOf: batch.map { .transaction($0) }, at: 0)
+                retry(failure) {}
+            }
+        }
+    }
+
+    /// Waits before the next transactions are applied if the last took long: the more are applied together,
+    /// the less a change costs, and processors are left to queries.
+    private func gather(after milliseconds: UInt64) {
+        guard milliseconds > Self.quickMilliseconds else { return }
+        gathering = Timer(on: loop, delay: min(3 * milliseconds, Self.longestPause)) { [weak self] in
+            self?.gathering = nil
+            self?.advance()
+        }
+    }
+
+    private func keep(_ position: FeedPosition) {
+        let (source, cancellation) = (source, ending.cancellation)
+        perform { () throws(TableJob.Failure) in
+            try TableJob.converted { () throws(SourceError) in try source.keepMark(cancellation) }
+        } then: { [self] _ in
+            attempts = 0
+            feed?.confirm(position)
+        } orElse: { [self] failure in
+            steps.insert(.mark(position), at: 0)
+            retry(failure) {}
+        }
+    }
+
+    // MARK: Retries
+
+    /// Retries after a delay that grows; what was not applied is retained, and so is the server's log.
+    private func retry(_ failure: TableJob.Failure, _ again: @escaping () -> Void) {
+        guard case .source(let error) = failure else { return }
+        if case .sourceNotFound = error { return }
+        attempts += 1
+        if !isRetried {
+            log.write(
+                .error, "changes of the table can't be applied, which is tried again: \(error.description)",
+                fields)
+        }
+        isRetried = true
+        status.note = "changes of the table can't be applied: \(error.description)"
+        status.state = .waiting
+        refresh()
+        let delay = min(30_000, 500 << min(attempts, 6))
+        retrying = Timer(on: loop, delay: UInt64(delay)) { [weak self] in
+            self?.retrying = nil
+            again()
+            self?.advance()
+        }
+    }
+
+    private func endRetrying() {
+        isRetried = false
+        status.note = nil
+        if let feed { take(feed.status.state) }
+        log.write(.notice, "changes of the table are applied again", fields)
+    }
+
+    /// A copy could not be applied: makes another one later.
+    func copyLater(_ failure: TableJob.Failure) {
+        steps = []
+        copy?.cancel()
+        copy = nil
+        switch failure {
+        case .needsCopy(let reason): feed?.copyAgain(reason)
+        case .source(let error):
+            retry(failure) { [weak self] in
+                self?.isRetried = false
+                self?.feed?.copyAgain("the last copy could not be taken over: \(error.description)")
+            }
+        }
+    }
+}
+
+/// What a feed has delivered and a source must apply, in the feed's order.
+enum TableStep {
+    case endOfCopy(CopyEnd, FeatureImport)
+    case transaction(FeedTransaction)
+    /// A position to store although nothing changed, or together with the copy that has become visible.
+    case mark(FeedPosition)
+
+    var transaction: FeedTransaction? {
+        if case .transaction(let transaction) = self { transaction } else { nil }
+    }
+
+    var isTransaction: Bool { transaction != nil }
 }
