@@ -6,11 +6,11 @@ import PostgresFeed
 import SourceEngine
 
 extension TableFollower: TableFeedConsumer {
-    func feedStartedCopy(_ feed: TableFeed, _ start: CopyStart) {
+    func feedStartedCopy(_ feed: TableFeed, because reason: String) {
         (steps, latest, keeping) = ([], nil, nil)
         copyBegan = MonotonicClock.now()
         copy = TableCopy(into: source)
-        log.write(.info, "the table is being copied: \(start.reason)", fields)
+        log.write(.info, "the table is being copied: \(reason)", fields)
     }
 
     func feed(_ feed: TableFeed, copied piece: CopyPiece) {

@@ -40,10 +40,10 @@ extension TableFollower {
     func refresh() {
         guard let feed, !ending.isEnding else { return }
         let reached = source.revision.log?.position.rawValue
-        if let server = feed.status.serverPosition?.rawValue, let reached {
+        if let server = feed.serverPosition?.rawValue, let reached {
             status.lagBytes = server > reached ? server - reached : 0
         }
-        status.lagMilliseconds = Double(max(0, feed.status.lagMilliseconds ?? 0))
+        status.lagMilliseconds = Double(feed.lagMilliseconds)
         if source.replication != status { source.replication = status }
     }
 

@@ -189,7 +189,7 @@ final class TableFollower {
         } then: { [self] outcome in
             if self.copy?.features === copy { self.copy = nil }
             attempts = 0
-            if let feed { take(feed.status.state) }
+            if let feed { take(feed.state) }
             copied(outcome, end)
             // The data are already visible; the server learns of the position once they are durable.
             steps.insert(.mark(end.position), at: 0)
@@ -273,7 +273,7 @@ final class TableFollower {
     private func endRetrying() {
         isRetried = false
         status.note = nil
-        if let feed { take(feed.status.state) }
+        if let feed { take(feed.state) }
         log.write(.notice, "changes of the table are applied again", fields)
     }
 

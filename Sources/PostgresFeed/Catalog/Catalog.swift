@@ -36,8 +36,6 @@ struct Catalog: Sendable, Equatable {
         let persistence: String
         /// The replica identity: `d` the primary key, `i` an index, `f` all columns, `n` nothing.
         let identity: String
-        /// The server's estimate of the number of rows; negative if it has none.
-        let rows: Int
         let isOwner: Bool
         let owner: String
         let maySelect: Bool
@@ -131,7 +129,6 @@ extension Catalog.Table {
         kind = json.text("kind")
         persistence = json.text("persistence")
         identity = json.text("identity")
-        rows = json.integer("rows")
         isOwner = json.flag("isOwner")
         owner = json.text("owner")
         maySelect = json.flag("maySelect")

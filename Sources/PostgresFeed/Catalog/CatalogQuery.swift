@@ -59,7 +59,7 @@ enum CatalogQuery {
                 'mayUseSchema', (SELECT has_schema_privilege(oid, 'USAGE') FROM pg_namespace WHERE nspname = \(schema)),
                 'table', (SELECT json_build_object(
                     'oid', c.oid::bigint, 'kind', c.relkind, 'persistence', c.relpersistence,
-                    'identity', c.relreplident, 'rows', c.reltuples::bigint,
+                    'identity', c.relreplident,
                     'isOwner', pg_has_role(c.relowner, 'USAGE'), 'owner', pg_get_userbyid(c.relowner),
                     'maySelect', has_table_privilege(c.oid, 'SELECT'), 'hasPolicy', row_security_active(c.oid)
                     ) FROM subject c),

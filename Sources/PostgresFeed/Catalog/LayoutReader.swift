@@ -73,6 +73,18 @@ struct LayoutReader {
             takesAllColumns: configuration.properties == nil, generated: generated, inputs: inputs)
     }
 
+    private mutating func record(_ kind: TableProblem.Kind, _ message: String, sql: [String] = []) {
+        problems.append(TableProblem(kind, message, sql: sql))
+    }
+
+    /// Records why a part of the layout is missing, and returns nil for it.
+    private mutating func report<Part>(
+        _ kind: TableProblem.Kind, _ message: String, sql: [String] = []
+    ) -> Part? {
+        record(kind, message, sql: sql)
+        return nil
+    }
+
     private func column(_ column: Catalog.Column) -> TableLayout.Column {
         TableLayout.Column(
             name: column.name, type: column.type, modifier: column.modifier,
@@ -82,12 +94,10 @@ struct LayoutReader {
     private mutating func named(_ name: String, _ kind: TableProblem.Kind, _ role: String) -> Catalog.Column?
     {
         guard let column = catalog.columns.first(where: { $0.name == name }) else {
-            problems.append(
-                TableProblem(
-                    kind,
-                    "table \(table) has no column \(SQLName.readable(name)), which the declaration names as \(role); its "
-                        + "columns are " + catalog.columns.map(\.name).joined(separator: ", ")))
-            return nil
+            return report(
+                kind,
+                "table \(table) has no column \(SQLName.readable(name)), which the declaration names as \(role); its "
+                    + "columns are " + catalog.columns.map(\.name).joined(separator: ", "))
         }
         return checked(column)
     }
@@ -96,36 +106,26 @@ struct LayoutReader {
     private mutating func checked(_ column: Catalog.Column) -> Catalog.Column? {
         let name = SQLName.readable(column.name)
         if column.isGenerated && !isComputable(column) {
-            problems.append(
-                TableProblem(
-                    .publication,
-                    "column \(name) of \(table) is generated from columns that publication "
-                        + "\(configuration.publicationName) does not publish",
-                    sql: [
-                        "ALTER PUBLICATION \(SQLName.readable(configuration.publicationName)) SET TABLE \(table);"
-                    ]))
-            return nil
+            return report(
+                .publication,
+                "column \(name) of \(table) is generated from columns that publication "
+                    + "\(configuration.publicationName) does not publish",
+                sql: publishingAll)
         }
         // If no column can be read, that is reported once, for the table.
         if !column.maySelect && catalog.columns.contains(where: \.maySelect) {
-            problems.append(
-                TableProblem(
-                    .rights, "user \(catalog.user) may not read column \(name) of \(table)",
-                    sql: ["GRANT SELECT (\(name)) ON \(table) TO \(SQLName.readable(catalog.user));"]))
-            return nil
+            return report(
+                .rights, "user \(catalog.user) may not read column \(name) of \(table)",
+                sql: ["GRANT SELECT (\(name)) ON \(table) TO \(SQLName.readable(catalog.user));"])
         }
         if !column.isGenerated, let columns = catalog.publication?.columns,
             catalog.publication?.hasTable == true,
             !columns.contains(column.name)
         {
-            problems.append(
-                TableProblem(
-                    .publication,
-                    "publication \(configuration.publicationName) does not publish column \(name) of \(table)",
-                    sql: [
-                        "ALTER PUBLICATION \(SQLName.readable(configuration.publicationName)) SET TABLE \(table);"
-                    ]))
-            return nil
+            return report(
+                .publication,
+                "publication \(configuration.publicationName) does not publish column \(name) of \(table)",
+                sql: publishingAll)
         }
         return column
     }
@@ -135,6 +135,10 @@ struct LayoutReader {
     /// Whether a generated column can be computed from the published columns.
     private func isComputable(_ column: Catalog.Column) -> Bool {
         GeneratedInputs(catalog).names(column).allSatisfy { isPublished($0) }
+    }
+
+    private var publishingAll: [String] {
+        ["ALTER PUBLICATION \(SQLName.readable(configuration.publicationName)) SET TABLE \(table);"]
     }
 
     // MARK: The key
@@ -147,12 +151,10 @@ struct LayoutReader {
         guard let name = idName(), let found = named(name, .key, "the id") else { return nil }
         let type = catalog.types.baseName(found.type)
         guard Self.idTypes.contains(type) else {
-            problems.append(
-                TableProblem(
-                    .key,
-                    "column \(SQLName.readable(name)) of \(table) is of type \(found.typeText); an id is an integer, a text "
-                        + "or a uuid"))
-            return nil
+            return report(
+                .key,
+                "column \(SQLName.readable(name)) of \(table) is of type \(found.typeText); an id is an integer, a text "
+                    + "or a uuid")
         }
         checkIdentity(name)
         return column(found)
@@ -163,10 +165,9 @@ struct LayoutReader {
         if let name = configuration.id {
             let unique = catalog.indexes.contains { $0.columns == [name] && !$0.isPartial }
             if !unique, catalog.columns.contains(where: { $0.name == name }) {
-                problems.append(
-                    TableProblem(
-                        .key, "column \(SQLName.readable(name)) of \(table) is not unique",
-                        sql: ["CREATE UNIQUE INDEX ON \(table) (\(SQLName.readable(name)));"]))
+                record(
+                    .key, "column \(SQLName.readable(name)) of \(table) is not unique",
+                    sql: ["CREATE UNIQUE INDEX ON \(table) (\(SQLName.readable(name)));"])
             }
             return name
         }
@@ -178,13 +179,11 @@ struct LayoutReader {
                 return nil
             }
             let free = catalog.columns.contains { $0.name == "id" } ? "feature_id" : "id"
-            problems.append(
-                TableProblem(
-                    .key, "table \(table) has no primary key, and the declaration names no id",
-                    sql: [
-                        "ALTER TABLE \(table) ADD COLUMN \(free) bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY;"
-                    ]))
-            return nil
+            return report(
+                .key, "table \(table) has no primary key, and the declaration names no id",
+                sql: [
+                    "ALTER TABLE \(table) ADD COLUMN \(free) bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY;"
+                ])
         }
         guard primary.columns.count == 1 else {
             let fault =
@@ -234,11 +233,10 @@ struct LayoutReader {
                 "ALTER TABLE \(table) ALTER COLUMN \(name) SET NOT NULL, REPLICA IDENTITY USING INDEX "
                 + "\(SQLName.readable(index.name));"
         }
-        problems.append(
-            TableProblem(
-                .replicaIdentity,
-                "the replica identity of \(table) does not contain its id \(SQLName.readable(id)), so that changes do not say "
-                    + "which row they are of", sql: [sql]))
+        record(
+            .replicaIdentity,
+            "the replica identity of \(table) does not contain its id \(SQLName.readable(id)), so that changes do not say "
+                + "which row they are of", sql: [sql])
     }
 
     // MARK: The position
@@ -255,15 +253,13 @@ struct LayoutReader {
         case .column(nil):
             let found = catalog.columns.filter { isGeometry($0) }
             guard found.count == 1 else {
-                problems.append(
-                    TableProblem(
-                        .geometry,
-                        found.isEmpty
-                            ? "table \(table) has no column of type geometry or geography; name two numeric columns as "
-                                + "\"longitude\" and \"latitude\""
-                            : "table \(table) has several geometry columns (\(found.map(\.name).joined(separator: ", "))); "
-                                + "name one as \"geometry\""))
-                return nil
+                return report(
+                    .geometry,
+                    found.isEmpty
+                        ? "table \(table) has no column of type geometry or geography; name two numeric columns as "
+                            + "\"longitude\" and \"latitude\""
+                        : "table \(table) has several geometry columns (\(found.map(\.name).joined(separator: ", "))); "
+                            + "name one as \"geometry\"")
             }
             return checked(found[0]).flatMap { geometry($0) }
         }
@@ -272,12 +268,10 @@ struct LayoutReader {
     private mutating func coordinate(_ name: String, _ role: String) -> TableLayout.Column? {
         guard let found = named(name, .geometry, role) else { return nil }
         guard catalog.types.kind(of: found.type) == .number else {
-            problems.append(
-                TableProblem(
-                    .geometry,
-                    "column \(SQLName.readable(name)) of \(table) is of type \(found.typeText); \(role) is a number"
-                ))
-            return nil
+            return report(
+                .geometry,
+                "column \(SQLName.readable(name)) of \(table) is of type \(found.typeText); \(role) is a number"
+            )
         }
         return column(found)
     }
@@ -289,30 +283,24 @@ struct LayoutReader {
     private mutating func geometry(_ found: Catalog.Column) -> TableLayout.Position? {
         let name = SQLName.readable(found.name)
         guard isGeometry(found) else {
-            problems.append(
-                TableProblem(
-                    .geometry,
-                    "column \(name) of \(table) is of type \(found.typeText), not a geometry or geography of PostGIS"
-                ))
-            return nil
+            return report(
+                .geometry,
+                "column \(name) of \(table) is of type \(found.typeText), not a geometry or geography of PostGIS"
+            )
         }
         let modifier = GeometryModifier(catalog.types.resolve(found.type, modifier: found.modifier).modifier)
         guard modifier.allowsPoints else {
-            problems.append(
-                TableProblem(
-                    .geometry,
-                    "column \(name) of \(table) is of type \(found.typeText), which has no points; add a column of points",
-                    sql: GeneratedColumn.point(found, of: configuration, reference: modifier.reference)))
-            return nil
+            return report(
+                .geometry,
+                "column \(name) of \(table) is of type \(found.typeText), which has no points; add a column of points",
+                sql: GeneratedColumn.point(found, of: configuration, reference: modifier.reference))
         }
         guard [0, 4326, 3857].contains(modifier.reference) else {
-            problems.append(
-                TableProblem(
-                    .geometry,
-                    "column \(name) of \(table) has SRID \(modifier.reference); 4326 and 3857 can be followed: add a generated "
-                        + "column and name it as \"geometry\"",
-                    sql: GeneratedColumn.transformed(found, of: configuration)))
-            return nil
+            return report(
+                .geometry,
+                "column \(name) of \(table) has SRID \(modifier.reference); 4326 and 3857 can be followed: add a generated "
+                    + "column and name it as \"geometry\"",
+                sql: GeneratedColumn.transformed(found, of: configuration))
         }
         return .geometry(column(found))
     }

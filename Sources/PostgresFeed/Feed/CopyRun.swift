@@ -23,8 +23,6 @@ final class CopyRun {
     /// Bytes delivered and not taken.
     private var deliveredBytes = 0
     private var isOver = false
-    /// The number of rows in the pieces taken.
-    private(set) var rowCount = 0
     private(set) var skipped = SkippedRows()
 
     /// The size in bytes from which a piece is delivered: what a core reads at once stays in its cache.
@@ -61,7 +59,6 @@ final class CopyRun {
     /// The consumer has read a piece.
     func take(_ count: CopyCount) {
         deliveredBytes -= count.byteCount
-        rowCount += count.rows
         skipped += count.skipped
         if let error = count.error { return fail(error) }
         proceed()
@@ -69,7 +66,6 @@ final class CopyRun {
 
     private func receive(_ message: Span<UInt8>) {
         guard !isOver else { return }
-        owner?.sessionReceived(bytes: message.count, serverEnd: nil)
         var rows = message
         if !hasHeader {
             do throws(PostgresDataError) {

@@ -230,15 +230,14 @@ final class FeedSession {
             case .failure(let failed): end(failed)
             case .success(let run):
                 query("COMMIT") { session in
-                    let end = CopyEnd(position: position, rowCount: run.rowCount, skipped: run.skipped)
+                    let end = CopyEnd(position: position, skipped: run.skipped)
                     guard let drop = slot.droppingCompanion else { return session.finishCopy(plan, end) }
                     session.query(drop) { $0.finishCopy(plan, end) }
                 }
             }
         }
         copy = run
-        owner?.sessionStartedCopy(
-            CopyStart(reason: reason, estimatedRows: plan.table.rows < 0 ? nil : plan.table.rows))
+        owner?.sessionStartedCopy(because: reason)
         run.start()
     }
 
@@ -275,7 +274,7 @@ protocol FeedSessionOwner: AnyObject {
     func sessionConnected()
     /// The session cannot continue now, but will continue by itself.
     func sessionWaits(_ reason: String)
-    func sessionStartedCopy(_ copy: CopyStart)
+    func sessionStartedCopy(because reason: String)
     func sessionCopied(_ piece: CopyPiece)
     func sessionFinishedCopy(_ copy: CopyEnd)
     /// Changes are being followed.
@@ -287,8 +286,8 @@ protocol FeedSessionOwner: AnyObject {
     func sessionHolds(bytes: Int)
     /// All transactions before this position have been delivered.
     func sessionIsIdle(at position: FeedPosition)
-    func sessionReceived(bytes: Int, serverEnd: LogPosition?)
-    func sessionSpooled(bytes: Int)
+    /// The server has reported the end of its log.
+    func sessionReached(serverEnd: LogPosition)
     /// The connection is closed. This is the last call.
     func sessionEnded(_ end: FeedSession.End)
 }

@@ -98,10 +98,10 @@ final class FollowRun {
         do throws(PostgresDataError) {
             switch try ReplicationFrame(bytes[...]) {
             case .data(let start, let end, let payload):
-                owner?.sessionReceived(bytes: bytes.count, serverEnd: max(start, end))
+                owner?.sessionReached(serverEnd: max(start, end))
                 try take(try assembler.receive(payload))
             case .keepalive(let end, let wantsReply):
-                owner?.sessionReceived(bytes: bytes.count, serverEnd: end)
+                owner?.sessionReached(serverEnd: end)
                 if !assembler.isInTransaction { owner?.sessionIsIdle(at: base.moved(to: end)) }
                 if wantsReply { sendStatus() }
             }
@@ -169,12 +169,10 @@ final class FollowRun {
         }
         defer { if assembler.isEmpty, configuration.isOvergrown(connection) { ended(.overgrown) } }
         do {
-            let contents = try commit.changes.contents()
-            if let spool = contents.spool { owner?.sessionSpooled(bytes: spool.count) }
             owner?.sessionCommitted(
                 FeedTransaction(
                     position: position, commitMicroseconds: Self.sinceEpoch(commit.microseconds),
-                    changes: contents, aborted: commit.aborted))
+                    changes: try commit.changes.contents(), aborted: commit.aborted))
         } catch {
             ended(
                 .lost(

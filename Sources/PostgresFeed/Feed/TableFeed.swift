@@ -15,13 +15,15 @@ public final class TableFeed {
     private var session: FeedSession?
     private var reconnection: Timer?
     private var backOff = BackOff()
-    private var window = ConfirmationWindow()
-    private var state = FeedState.connecting
-    private var counters = FeedCounters()
+    private(set) var window = ConfirmationWindow()
+    public private(set) var state = FeedState.connecting
+    /// How many connections were begun, and how often the catalog was checked while the table was followed.
+    private(set) var (connections, catalogChecks) = (0, 0)
     /// The position up to which the consumer has received transactions.
     private var delivered: FeedPosition?
     private var confirmed: FeedPosition?
-    private var serverPosition: LogPosition?
+    /// The end of the server's log when the server last reported it.
+    public private(set) var serverPosition: LogPosition?
     /// The position up to which the server has nothing more for the table.
     private var idle: FeedPosition?
     private var copyReason: String?
@@ -76,10 +78,7 @@ public final class TableFeed {
     /// The consumer has read a piece of the current copy and no longer needs it.
     ///
     /// - Parameter count: the result of `CopyPiece.read`. Do not take pieces of an abandoned copy.
-    public func take(_ count: CopyCount) {
-        counters.copiedRows += count.rows
-        session?.take(count)
-    }
+    public func take(_ count: CopyCount) { session?.take(count) }
 
     /// Copies the table again, beside the present data, because these are no longer usable.
     ///
@@ -99,23 +98,12 @@ public final class TableFeed {
         then()
     }
 
-    /// The current progress of the feed.
-    public var status: FeedStatus {
-        var status = FeedStatus()
-        status.state = state
-        status.confirmed = confirmed
-        status.serverPosition = serverPosition
-        if let confirmed, let serverPosition {
-            status.lagBytes = confirmed.log.distance(to: serverPosition)
-        }
+    /// How long ago the oldest unconfirmed transaction was committed, or how long changes have not been
+    /// followed, in milliseconds; 0 if changes are followed and everything is confirmed.
+    public var lagMilliseconds: Int64 {
         let oldest = window.oldestCommit.map { min($0, staleSince ?? $0) } ?? staleSince
-        status.lagMilliseconds = oldest.map { max(0, Self.now - $0) / 1000 } ?? 0
-        status.counters = counters
-        return status
+        return oldest.map { max(0, Self.now - $0) / 1000 } ?? 0
     }
-
-    /// Whether reading has stopped because too much is unconfirmed.
-    var isReadingStopped: Bool { window.isFull }
 
     private static var now: Int64 {
         var time = timespec()
@@ -128,7 +116,7 @@ public final class TableFeed {
     private func connect() {
         guard !isStopped else { return }
         reconnection = nil
-        counters.connections += 1
+        connections += 1
         let next = FeedSession(
             on: loop, configuration, resume: delivered, copyReason: copyReason, owner: self)
         session = next
@@ -190,13 +178,12 @@ extension TableFeed: FeedSessionOwner {
 
     func sessionWaits(_ reason: String) { change(to: .waiting(reason)) }
 
-    func sessionStartedCopy(_ copy: CopyStart) {
+    func sessionStartedCopy(because reason: String) {
         isCopying = true
-        counters.copies += 1
         window.removeAll()
         idle = nil
         change(to: .copying)
-        consumer?.feedStartedCopy(self, copy)
+        consumer?.feedStartedCopy(self, because: reason)
     }
 
     func sessionCopied(_ piece: CopyPiece) { consumer?.feed(self, copied: piece) }
@@ -220,8 +207,6 @@ extension TableFeed: FeedSessionOwner {
 
     func sessionCommitted(_ transaction: FeedTransaction) {
         delivered = transaction.position
-        counters.transactions += 1
-        counters.changes += transaction.changeCount
         window.add(transaction)
         backOff.reset()
         updateSession()
@@ -233,17 +218,13 @@ extension TableFeed: FeedSessionOwner {
         announceIdle()
     }
 
-    func sessionReceived(bytes: Int, serverEnd: LogPosition?) {
-        counters.receivedBytes += bytes
-        guard let serverEnd else { return }
+    func sessionReached(serverEnd: LogPosition) {
         serverPosition = max(serverPosition ?? serverEnd, serverEnd)
     }
 
-    func sessionCheckedCatalog() { counters.catalogChecks += 1 }
+    func sessionCheckedCatalog() { catalogChecks += 1 }
 
     func sessionHolds(bytes: Int) { consumer?.feed(self, holds: bytes) }
-
-    func sessionSpooled(bytes: Int) { counters.spooledBytes += bytes }
 
     func sessionEnded(_ end: FeedSession.End) {
         session = nil

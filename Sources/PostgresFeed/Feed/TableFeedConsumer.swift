@@ -3,7 +3,9 @@
 /// Follows a table through a `TableFeed`. All calls are made on the loop's thread, one at a time.
 public protocol TableFeedConsumer: AnyObject {
     /// A copy of the table begins; it is collected beside the present data.
-    func feedStartedCopy(_ feed: TableFeed, _ copy: CopyStart)
+    ///
+    /// - Parameter reason: why the table is copied: a sentence for the log.
+    func feedStartedCopy(_ feed: TableFeed, because reason: String)
     /// Rows of the copy, to be read on the pool; `TableFeed.take` requests more. Pieces may be read in any
     /// order and concurrently.
     func feed(_ feed: TableFeed, copied piece: CopyPiece)
@@ -20,19 +22,24 @@ public protocol TableFeedConsumer: AnyObject {
     func feed(_ feed: TableFeed, holds bytes: Int)
 }
 
-/// The beginning of a copy.
-public struct CopyStart: Sendable, Equatable {
-    /// Why the table is copied: a sentence for the log.
-    public let reason: String
-    /// The server's estimate of the number of rows; nil if it has none.
-    public let estimatedRows: Int?
-}
-
 /// The end of a copy.
 public struct CopyEnd: Sendable, Equatable {
     /// The copy contains exactly the transactions that were committed before this position.
     public let position: FeedPosition
-    /// The number of rows that are features.
-    public let rowCount: Int
     public let skipped: SkippedRows
+}
+
+/// What a feed is doing.
+public enum FeedState: Sendable, Equatable {
+    case connecting
+    /// It cannot continue now and retries by itself. The text gives the reason for a person; it contains no
+    /// secrets.
+    case waiting(String)
+    /// The table is being copied.
+    case copying
+    /// Changes arrive as they are committed.
+    case following
+    /// A person must act first; the text says what is wrong and contains the SQL. It is checked again from
+    /// time to time.
+    case failed(String)
 }

@@ -22,7 +22,6 @@ public struct CopyPiece: Sendable {
                 text.truncate(to: 0)
                 switch try writer.append(values, to: &text) {
                 case .feature(_, let parts):
-                    count.rows += 1
                     text.withUnsafeBytes { body(CopiedRow(text: $0, parts: parts)) }
                 case .skipped(let reason): count.skipped[reason] += 1
                 }
@@ -61,8 +60,6 @@ public struct CopiedRow {
 public struct CopyCount: Sendable {
     /// The piece's size in bytes.
     let byteCount: Int
-    /// The number of rows that are features.
-    public internal(set) var rows = 0
     public internal(set) var skipped = SkippedRows()
     /// Why the rest of the piece could not be read.
     public internal(set) var error: PostgresDataError?
