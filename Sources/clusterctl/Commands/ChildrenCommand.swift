@@ -8,7 +8,7 @@ enum ChildrenCommand: Subcommand {
     static let hasFeatures = true
     static let table = Command(
         "children", summary: "Show a cluster's children on the next zoom",
-        operands: [CommandTable.source, CommandTable.cluster],
+        operands: [.source, .cluster],
         options: Option.params(of: .getChildren, short: ["zoom": "z"]),
         examples: [Example("clusterctl children cities 164", "shows what the cluster splits into")])
 

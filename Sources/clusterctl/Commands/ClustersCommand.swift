@@ -10,7 +10,7 @@ enum ClustersCommand: Subcommand {
     static let hasFeatures = true
     static let table = Command(
         "clusters", summary: "Show the clusters and points in a box at a zoom",
-        operands: [CommandTable.source],
+        operands: [.source],
         options: Option.params(of: .getClusters, short: short, defaults: defaults),
         examples: [
             Example("clusterctl clusters cities --zoom 2", "shows the world"),
@@ -22,7 +22,7 @@ enum ClustersCommand: Subcommand {
 
     /// The letters and defaults of the options that describe a viewport.
     static let short: [String: Character] = ["bbox": "b", "zoom": "z", "limit": "n"]
-    static let defaults = ["bbox": "the world", "zoom": "0"]
+    static let defaults = ["bbox": BoundingBox.worldName, "zoom": "0"]
 
     static func run(_ invocation: Invocation) async throws {
         let answer = try await invocation.call(.getClusters)
@@ -41,41 +41,5 @@ enum ClustersCommand: Subcommand {
         let more = collection.isTruncated == true ? "; there are more" : ""
         return "\(Quantity.count(clusters.count, "cluster")) and \(Quantity.count(points, "point")), "
             + "of \(Quantity.count(total, "point")); revision \(collection.revision)\(more)"
-    }
-
-    /// `west,south,east,north`, spaces allowed, or `the world`.
-    static func box(_ text: String, _ invocation: Invocation) throws -> BoundingBox {
-        if text == defaults["bbox"] { return .world }
-        guard let box = BoundingBox(text: text) else {
-            throw invocation.arguments.usageError(
-                "invalid argument '\(text)' for '--bbox': west,south,east,north in degrees is expected")
-        }
-        guard box.south <= box.north else {
-            throw invocation.arguments.usageError(
-                "invalid argument '\(text)' for '--bbox': its south is above its north; the order is "
-                    + "west,south,east,north")
-        }
-        return box
-    }
-}
-
-extension BoundingBox {
-    /// Four numbers between commas; nil if the text is anything else.
-    init?(text: String) {
-        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { part in
-            Double(part.drop { $0 == " " }.description.trimmedEnd)
-        }
-        guard numbers.count == 4, let west = numbers[0], let south = numbers[1], let east = numbers[2],
-            let north = numbers[3], [west, south, east, north].allSatisfy(\.isFinite)
-        else { return nil }
-        self.init(west: west, south: south, east: east, north: north)
-    }
-}
-
-extension String {
-    fileprivate var trimmedEnd: String {
-        var text = self
-        while text.last == " " { text.removeLast() }
-        return text
     }
 }

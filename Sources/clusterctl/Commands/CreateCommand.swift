@@ -8,7 +8,7 @@ enum CreateCommand: Subcommand {
     static let table = Command(
         "create", summary: "Create an empty source",
         details: ["'import' creates its source if it does not exist."],
-        operands: [CommandTable.source], options: SourceOptionFlags.options,
+        operands: [.source], options: SourceOptionFlags.options,
         examples: [
             Example("clusterctl create cities --radius 60 --max-zoom 14", "creates a source with options")
         ])

@@ -8,7 +8,7 @@ enum DeleteCommand: Subcommand {
     static let table = Command(
         "delete", summary: "Delete sources",
         operands: [
-            CommandTable.source,
+            .source,
             Operand("SOURCE", kind: .dynamic("sources"), count: .any, help: "further sources"),
         ],
         examples: [Example("clusterctl delete cities", "deletes the source and its points")])

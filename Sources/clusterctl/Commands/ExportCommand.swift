@@ -16,7 +16,7 @@ enum ExportCommand: Subcommand {
                 + "point, by --geometries, are exported as these points."
         ],
         operands: [
-            CommandTable.source,
+            .source,
             Operand(
                 "FILE", kind: .file, count: .optional, help: "the file; - or nothing for standard output"),
         ],

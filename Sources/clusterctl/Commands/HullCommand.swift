@@ -10,7 +10,7 @@ enum HullCommand: Subcommand {
     static let hasFeatures = true
     static let table = Command(
         "hull", summary: "Show the smallest convex shape around a cluster's points",
-        operands: [CommandTable.source, CommandTable.cluster],
+        operands: [.source, .cluster],
         options: Option.params(of: .getConvexHull, short: ["zoom": "z"]),
         examples: [Example("clusterctl hull cities 164 --json", "prints a GeoJSON Feature")])
 

@@ -10,7 +10,7 @@ enum LeavesCommand: Subcommand {
     static let hasFeatures = true
     static let table = Command(
         "leaves", summary: "Show a cluster's points",
-        operands: [CommandTable.source, CommandTable.cluster],
+        operands: [.source, .cluster],
         options: Option.params(of: .getLeaves, short: ["limit": "n", "offset": "o", "zoom": "z"]) + [
             .flag("all", short: "a", help: "show all, page by page")
         ],

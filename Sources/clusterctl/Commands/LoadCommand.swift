@@ -13,7 +13,7 @@ enum LoadCommand: Subcommand {
                 + "'import' has no such limit. A source that does not exist is created."
         ],
         operands: [
-            CommandTable.source, Operand("PATH", kind: .file, help: "the file, as the daemon sees it"),
+            .source, Operand("PATH", kind: .file, help: "the file, as the daemon sees it"),
         ],
         options: ImportFlags.options + SourceOptionFlags.options,
         examples: [Example("clusterctl load places /srv/geo/places.geojson.gz", "reads a gzipped file")])

@@ -10,7 +10,7 @@ enum LocateCommand: Subcommand {
     static let hasFeatures = true
     static let table = Command(
         "locate", summary: "Show the cluster or point that shows a feature at a zoom",
-        operands: [CommandTable.source, Operand("FEATURE", help: "the feature's id")],
+        operands: [.source, Operand("FEATURE", help: "the feature's id")],
         options: Option.params(of: .locateFeature, short: ["zoom": "z"], defaults: ["zoom": "0"]),
         examples: [Example("clusterctl locate cities 17 --zoom 5", "shows where city 17 is at zoom 5")])
 

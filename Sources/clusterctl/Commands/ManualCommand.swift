@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import ClusterProtocol
 import CommandLineOptions
 
 /// `clusterctl manual`: the man page, for the package.
@@ -7,7 +8,7 @@ enum ManualCommand: Subcommand {
 
     static func run(_ invocation: Invocation) async throws {
         let page = ManualPage.text(
-            for: CommandTable.root, section: 1, version: ClusterControl.version,
+            for: CommandTable.root, section: 1, version: Release.version,
             more: [
                 ManualPage.Section(
                     "EXIT STATUS",

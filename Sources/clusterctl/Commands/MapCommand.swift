@@ -13,7 +13,7 @@ enum MapCommand: Subcommand {
             "The arrow keys or h, j, k and l pan, + and - zoom, tab chooses a cluster, enter opens it: zooms to "
                 + "where it splits. 0 shows the whole source, q quits. The map follows the source's changes."
         ],
-        operands: [CommandTable.source],
+        operands: [.source],
         options: [.param(.filter)],
         examples: [Example("clusterctl map cities", "shows the cities")])
 

@@ -8,7 +8,7 @@ enum OptionsCommand: Subcommand {
     static let table = Command(
         "options", summary: "Show or change the options of a source",
         details: ["Options that are not given stay as they are; --reset sets them to their defaults."],
-        operands: [CommandTable.source],
+        operands: [.source],
         options: [.flag("reset", help: "set every option that is not given to its default")]
             + SourceOptionFlags.options,
         examples: [

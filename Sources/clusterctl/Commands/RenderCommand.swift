@@ -16,7 +16,7 @@ enum RenderCommand: Subcommand {
                 + "The map shows the whole box, on land and borders (Natural Earth, public domain) with a graticule; a "
                 + "source on a plane, in units of the plane."
         ],
-        operands: [CommandTable.source],
+        operands: [.source],
         options: [
             .param(.bbox, short: "b", defaultInWords: "that of the source's points"),
             .param(.zoom, short: "z", defaultInWords: "that of the picture"),
@@ -44,7 +44,7 @@ enum RenderCommand: Subcommand {
         if let fonts = Installation.path(of: "fonts/fonts.conf") { setenv("FONTCONFIG_FILE", fonts, 0) }
         let path = arguments.string("file") ?? "-"
         let (size, format) = (try size(invocation), try format(of: path, invocation))
-        let asked = try arguments.string("bbox").map { try ClustersCommand.box($0, invocation) }
+        let asked = try arguments.string("bbox").map(invocation.box)
         let client = try await invocation.connect()
         defer { client.close() }
         let description = try await client.source(try invocation.operand(0))

@@ -6,7 +6,7 @@ import JSON
 /// `clusterctl source`: shows one source.
 enum SourceCommand: Subcommand {
     static let table = Command(
-        "source", summary: "Describe a source", operands: [CommandTable.source],
+        "source", summary: "Describe a source", operands: [.source],
         examples: [Example("clusterctl source cities", "shows size, bounds and options")])
 
     static func run(_ invocation: Invocation) async throws {

@@ -9,7 +9,7 @@ enum TileCommand: Subcommand {
     static let table = Command(
         "tile", summary: "Show the features of a map tile",
         operands: [
-            CommandTable.source,
+            .source,
             Operand("Z/X/Y", help: "the tile's zoom, column and row; or as three operands"),
             Operand("X", count: .optional, help: "its column"),
             Operand("Y", count: .optional, help: "its row"),

@@ -8,7 +8,7 @@ import Rendering
 enum UpdateCommand: Subcommand {
     static let table = Command(
         "update", summary: "Add, replace and remove features of a source by their ids",
-        operands: [CommandTable.source],
+        operands: [.source],
         options: [
             Option(
                 "upsert", short: "u", value: "FILE", kind: .file, isRepeatable: true,

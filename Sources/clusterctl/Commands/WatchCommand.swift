@@ -17,7 +17,7 @@ enum WatchCommand: Subcommand {
                 + "objects with \"key\" and, if another marker absorbs it, \"into\"; added features have \"from\", "
                 + "the marker that their points come from.",
         ],
-        operands: [CommandTable.source],
+        operands: [.source],
         options: Option.params(
             of: .watchClusters, short: ClustersCommand.short.merging(["maxRateHz": "r"]) { $1 },
             defaults: ClustersCommand.defaults) + [

@@ -8,7 +8,7 @@ import JSON
 enum ZoomCommand: Subcommand {
     static let table = Command(
         "zoom", summary: "Show the zoom at which a cluster splits",
-        operands: [CommandTable.source, CommandTable.cluster],
+        operands: [.source, .cluster],
         options: Option.params(of: .getClusterExpansionZoom, short: ["zoom": "z"]),
         examples: [Example("clusterctl zoom cities 164", "shows where to zoom to when it is tapped")])
 

@@ -8,25 +8,22 @@ import Glibc
 final class ChildProcess: @unchecked Sendable {
     /// The read end of the pipe of its standard output.
     let output: Int32
-    private let errors: UnsafeMutablePointer<FILE>
+    private let errors: Int32
     private let identifier: pid_t
     private var status: Int32?
 
     /// Starts a program; nil if the system refuses.
     init?(_ path: String, _ arguments: [String]) {
         var ends: [Int32] = [-1, -1]
-        guard let errors = tmpfile() else { return nil }
-        guard pipe(&ends) == 0 else {
-            fclose(errors)
+        var name = Array("/tmp/clusterctl-XXXXXX".utf8CString)
+        let errors = mkstemp(&name)
+        guard errors >= 0, unlink(name) == 0, pipe(&ends) == 0 else {
+            if errors >= 0 { close(errors) }
             return nil
         }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        guard
-            let identifier = try? Program.start(
-                path, arguments, output: ends[1], errors: fileno(errors))
-        else {
-            for end in ends { close(end) }
-            fclose(errors)
+        for descriptor in ends + [errors] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        guard let identifier = try? Program.start(path, arguments, output: ends[1], errors: errors) else {
+            for descriptor in ends + [errors] { close(descriptor) }
             return nil
         }
         close(ends[1])
@@ -38,7 +35,7 @@ final class ChildProcess: @unchecked Sendable {
         // Nobody reads the program's output any more, so it is ended.
         if status == nil { kill(identifier, SIGTERM) }
         _ = wait()
-        fclose(errors)
+        close(errors)
     }
 
     /// Waits for the program's end and returns its exit status, or 128 and the signal's number.
@@ -54,10 +51,9 @@ final class ChildProcess: @unchecked Sendable {
 
     /// The last lines of its standard error, without the list of formats that GDAL appends to an error.
     func lastErrors(_ count: Int = 3) -> String {
-        rewind(errors)
         var bytes = [UInt8](repeating: 0, count: 64 << 10)
-        let length = fread(&bytes, 1, bytes.count, errors)
-        let lines = String(decoding: bytes[..<length], as: UTF8.self).split(separator: "\n")
+        let length = pread(errors, &bytes, bytes.count, 0)
+        let lines = String(decoding: bytes.prefix(max(0, length)), as: UTF8.self).split(separator: "\n")
             .filter { !$0.hasPrefix("  -> ") && $0 != "FAILURE:" }
         return lines.suffix(count).joined(separator: "; ")
     }

@@ -65,7 +65,7 @@ extension Invocation {
             switch param.type {
             case .boolean: params[param.name] = .bool(true)
             case .integer, .number, .revision: params[param.name] = arguments.number(flag).map { .number($0) }
-            case .box: params[param.name] = try ClustersCommand.box(text, self).json
+            case .box: params[param.name] = try box(text).json
             default:
                 do throws(JSONError) { params[param.name] = try param.type.value(of: text) } catch {
                     throw arguments.usageError("invalid argument '\(text)' for '--\(flag)': \(error.message)")
@@ -73,6 +73,21 @@ extension Invocation {
             }
         }
         return params
+    }
+
+    /// Reads the value of `--bbox`: `west,south,east,north`, spaces allowed, or `the world`.
+    func box(_ text: String) throws -> BoundingBox {
+        if text == BoundingBox.worldName { return .world }
+        guard let box = BoundingBox(text: text) else {
+            throw arguments.usageError(
+                "invalid argument '\(text)' for '--bbox': west,south,east,north in degrees is expected")
+        }
+        guard box.south <= box.north else {
+            throw arguments.usageError(
+                "invalid argument '\(text)' for '--bbox': its south is above its north; the order is "
+                    + "west,south,east,north")
+        }
+        return box
     }
 
     /// Calls a method on a new connection, with the params of operands and flags.
@@ -107,5 +122,21 @@ extension ParamType {
         case .word(let words): .oneOf(words)
         default: .text
         }
+    }
+}
+
+extension BoundingBox {
+    /// What the command line calls the largest box.
+    static let worldName = "the world"
+
+    /// Four numbers between commas, with spaces around them or not; nil if the text is anything else.
+    init?(text: String) {
+        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+            part.wholeMatch(of: /\ *([^ ]*)\ */).flatMap { Double($0.1) }
+        }
+        guard numbers.count == 4, let west = numbers[0], let south = numbers[1], let east = numbers[2],
+            let north = numbers[3], [west, south, east, north].allSatisfy(\.isFinite)
+        else { return nil }
+        self.init(west: west, south: south, east: east, north: north)
     }
 }

@@ -42,11 +42,10 @@ enum Program {
         let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (isApart ? newSession : 0)
         posix_spawnattr_setflags(&attributes, Int16(truncatingIfNeeded: flags))
         var process: pid_t = 0
-        let status = withStrings([path] + arguments) { arguments in
-            withStrings(environment ?? Self.environment()) { environment in
-                posix_spawn(&process, path, &actions, &attributes, arguments, environment)
-            }
-        }
+        let words = ([path] + arguments).map { strdup($0) } + [nil]
+        let variables = (environment ?? Self.environment()).map { strdup($0) } + [nil]
+        defer { for text in words + variables { free(text) } }
+        let status = posix_spawn(&process, path, &actions, &attributes, words, variables)
         guard status == 0 else {
             throw Failure(message: "cannot start \(path): \(String(cString: strerror(status)))")
         }
@@ -55,15 +54,6 @@ enum Program {
 
     /// POSIX_SPAWN_SETSID of <spawn.h>, which needs _GNU_SOURCE.
     private static let newSession: Int32 = 0x80
-
-    /// Lends an array of C strings that ends with nil.
-    private static func withStrings<Result>(
-        _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
-    ) -> Result {
-        let copies = strings.map { strdup($0) }
-        defer { for copy in copies { free(copy) } }
-        return body(copies + [nil])
-    }
 
     /// This process's environment without some variables.
     static func environment(without names: Set<String> = []) -> [String] {

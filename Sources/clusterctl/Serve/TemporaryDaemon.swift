@@ -192,17 +192,7 @@ struct TemporaryFolder: Sendable {
     }
 
     /// Removes the folder and the files in it.
-    func remove() {
-        guard let folder = opendir(path) else { return }
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != "." && name != ".." { unlink("\(path)/\(name)") }
-        }
-        closedir(folder)
-        rmdir(path)
-    }
+    func remove() { FileIO.removeDirectory(path) }
 }
 
 /// Handles Ctrl-C and the signals that end programs.
