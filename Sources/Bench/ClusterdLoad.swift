@@ -23,13 +23,13 @@ public struct ClusterdLoad: LoadProtocol {
         while beginnings.count <= slot { beginnings.append(Array("{\"id\":\(beginnings.count + 1)".utf8)) }
         let length = UInt32(clamping: beginnings[slot].count + requests[next].count)
         bytes.append(0)
-        withUnsafeBytes(of: length.bigEndian) { bytes.append(contentsOf: $0) }
+        for shift in [24, 16, 8, 0] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: length >> shift)) }
         bytes.append(contentsOf: beginnings[slot])
         bytes.append(contentsOf: requests[next])
         next = next + 1 == requests.count ? 0 : next + 1
     }
 
-    public mutating func receive(_ bytes: UnsafeRawBufferPointer, into answers: inout [LoadAnswer]) {
+    public mutating func receive(_ bytes: Span<UInt8>, into answers: inout [LoadAnswer]) {
         self.answers.receive(bytes, &head, into: &answers)
     }
 
@@ -38,7 +38,7 @@ public struct ClusterdLoad: LoadProtocol {
         private static let prefix = 5
         private static let most = prefix + 48
 
-        func read(_ bytes: UnsafeRawBufferPointer) -> (answer: LoadAnswer, length: Int)? {
+        func read(_ bytes: Span<UInt8>) -> (answer: LoadAnswer, length: Int)? {
             guard bytes.count >= Self.prefix else { return nil }
             let length =
                 Self.prefix
@@ -52,7 +52,9 @@ public struct ClusterdLoad: LoadProtocol {
                 id = id &* 10 &+ Int(bytes[offset] - UInt8(ascii: "0"))
                 offset += 1
             }
-            let isResult = bytes[offset..<end].starts(with: Self.result)
+            let isResult =
+                end - offset >= Self.result.count
+                && Self.result.indices.allSatisfy { bytes[offset + $0] == Self.result[$0] }
             return (LoadAnswer(slot: id &- 1, bytes: length, isError: !isResult), end)
         }
 

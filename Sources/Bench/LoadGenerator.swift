@@ -111,7 +111,7 @@ public final class LoadGenerator<Wire: LoadProtocol> {
     private func read(_ bytes: UnsafeRawBufferPointer, _ peer: Peer) {
         let now = DispatchTime.now().uptimeNanoseconds
         answered.removeAll(keepingCapacity: true)
-        peer.wire.receive(bytes, into: &answered)
+        peer.wire.receive(bytes.bindMemory(to: UInt8.self).span, into: &answered)
         for answer in answered { take(answer, peer, now) }
         peer.flush()
     }
@@ -164,14 +164,13 @@ public protocol LoadProtocol {
     mutating func appendRequest(slot: Int, to bytes: inout [UInt8])
 
     /// Processes received bytes, which may be cut anywhere, and appends each answer that ends in them.
-    mutating func receive(_ bytes: UnsafeRawBufferPointer, into answers: inout [LoadAnswer])
+    mutating func receive(_ bytes: Span<UInt8>, into answers: inout [LoadAnswer])
 }
 
 /// Reads the beginnings of a server's answers.
 protocol LoadHead {
-    /// Reads the head of an answer: the answer, and the length of the head; nil if the head is not
-    /// complete.
-    mutating func read(_ bytes: UnsafeRawBufferPointer) -> (answer: LoadAnswer, length: Int)?
+    /// Reads the head of an answer: the answer, and the length of the head; nil if the head is cut.
+    mutating func read(_ bytes: Span<UInt8>) -> (answer: LoadAnswer, length: Int)?
 }
 
 /// An answer that has been received completely.
@@ -204,14 +203,12 @@ struct LoadAnswers {
     private var answer = LoadAnswer(slot: 0, bytes: 0, isError: false)
 
     mutating func receive(
-        _ bytes: UnsafeRawBufferPointer, _ head: inout some LoadHead, into answers: inout [LoadAnswer]
+        _ bytes: Span<UInt8>, _ head: inout some LoadHead, into answers: inout [LoadAnswer]
     ) {
         var offset = 0
         while offset < bytes.count {
             if left == 0 {
-                guard let length = begin(UnsafeRawBufferPointer(rebasing: bytes[offset...]), &head) else {
-                    return
-                }
+                guard let length = begin(bytes.extracting(offset...), &head) else { return }
                 offset += length
             }
             let passed = min(left, bytes.count - offset)
@@ -223,20 +220,21 @@ struct LoadAnswers {
 
     /// Reads a head that may have begun earlier. Returns how much of `bytes` belongs to it; nil if it
     /// continues after them.
-    private mutating func begin(_ bytes: UnsafeRawBufferPointer, _ head: inout some LoadHead) -> Int? {
+    private mutating func begin(_ bytes: Span<UInt8>, _ head: inout some LoadHead) -> Int? {
         let before = cut.count
         var found: (answer: LoadAnswer, length: Int)?
         if before == 0 {
             found = head.read(bytes)
         } else {
             // A few more bytes are usually enough.
-            for part in [bytes.prefix(Self.mostHeads), bytes.dropFirst(Self.mostHeads)] where found == nil {
-                cut.append(contentsOf: part)
-                found = cut.withUnsafeBytes { head.read($0) }
+            let few = min(Self.mostHeads, bytes.count)
+            for part in [0..<few, few..<bytes.count] where found == nil {
+                for index in part { cut.append(bytes[index]) }
+                found = head.read(cut.span)
             }
         }
         guard let found else {
-            if before == 0 { cut.append(contentsOf: bytes) }
+            if before == 0 { for index in bytes.indices { cut.append(bytes[index]) } }
             return nil
         }
         cut.removeAll(keepingCapacity: true)

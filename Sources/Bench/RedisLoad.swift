@@ -20,7 +20,7 @@ public struct RedisLoad: LoadProtocol {
         bytes.append(contentsOf: request)
     }
 
-    public mutating func receive(_ bytes: UnsafeRawBufferPointer, into answers: inout [LoadAnswer]) {
+    public mutating func receive(_ bytes: Span<UInt8>, into answers: inout [LoadAnswer]) {
         self.answers.receive(bytes, &head, into: &answers)
     }
 
@@ -30,8 +30,10 @@ public struct RedisLoad: LoadProtocol {
         var waiting: [Int] = []
         private var first = 0
 
-        mutating func read(_ bytes: UnsafeRawBufferPointer) -> (answer: LoadAnswer, length: Int)? {
-            guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        mutating func read(_ bytes: Span<UInt8>) -> (answer: LoadAnswer, length: Int)? {
+            guard let end = bytes.indices.first(where: { bytes[$0] == UInt8(ascii: "\n") }) else {
+                return nil
+            }
             var length = 0
             var offset = 1
             while offset < end, bytes[offset] >= UInt8(ascii: "0"), bytes[offset] <= UInt8(ascii: "9") {

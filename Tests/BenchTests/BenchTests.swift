@@ -14,9 +14,7 @@ private func frame(_ text: String) -> [UInt8] {
         var wire = wire
         var found: [LoadAnswer] = []
         for start in stride(from: 0, to: bytes.count, by: piece) {
-            bytes[start..<min(bytes.count, start + piece)].withUnsafeBytes {
-                wire.receive($0, into: &found)
-            }
+            wire.receive(bytes[start..<min(bytes.count, start + piece)].span, into: &found)
         }
         return found
     }

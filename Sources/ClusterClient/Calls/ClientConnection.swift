@@ -9,14 +9,6 @@ final class ClientConnection: TransportOwner {
     private let table = Mutex(CallTable<CallInbox>())
     private let transport: Transport
     private let gauge: InboxGauge
-    private let reader = Mutex(Reader())
-
-    /// State that only the transport's thread uses. The lock proves this to the compiler and is never
-    /// contended.
-    private struct Reader: ~Copyable {
-        var frames = FrameDecoder(limit: MessageLimits.maximumAnswerBytes)
-        let parser = JSONParser()
-    }
 
     private init(_ transport: Transport) {
         self.transport = transport
@@ -90,25 +82,7 @@ final class ClientConnection: TransportOwner {
 
     var transportShouldPause: Bool { gauge.anyIsFull }
 
-    func transportReceived(_ bytes: UnsafeRawBufferPointer) {
-        reader.withLock { reader in
-            reader.frames.append(bytes.bytes)
-            do throws(RPCError) {
-                let parser = reader.parser
-                while let message = try reader.frames.next({ ServerMessage.read($0, parser: parser) }) {
-                    handle(message)
-                }
-            } catch {
-                transport.close(RPCError(.internal, "the server's stream cannot be read: \(error.message)"))
-            }
-        }
-    }
-
-    func transportClosed(_ error: RPCError) {
-        lose(error)
-    }
-
-    private func handle(_ message: ServerMessage) {
+    func transportReceived(_ message: ServerMessage) {
         switch message {
         case .result(let id, let bytes), .end(let id, let bytes):
             act(table.withLock { $0.receiveLast(id: id) }, .success(Answer(bytes: bytes)))
@@ -118,7 +92,7 @@ final class ClientConnection: TransportOwner {
             act(table.withLock { $0.receiveLast(id: id) }, .failure(error))
         case .error(nil, let error):
             // The call that it belongs to is unknown, so no call can be waited for any longer.
-            lose(error)
+            transportClosed(error)
             transport.close(error)
         case .goaway:
             table.withLock {
@@ -134,12 +108,12 @@ final class ClientConnection: TransportOwner {
         case .finish(let inbox): inbox.finish(outcome)
         case .ignore: break
         case .violation(let error):
-            lose(error)
+            transportClosed(error)
             transport.close(error)
         }
     }
 
-    private func lose(_ error: RPCError) {
+    func transportClosed(_ error: RPCError) {
         for inbox in table.withLock({ $0.lose(error) }) { inbox.finish(.failure(error)) }
     }
 }

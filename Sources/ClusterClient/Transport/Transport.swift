@@ -8,7 +8,7 @@ import SystemSupport
 
 /// A connected socket on its own event loop, which runs on its own thread.
 ///
-/// Any thread may send. Messages are written into one buffer that the loop takes as a whole, so that many
+/// Any thread may send. Messages are written into one buffer that the loop takes at once, so that many
 /// calls made at once leave in one write.
 final class Transport: Sendable {
     /// Above this many bytes that the system has not accepted, `waitForRoom` waits until half of them are
@@ -88,7 +88,7 @@ final class Transport: Sendable {
 
     // MARK: Sending
 
-    /// Sends the whole frames that `write` writes.
+    /// Sends the frames that `write` writes, none of them cut.
     func send(_ write: (inout ByteWriter) -> Void) {
         let mustAsk = state.withLock { state in
             guard state.closing == nil else { return false }
@@ -145,6 +145,8 @@ private final class LoopSide {
     private var keepsLoopRunning: Timer?
     private var transport: Transport?
     private var owner: (any TransportOwner)?
+    private var frames = FrameDecoder(limit: MessageLimits.maximumAnswerBytes)
+    private let parser = JSONParser()
 
     init(_ connection: Connection, on loop: EventLoop) {
         self.connection = connection
@@ -170,7 +172,15 @@ private final class LoopSide {
 
     private func didRead(_ bytes: UnsafeRawBufferPointer) {
         guard let owner else { return }
-        owner.transportReceived(bytes)
+        frames.append(bytes)
+        do throws(RPCError) {
+            let parser = parser
+            while let message = try frames.next({ ServerMessage.read($0, parser: parser) }) {
+                owner.transportReceived(message)
+            }
+        } catch {
+            return end(RPCError(.internal, "the server's stream cannot be read: \(error.message)"))
+        }
         if owner.transportShouldPause { connection.pauseReading() }
     }
 
@@ -210,8 +220,8 @@ private final class OutgoingBuffer {
 
 /// Receives a transport's events, always on the loop's thread and one at a time.
 protocol TransportOwner: AnyObject, Sendable {
-    func transportReceived(_ bytes: UnsafeRawBufferPointer)
-    /// Whether to stop reading until `Transport.resumeReading`; checked after each piece.
+    func transportReceived(_ message: ServerMessage)
+    /// Whether to stop reading until `Transport.resumeReading`; checked after what was read at once.
     var transportShouldPause: Bool { get }
     /// Called once; nothing follows it.
     func transportClosed(_ error: RPCError)

@@ -2,11 +2,10 @@
 import CCairo
 
 /// A heat map as an image: the sum of spots, converted to colours.
-///
-/// Invariant: `surface` is a reference that this object owns, an image of 32-bit premultiplied pixels.
-final class HeatImage {
+struct HeatImage {
     let width, height: Int
-    private let surface: OpaquePointer
+    /// 32-bit premultiplied pixels.
+    let pixels: PixelImage
 
     /// The number of the picture's pixels per pixel of the image: heat is smooth, so a quarter of the pixels
     /// is enough.
@@ -17,21 +16,16 @@ final class HeatImage {
         width = max(1, Int((box.width / Self.coarseness).rounded(.up)))
         height = max(1, Int((box.height / Self.coarseness).rounded(.up)))
         guard !spots.isEmpty,
-            let density = cairo_image_surface_create(CAIRO_FORMAT_A8, Int32(width), Int32(height)),
-            let surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, Int32(width), Int32(height))
+            let density = PixelImage(CAIRO_FORMAT_A8, width: width, height: height),
+            let pixels = PixelImage(CAIRO_FORMAT_ARGB32, width: width, height: height)
         else { return nil }
-        self.surface = surface
-        defer { cairo_surface_destroy(density) }
+        self.pixels = pixels
         Self.add(spots, in: box, to: density)
-        colour(density)
+        pixels.fill(from: density, through: Self.table, width: width, height: height)
     }
 
-    deinit { cairo_surface_destroy(surface) }
-
-    func withSurface(_ body: (OpaquePointer) -> Void) { body(surface) }
-
-    private static func add(_ spots: [HeatSpot], in box: PixelBox, to density: OpaquePointer) {
-        guard let context = cairo_create(density) else { return }
+    private static func add(_ spots: [HeatSpot], in box: PixelBox, to density: PixelImage) {
+        guard let context = cairo_create(density.surface) else { return }
         defer { cairo_destroy(context) }
         cairo_scale(context, 1 / coarseness, 1 / coarseness)
         cairo_translate(context, -box.left, -box.top)
@@ -49,27 +43,6 @@ final class HeatImage {
             cairo_fill(context)
             cairo_pattern_destroy(gradient)
         }
-    }
-
-    /// Fills the image with the colours of the densities.
-    private func colour(_ density: OpaquePointer) {
-        cairo_surface_flush(density)
-        cairo_surface_flush(surface)
-        guard let from = cairo_image_surface_get_data(density),
-            let into = cairo_image_surface_get_data(surface)
-        else { return }
-        let (fromStride, intoStride) = (
-            Int(cairo_image_surface_get_stride(density)), Int(cairo_image_surface_get_stride(surface))
-        )
-        let table = Self.table
-        for row in 0..<height {
-            for column in 0..<width {
-                let pixel = table[Int(from[row * fromStride + column])]
-                UnsafeMutableRawPointer(into).storeBytes(
-                    of: pixel, toByteOffset: row * intoStride + column * 4, as: UInt32.self)
-            }
-        }
-        cairo_surface_mark_dirty(surface)
     }
 
     /// The premultiplied pixel of each density.

@@ -7,34 +7,22 @@ import CCairo
 /// `deinit`. Cairo's stream writes into `sink`, which lives as long as this object. Coordinates are clamped
 /// to a range that Cairo's fixed-point numbers can represent, and points that are not finite are left out.
 final class PictureCanvas {
-    private final class ByteSink {
-        var bytes: [UInt8] = []
-    }
-
     private let surface: OpaquePointer
     private let context: OpaquePointer
     private let sink = ByteSink()
     private let format: PictureFormat
 
-    private static let append: cairo_write_func_t = { closure, data, count in
-        guard let closure, let data else { return CAIRO_STATUS_WRITE_ERROR }
-        let sink = Unmanaged<ByteSink>.fromOpaque(closure).takeUnretainedValue()
-        sink.bytes.append(contentsOf: UnsafeBufferPointer(start: data, count: Int(count)))
-        return CAIRO_STATUS_SUCCESS
-    }
-
     /// - Parameter title: written to the document's properties, if the format has any.
     init(width: Int, height: Int, format: PictureFormat, title: String) throws(PictureError) {
         self.format = format
-        let closure = Unmanaged.passUnretained(sink).toOpaque()
         let (wide, high) = (Double(width), Double(height))
         let made: OpaquePointer?
         switch format {
         case .png: made = cairo_image_surface_create(CAIRO_FORMAT_RGB24, Int32(width), Int32(height))
-        case .svg: made = cairo_svg_surface_create_for_stream(Self.append, closure, wide, high)
+        case .svg: made = cairo_svg_surface_create_for_stream(ByteSink.append, sink.closure, wide, high)
         case .pdf:
             made = cairo_pdf_surface_create_for_stream(
-                Self.append, closure, wide * Self.pointsOfPixel, high * Self.pointsOfPixel)
+                ByteSink.append, sink.closure, wide * Self.pointsOfPixel, high * Self.pointsOfPixel)
         }
         guard let made, let context = cairo_create(made) else { throw PictureError(reason: "out of memory") }
         surface = made
@@ -70,8 +58,7 @@ final class PictureCanvas {
         try check()
         if format == .png {
             cairo_surface_flush(surface)
-            let closure = Unmanaged.passUnretained(sink).toOpaque()
-            let status = cairo_surface_write_to_png_stream(surface, Self.append, closure)
+            let status = cairo_surface_write_to_png_stream(surface, ByteSink.append, sink.closure)
             if status != CAIRO_STATUS_SUCCESS { throw PictureError(reason: "the PNG could not be written") }
         }
         cairo_surface_finish(surface)
@@ -207,7 +194,7 @@ final class PictureCanvas {
         }
         defer {
             pango_font_description_free(font)
-            g_object_unref(UnsafeMutableRawPointer(layout))
+            releaseObject(layout)
         }
         pango_font_description_set_family(font, "DejaVu Sans, sans-serif")
         pango_font_description_set_weight(font, Int32(text.isBold ? PANGO_WEIGHT_BOLD : PANGO_WEIGHT_NORMAL))
@@ -223,13 +210,11 @@ final class PictureCanvas {
     /// Sums up spots and converts the sum to colours.
     func heat(_ spots: [HeatSpot], in box: PixelBox) {
         guard let image = HeatImage(spots, in: box) else { return }
-        image.withSurface { pixels in
-            cairo_save(context)
-            cairo_translate(context, box.left, box.top)
-            cairo_scale(context, box.width / Double(image.width), box.height / Double(image.height))
-            cairo_set_source_surface(context, pixels, 0, 0)
-            cairo_paint(context)
-            cairo_restore(context)
-        }
+        cairo_save(context)
+        cairo_translate(context, box.left, box.top)
+        cairo_scale(context, box.width / Double(image.width), box.height / Double(image.height))
+        cairo_set_source_surface(context, image.pixels.surface, 0, 0)
+        cairo_paint(context)
+        cairo_restore(context)
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import CWorldOutline
 import ClusterClient
 import JSON
 
@@ -19,12 +18,11 @@ struct WorldOutline: Sendable {
     }
 
     /// The outline built into the program; parsed at its first use, in about 10 ms.
-    static let shared = WorldOutline(
-        geoJSON: UnsafeRawBufferPointer(start: world_outline_bytes(), count: world_outline_size()))
+    static let shared = WorldOutline(geoJSON: embeddedText)
 
     /// Reads features with the property `kind`: `land` is a MultiPolygon, `borders` a MultiLineString. Others
     /// are ignored.
-    init(geoJSON: UnsafeRawBufferPointer) {
+    init(geoJSON: [UInt8]) {
         var land: [[[UnitPoint]]] = []
         var coasts: [[UnitPoint]] = []
         var borders: [[UnitPoint]] = []
