@@ -2,184 +2,133 @@
 import JSON
 import ReplicationLog
 
-/// The result of `CatalogQuery`.
+/// The result of `CatalogQuery`. Its parts read their members from its JSON.
 struct Catalog: Sendable, Equatable {
-    struct Column: Sendable, Equatable {
-        let name: String
-        let type: UInt32
-        let modifier: Int
-        /// The type as SQL writes it, such as `character varying(20)`.
-        let typeText: String
-        /// The expression of a generated column; empty for other columns.
-        let expression: String
-        let maySelect: Bool
+    private let json: JSONValue
+    let columns: [Column]
+    /// The unique indexes.
+    let indexes: [Index]
+    let types: TypeCatalog
 
+    /// - Parameter rows: the query's result, one JSON text.
+    init(_ rows: [[String?]]) throws(PostgresError) {
+        do throws(JSONError) { json = try JSONReader.parse((rows.first?.first ?? nil) ?? "") } catch {
+            throw PostgresError("the server's catalog cannot be read: \(error)")
+        }
+        columns = json.list("columns").map(Column.init)
+        indexes = json.list("indexes").map(Index.init)
+        types = TypeCatalog(json.list("types"))
+    }
+
+    var version: Int { json.integer("version") }
+    var walLevel: String { json.text("walLevel") }
+    var isStandby: Bool { json.flag("isStandby") }
+    var user: String { json.text("user") }
+    var database: String { json.text("database") }
+    var mayReplicate: Bool { json.flag("mayReplicate") }
+    var mayCreate: Bool { json.flag("mayCreate") }
+    var slotLimit: Int { json.integer("slotLimit") }
+    var slotCount: Int { json.integer("slotCount") }
+    /// Tables with the same name in another letter case or schema, if the table does not exist; as SQL writes
+    /// them.
+    var namesakes: [String] {
+        json.list("namesakes").map {
+            "\(SQLName.readable($0.text("schema"))).\(SQLName.readable($0.text("name")))"
+        }
+    }
+    var schemaExists: Bool { json.flag("schemaExists") }
+    var mayUseSchema: Bool { json.flag("mayUseSchema") }
+    var table: Table? { json.member("table").map(Table.init) }
+    var storage: TableStorage {
+        TableStorage(
+            partitions: json.text("partitions"), files: json.text("files"),
+            columns: json.text("columnVersions"))
+    }
+    var slot: Slot? { json.member("slot").map(Slot.init) }
+    var publication: Publication? {
+        json.member("publication").map {
+            Publication(json: $0, isOwner: json.flag("ownsPublication"), table: json.member("published"))
+        }
+    }
+
+    struct Column: Sendable, Equatable {
+        fileprivate let json: JSONValue
+
+        var name: String { json.text("name") }
+        var type: UInt32 { json.oid("type") }
+        var modifier: Int { json.integer("modifier") }
+        /// The type as SQL writes it, such as `character varying(20)`.
+        var typeText: String { json.text("typeText") }
+        /// The expression of a generated column; empty for other columns.
+        var expression: String { json.text("expression") }
+        var maySelect: Bool { json.flag("maySelect") }
         var isGenerated: Bool { !expression.isEmpty }
     }
 
     /// A unique index.
     struct Index: Sendable, Equatable {
-        let name: String
-        let isPrimary: Bool
-        let isIdentity: Bool
-        let isPartial: Bool
-        let isImmediate: Bool
+        fileprivate let json: JSONValue
+
+        var name: String { json.text("name") }
+        var isPrimary: Bool { json.flag("isPrimary") }
+        var isIdentity: Bool { json.flag("isIdentity") }
+        var isPartial: Bool { json.flag("isPartial") }
+        var isImmediate: Bool { json.flag("isImmediate") }
         /// The index's columns; an empty name stands for an expression.
-        let columns: [String]
+        var columns: [String] { json.strings("columns") }
     }
 
     struct Table: Sendable, Equatable {
-        let id: UInt32
+        fileprivate let json: JSONValue
+
+        var id: UInt32 { json.oid("oid") }
         /// The kind of relation: `r` an ordinary table, `p` a partitioned one; others cannot be followed.
-        let kind: String
+        var kind: String { json.text("kind") }
         /// The persistence: `p` permanent, `u` unlogged, `t` temporary.
-        let persistence: String
+        var persistence: String { json.text("persistence") }
         /// The replica identity: `d` the primary key, `i` an index, `f` all columns, `n` nothing.
-        let identity: String
-        let isOwner: Bool
-        let owner: String
-        let maySelect: Bool
-        let hasPolicy: Bool
+        var identity: String { json.text("identity") }
+        var isOwner: Bool { json.flag("isOwner") }
+        var maySelect: Bool { json.flag("maySelect") }
+        var hasPolicy: Bool { json.flag("hasPolicy") }
     }
 
     struct Slot: Sendable, Equatable {
-        let plugin: String
-        let database: String
+        fileprivate let json: JSONValue
+
+        var plugin: String { json.text("plugin") }
+        var database: String { json.text("database") }
         /// The server process that uses the slot; nil if none does.
-        let process: Int?
-        let isTemporary: Bool
-        let confirmed: LogPosition?
+        var process: Int? { json.flag("active") ? json.integer("active_pid") : nil }
+        var confirmed: LogPosition? { LogPosition(json.text("confirmed_flush_lsn")) }
         /// Whether the server has removed log that the slot requires.
-        let isLost: Bool
+        var isLost: Bool {
+            json.text("wal_status") == "lost" || !json.text("invalidation_reason").isEmpty
+        }
     }
 
     struct Publication: Sendable, Equatable {
+        fileprivate let json: JSONValue
         let isOwner: Bool
+        /// What it publishes of the table.
+        fileprivate let table: JSONValue?
+
         /// Whether it publishes INSERT, UPDATE, DELETE and TRUNCATE.
-        let isComplete: Bool
-        let isViaRoot: Bool
-        let hasTable: Bool
+        var isComplete: Bool {
+            ["pubinsert", "pubupdate", "pubdelete", "pubtruncate"].allSatisfy { json.flag($0) }
+        }
+        var isViaRoot: Bool { json.flag("pubviaroot") }
+        var hasTable: Bool { table != nil }
         /// The row filter, from PostgreSQL 15.
-        let rowFilter: String?
+        var rowFilter: String? {
+            let filter = table?.text("rowfilter") ?? ""
+            return filter.isEmpty ? nil : filter
+        }
         /// The published columns; nil: all that can be.
-        let columns: [String]?
-    }
-
-    let version: Int
-    let walLevel: String
-    let isStandby: Bool
-    let user: String
-    let database: String
-    let mayReplicate: Bool
-    let mayCreate: Bool
-    let slotLimit: Int
-    let slotCount: Int
-    /// Tables with the same name in another letter case or schema, if the table does not exist; as SQL writes
-    /// them.
-    let namesakes: [String]
-    let schemaExists: Bool
-    let mayUseSchema: Bool
-    let table: Table?
-    let storage: TableStorage
-    let columns: [Column]
-    let indexes: [Index]
-    let types: TypeCatalog
-    let slot: Slot?
-    let publication: Publication?
-
-    /// - Parameter rows: the query's result, one JSON text.
-    init(_ rows: [[String?]]) throws(PostgresError) { try self.init((rows.first?.first ?? nil) ?? "") }
-
-    init(_ text: String) throws(PostgresError) {
-        let json: JSONValue
-        do throws(JSONError) { json = try JSONReader.parse(text) } catch {
-            throw PostgresError("the server's catalog cannot be read: \(error)")
+        var columns: [String]? {
+            let names = table?.strings("attnames") ?? []
+            return names.isEmpty ? nil : names
         }
-        version = json.integer("version")
-        walLevel = json.text("walLevel")
-        isStandby = json.flag("isStandby")
-        user = json.text("user")
-        database = json.text("database")
-        mayReplicate = json.flag("mayReplicate")
-        mayCreate = json.flag("mayCreate")
-        slotLimit = json.integer("slotLimit")
-        slotCount = json.integer("slotCount")
-        namesakes = json.list("namesakes").map {
-            "\(SQLName.readable($0.text("schema"))).\(SQLName.readable($0.text("name")))"
-        }
-        schemaExists = json.flag("schemaExists")
-        mayUseSchema = json.flag("mayUseSchema")
-        table = json.member("table").map(Table.init)
-        storage = TableStorage(
-            partitions: json.text("partitions"), files: json.text("files"),
-            columns: json.text("columnVersions"))
-        columns = json.list("columns").map(Column.init)
-        indexes = json.list("indexes").map(Index.init)
-        types = TypeCatalog(json.list("types"))
-        slot = json.member("slot").map(Slot.init)
-        publication = json.member("publication").map {
-            Publication($0, isOwner: json.flag("ownsPublication"), table: json.member("published"))
-        }
-    }
-}
-
-extension Catalog.Table {
-    fileprivate init(_ json: JSONValue) {
-        id = json.oid("oid")
-        kind = json.text("kind")
-        persistence = json.text("persistence")
-        identity = json.text("identity")
-        isOwner = json.flag("isOwner")
-        owner = json.text("owner")
-        maySelect = json.flag("maySelect")
-        hasPolicy = json.flag("hasPolicy")
-    }
-}
-
-extension Catalog.Column {
-    fileprivate init(_ json: JSONValue) {
-        name = json.text("name")
-        type = json.oid("type")
-        modifier = json.integer("modifier")
-        typeText = json.text("typeText")
-        expression = json.text("expression")
-        maySelect = json.flag("maySelect")
-    }
-}
-
-extension Catalog.Index {
-    fileprivate init(_ json: JSONValue) {
-        name = json.text("name")
-        isPrimary = json.flag("isPrimary")
-        isIdentity = json.flag("isIdentity")
-        isPartial = json.flag("isPartial")
-        isImmediate = json.flag("isImmediate")
-        columns = json.list("columns").map { if case .string(let name) = $0 { name } else { "" } }
-    }
-}
-
-extension Catalog.Slot {
-    fileprivate init(_ json: JSONValue) {
-        plugin = json.text("plugin")
-        database = json.text("database")
-        process = json.flag("active") ? json.integer("active_pid") : nil
-        isTemporary = json.flag("temporary")
-        confirmed = LogPosition(json.text("confirmed_flush_lsn"))
-        isLost = json.text("wal_status") == "lost" || !json.text("invalidation_reason").isEmpty
-    }
-}
-
-extension Catalog.Publication {
-    fileprivate init(_ json: JSONValue, isOwner: Bool, table: JSONValue?) {
-        self.isOwner = isOwner
-        isComplete = ["pubinsert", "pubupdate", "pubdelete", "pubtruncate"].allSatisfy { json.flag($0) }
-        isViaRoot = json.flag("pubviaroot")
-        hasTable = table != nil
-        let filter = table?.text("rowfilter") ?? ""
-        rowFilter = filter.isEmpty ? nil : filter
-        let names = table?.list("attnames") ?? []
-        columns =
-            names.isEmpty ? nil : names.compactMap { if case .string(let name) = $0 { name } else { nil } }
     }
 }
 
@@ -203,6 +152,11 @@ extension JSONValue {
     }
 
     func oid(_ key: String) -> UInt32 { UInt32(exactly: integer(key)) ?? 0 }
+
+    /// The strings of a list; an empty one for each element that is none.
+    func strings(_ key: String) -> [String] {
+        list(key).map { if case .string(let text) = $0 { text } else { "" } }
+    }
 
     func list(_ key: String) -> [JSONValue] {
         if case .array(let values)? = member(key) { values } else { [] }

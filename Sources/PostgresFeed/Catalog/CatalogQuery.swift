@@ -60,7 +60,7 @@ enum CatalogQuery {
                 'table', (SELECT json_build_object(
                     'oid', c.oid::bigint, 'kind', c.relkind, 'persistence', c.relpersistence,
                     'identity', c.relreplident,
-                    'isOwner', pg_has_role(c.relowner, 'USAGE'), 'owner', pg_get_userbyid(c.relowner),
+                    'isOwner', pg_has_role(c.relowner, 'USAGE'),
                     'maySelect', has_table_privilege(c.oid, 'SELECT'), 'hasPolicy', row_security_active(c.oid)
                     ) FROM subject c),
                 'columns', (SELECT json_agg(json_build_object(

@@ -4,39 +4,26 @@ import JSON
 /// The types of a table's columns, with their component types.
 struct TypeCatalog: Sendable, Equatable {
     struct Entry: Sendable, Equatable {
-        let name: String
-        /// The kind of type: `b` base, `c` composite, `d` domain, `e` enum, `r` range.
-        let kind: String
-        let base: UInt32
-        let modifier: Int
-        let element: UInt32
-        let delimiter: UInt8
-        /// Whether a cast to text returns a text that differs from the output function's.
-        let hasTextCast: Bool
-        let fields: [(name: String, type: UInt32)]
+        fileprivate let json: JSONValue
 
-        static func == (first: Entry, second: Entry) -> Bool {
-            first.name == second.name && first.kind == second.kind && first.base == second.base
-                && first.modifier == second.modifier && first.element == second.element
-                && first.delimiter == second.delimiter && first.hasTextCast == second.hasTextCast
-                && first.fields.map(\.name) == second.fields.map(\.name)
-                && first.fields.map(\.type) == second.fields.map(\.type)
+        var name: String { json.text("name") }
+        /// The kind of type: `b` base, `c` composite, `d` domain, `e` enum, `r` range.
+        var kind: String { json.text("kind") }
+        var base: UInt32 { json.oid("base") }
+        var modifier: Int { json.integer("modifier") }
+        var element: UInt32 { json.oid("element") }
+        var delimiter: UInt8 { json.text("delimiter").utf8.first ?? UInt8(ascii: ",") }
+        /// Whether a cast to text returns a text that differs from the output function's.
+        var hasTextCast: Bool { json.flag("hasTextCast") }
+        var fields: [(name: String, type: UInt32)] {
+            json.list("fields").map { ($0.text("name"), $0.oid("type")) }
         }
     }
 
     private let entries: [UInt32: Entry]
 
     init(_ json: [JSONValue]) {
-        var entries: [UInt32: Entry] = [:]
-        for type in json {
-            entries[type.oid("oid")] = Entry(
-                name: type.text("name"), kind: type.text("kind"), base: type.oid("base"),
-                modifier: type.integer("modifier"), element: type.oid("element"),
-                delimiter: type.text("delimiter").utf8.first ?? UInt8(ascii: ","),
-                hasTextCast: type.flag("hasTextCast"),
-                fields: type.list("fields").map { ($0.text("name"), $0.oid("type")) })
-        }
-        self.entries = entries
+        entries = Dictionary(json.map { ($0.oid("oid"), Entry(json: $0)) }) { $1 }
     }
 
     /// A type's own name; for a domain, the name of the underlying type.
