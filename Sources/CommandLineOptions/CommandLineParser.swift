@@ -230,17 +230,19 @@ public struct ParsedArguments: Sendable, Equatable {
     // MARK: Options that have a default or are required
 
     public func requiredString(_ name: String) throws(UsageError) -> String {
-        guard let value = string(name) else { throw usageError("missing option '--\(name)'") }
-        return value
+        try required(string(name), name)
     }
 
     public func requiredInteger(_ name: String) throws(UsageError) -> Int64 {
-        guard let value = integer(name) else { throw usageError("missing option '--\(name)'") }
-        return value
+        try required(integer(name), name)
     }
 
     public func requiredNumber(_ name: String) throws(UsageError) -> Double {
-        guard let value = number(name) else { throw usageError("missing option '--\(name)'") }
+        try required(number(name), name)
+    }
+
+    private func required<Value>(_ value: Value?, _ name: String) throws(UsageError) -> Value {
+        guard let value else { throw usageError("missing option '--\(name)'") }
         return value
     }
 

@@ -26,7 +26,7 @@ extension Command {
 
 /// Text between single quotes, for POSIX shells.
 func singleQuoted(_ text: String) -> String {
-    "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    "'" + text.replacing("'", with: "'\\''") + "'"
 }
 
 /// Writes completions for bash.

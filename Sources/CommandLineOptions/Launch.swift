@@ -25,13 +25,19 @@ public enum Launch {
     }
 
     /// Writes the text to standard error, unbuffered.
-    public static func writeToStandardError(_ text: String) {
-        var rest = Array(text.utf8)
-        while !rest.isEmpty {
-            let written = write(STDERR_FILENO, rest, rest.count)
-            if written < 0 && errno == EINTR { continue }
-            guard written > 0 else { return }
-            rest.removeFirst(written)
+    public static func writeToStandardError(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
+
+    /// Writes all bytes to a descriptor; returns the system's error number, or 0.
+    public static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+        for start in stride(from: 0, to: bytes.count, by: 1 << 16) {
+            var rest = Array(bytes[start..<min(bytes.count, start + 1 << 16)])
+            while !rest.isEmpty {
+                let written = Glibc.write(descriptor, rest, rest.count)
+                if written < 0, errno == EINTR { continue }
+                guard written > 0 else { return errno }
+                rest.removeFirst(written)
+            }
         }
+        return 0
     }
 }

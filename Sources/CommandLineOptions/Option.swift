@@ -19,13 +19,13 @@ public struct Option: Sendable, Equatable {
     /// The help: in the imperative or as a noun phrase, without a full stop and without the default.
     public let help: String
 
-    /// An option that takes a value.
+    /// An option that takes a value, unless `valueName` is nil.
     ///
     /// - Parameters:
     ///   - standard: the value if the option is not given.
     ///   - standardInWords: what help shows as the default instead.
     public init(
-        _ name: String, short: Character? = nil, value valueName: String, kind: ValueKind = .text,
+        _ name: String, short: Character? = nil, value valueName: String?, kind: ValueKind = .text,
         default standard: String? = nil, defaultInWords standardInWords: String? = nil,
         isRepeatable: Bool = false, help: String
     ) {
@@ -39,20 +39,9 @@ public struct Option: Sendable, Equatable {
         self.help = help
     }
 
-    private init(flag name: String, short: Character?, help: String) {
-        self.name = name
-        self.short = short
-        self.valueName = nil
-        self.kind = .text
-        self.standard = nil
-        self.standardInWords = nil
-        self.isRepeatable = false
-        self.help = help
-    }
-
     /// An option without value.
     public static func flag(_ name: String, short: Character? = nil, help: String) -> Option {
-        Option(flag: name, short: short, help: help)
+        Option(name, short: short, value: nil, help: help)
     }
 }
 

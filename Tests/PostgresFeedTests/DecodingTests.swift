@@ -54,7 +54,7 @@ import Testing
         return [
             (
                 [UInt8(ascii: "B")] + big(UInt64(0x10)) + big(Int64(5)) + big(UInt32(700)), false,
-                "begin(commitPosition: 0/10, transaction: 700)"
+                "begin"
             ),
             (
                 [UInt8(ascii: "C"), 0] + big(UInt64(0x10)) + big(UInt64(0x20)) + big(Int64(5)), false,
@@ -82,7 +82,7 @@ import Testing
                 [UInt8(ascii: "I")] + big(UInt32(9)) + table + [UInt8(ascii: "N")] + row(["1"]), true,
                 #"9: insert 16385 ["1"]"#
             ),
-            ([UInt8(ascii: "S")] + big(UInt32(9)) + [1], false, "streamStart(transaction: 9, isFirst: true)"),
+            ([UInt8(ascii: "S")] + big(UInt32(9)) + [1], false, "streamStart(transaction: 9)"),
             ([UInt8(ascii: "E")], true, "0: streamStop"),
             (
                 [UInt8(ascii: "c")] + big(UInt32(9)) + [0] + big(UInt64(1)) + big(UInt64(2)) + big(Int64(3)),
@@ -110,7 +110,6 @@ import Testing
         else { return #expect(Bool(false)) }
         #expect(table.id == 16385)
         #expect(table.columns.map(\.name) == ["id", "name"])
-        #expect(table.columns.map(\.isKey) == [true, false])
         #expect(table.columns.map(\.type) == [23, 25])
     }
 
@@ -181,7 +180,8 @@ import Testing
         }
         let end = big(Int16(-1))
         #expect(throws: PostgresDataError.self) { try read(bytes[0] + end) }
-        let isEnd = (CopyDecoder.isEnd(end.span), CopyDecoder.isEnd(bytes[0].span))
+        let first = bytes[0]
+        let isEnd = (CopyDecoder.isEnd(end.span), CopyDecoder.isEnd(first.span))
         #expect(isEnd == (true, false))
         let header =
             Array("PGCOPY\n".utf8) + [0xff, 0x0d, 0x0a, 0] + big(Int32(0)) + big(Int32(3)) + [1, 2, 3]

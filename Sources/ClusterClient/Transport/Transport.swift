@@ -172,7 +172,7 @@ private final class LoopSide {
 
     private func didRead(_ bytes: UnsafeRawBufferPointer) {
         guard let owner else { return }
-        frames.append(bytes)
+        frames.append(bytes.bytes)
         do throws(RPCError) {
             let parser = parser
             while let message = try frames.next({ ServerMessage.read($0, parser: parser) }) {

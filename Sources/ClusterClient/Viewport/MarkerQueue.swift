@@ -23,10 +23,10 @@ struct MarkerQueue {
     private(set) var delivered: [String: Marker] = [:]
     /// For removed markers that the app still has: the key of the marker that absorbed each.
     private var absorbers: [String: String] = [:]
-    /// Keys whose changes may be due, each once; those from index `place` on are still to be delivered, in
+    /// Keys whose changes may be due, each once; those from index `next` on are still to be delivered, in
     /// this order.
     private var order: [String] = []
-    private var place = 0
+    private var next = 0
     private var waiting: Set<String> = []
     private var isSorted = true
     /// The centre of the app's viewport, from which markers are delivered outwards.
@@ -78,25 +78,25 @@ struct MarkerQueue {
         isSorted = false
     }
 
-    /// Returns the next steps: those nearest to the viewport's centre first, equally near ones from oldest to
+    /// Reeast the next steps: those nearest to the viewport's centre first, equally near ones from oldest to
     /// newest.
     ///
     /// - Parameter most: the maximum number of steps.
     mutating func take(_ most: Int) -> [Step] {
         sort()
         var steps: [Step] = []
-        while steps.count < most, place < order.count {
-            let key = order[place]
-            place += 1
+        while steps.count < most, next < order.count {
+            let key = order[next]
+            next += 1
             waiting.remove(key)
             if let step = step(for: key) { steps.append(step) }
         }
-        if place == order.count {
+        if next == order.count {
             order.removeAll(keepingCapacity: true)
-            place = 0
-        } else if place > 1024, place > order.count / 2 {
-            order.removeFirst(place)
-            place = 0
+            next = 0
+        } else if next > 1024, next > order.count / 2 {
+            order.removeFirst(next)
+            next = 0
         }
         return steps
     }
@@ -104,18 +104,18 @@ struct MarkerQueue {
     private mutating func sort() {
         guard !isSorted, center != nil else { return }
         isSorted = true
-        let ranked = order[place...].enumerated().map {
+        let ranked = order[next...].enumerated().map {
             (distance: distance(of: $0.element), age: $0.offset, key: $0.element)
         }.sorted { ($0.distance, $0.age) < ($1.distance, $1.age) }
-        order.replaceSubrange(place..., with: ranked.map(\.key))
+        order.replaceSubrange(next..., with: ranked.map(\.key))
     }
 
     /// The square of a marker's distance from the centre, in square degrees, the shorter way around the
     /// world.
     private func distance(of key: String) -> Double {
         guard let center, let feature = (target[key] ?? delivered[key])?.feature else { return 0 }
-        let turns = (feature.longitude - center.longitude).truncatingRemainder(dividingBy: 360)
-        let x = min(abs(turns), 360 - abs(turns))
+        let east = (feature.longitude - center.longitude).truncatingRemainder(dividingBy: 360)
+        let x = min(abs(east), 360 - abs(east))
         let y = feature.latitude - center.latitude
         return x * x + y * y
     }

@@ -4,7 +4,7 @@
 enum SQLName {
     /// A name in quotation marks, which is unambiguous whatever it contains.
     static func quote(_ name: String) -> String {
-        "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        "\"" + name.replacing("\"", with: "\"\"") + "\""
     }
 
     /// A name as the server stores it: cut to 63 bytes, without parts of characters.
@@ -22,21 +22,28 @@ enum SQLName {
 
     /// A name as a person writes it: in quotation marks only if it needs them.
     static func readable(_ name: String) -> String {
-        let plain = name.utf8.allSatisfy {
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-                || $0 == UInt8(ascii: "_")
+        guard isSimple(name), let first = name.utf8.first, first > UInt8(ascii: "9") else {
+            return quote(name)
         }
-        guard plain, let first = name.utf8.first, first > UInt8(ascii: "9") else { return quote(name) }
         return reserved.contains(name) ? quote(name) : name
+    }
+
+    /// Whether a name has only lower-case letters, digits and underscores.
+    static func isSimple(_ name: some StringProtocol) -> Bool {
+        name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
     }
 
     /// A text as a literal, whatever `standard_conforming_strings` is.
     static func literal(_ text: String) -> String {
-        let quoted = text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
-        guard quoted.contains("\\") else { return "'" + quoted + "'" }
-        return "E'"
-            + quoted.split(separator: "\\", omittingEmptySubsequences: false).joined(separator: "\\\\") + "'"
+        let quoted = text.replacing("'", with: "''")
+        return quoted.contains("\\") ? "E'" + quoted.replacing("\\", with: "\\\\") + "'" : "'" + quoted + "'"
     }
 
     /// The parts of `a.b`, each of which may be in quotation marks. Unquoted names become lower case, as in

@@ -156,23 +156,17 @@ public enum SlotName {
     ///     underscores.
     ///   - scope: a text that distinguishes slots of one machine.
     public static func standard(machine: String, label: String, scope: String) -> String {
-        let readable = label.lowercased().utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): byte
-            default: UInt8(ascii: "_")
-            }
+        let readable = label.lowercased().utf8.prefix(14).map { byte in
+            let character = String(UnicodeScalar(byte))
+            return byte < 0x80 && SQLName.isSimple(character) ? character : "_"
         }
-        let name = "clusterd_\(machine.prefix(32))_" + String(decoding: readable.prefix(14), as: UTF8.self)
+        let name = "clusterd_\(machine.prefix(32))_" + readable.joined()
         return name + "_" + hash(label + "\0" + scope, digits: 6)
     }
 
     /// Whether a server accepts the name.
     public static func isValid(_ name: String) -> Bool {
-        (1...63).contains(name.utf8.count)
-            && name.utf8.allSatisfy { byte in
-                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
-            }
+        (1...63).contains(name.utf8.count) && SQLName.isSimple(name)
     }
 
     /// The last digits of the FNV-1a hash (64 bits) of a text.

@@ -77,14 +77,14 @@ struct TableLayout: Sendable, Equatable {
 enum GeneratedColumn {
     /// A column with the same points in degrees.
     static func transformed(_ column: Catalog.Column, of configuration: TableFeedConfiguration) -> [String] {
-        [statement(column, configuration, "ST_Transform(\(plain(column)), 4326)")]
+        [statement(column, configuration, "ST_Transform(\(geometry(column)), 4326)")]
     }
 
     /// A column with a point on each geometry.
     static func point(
         _ column: Catalog.Column, of configuration: TableFeedConfiguration, reference: Int
     ) -> [String] {
-        let point = "ST_PointOnSurface(\(plain(column)))"
+        let point = "ST_PointOnSurface(\(geometry(column)))"
         let value =
             [0, 4326].contains(reference) ? "ST_SetSRID(\(point), 4326)" : "ST_Transform(\(point), 4326)"
         return [statement(column, configuration, value)]
@@ -98,7 +98,7 @@ enum GeneratedColumn {
             + "GENERATED ALWAYS AS (\(value)) STORED;"
     }
 
-    private static func plain(_ column: Catalog.Column) -> String {
+    private static func geometry(_ column: Catalog.Column) -> String {
         SQLName.readable(column.name) + (column.typeText.contains("geography") ? "::geometry" : "")
     }
 }
@@ -199,7 +199,7 @@ struct TableStorage: Sendable, Equatable, LosslessStringConvertible {
     /// Why the table must be copied again if its rows lay in `earlier` before; nil if the log has all changes
     /// since then.
     ///
-    /// VACUUM FULL and CLUSTER keep the rows, and the log has TRUNCATE of the whole table. They do not touch
+    /// VACUUM FULL and CLUSTER keep the rows, and the log has TRUNCATE of the table itself. They do not touch
     /// the columns' definitions, so only a table with partitions, of which one may have been truncated, is
     /// copied after them.
     func copyReason(since earlier: TableStorage, isPartitioned: Bool) -> String? {

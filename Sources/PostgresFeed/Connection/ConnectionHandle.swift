@@ -43,7 +43,7 @@ final class ConnectionHandle: @unchecked Sendable {
         cpq_setNoticeReceiver(raw, { _, _ in }, nil)
     }
 
-    /// Makes a connection fail about a minute after its network is gone, even if it only waits: the system
+    /// Makes a connection fail about a minute after its network is lost, even if it only waits: the system
     /// would take hours. Idle times in seconds, the other in milliseconds.
     private static let lostNetwork = [
         ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),

@@ -7,7 +7,7 @@ import ReplicationLog
 ///
 /// Source: https://www.postgresql.org/docs/15/protocol-logicalrep-message-formats.html
 enum LogicalMessage {
-    case begin(commitPosition: LogPosition, transaction: UInt32)
+    case begin
     /// `end` is the position after the transaction; `time` is in microseconds since 2000-01-01.
     case commit(end: LogPosition, time: Int64)
     case relation(ReplicatedTable)
@@ -17,7 +17,7 @@ enum LogicalMessage {
     /// `old` contains the key's values, or all values.
     case delete(table: UInt32, old: [RowValue])
     case truncate(tables: [UInt32])
-    case streamStart(transaction: UInt32, isFirst: Bool)
+    case streamStart(transaction: UInt32)
     case streamStop
     case streamCommit(transaction: UInt32, end: LogPosition, time: Int64)
     /// A transaction, or a subtransaction of it, was rolled back.
@@ -50,9 +50,9 @@ enum LogicalMessage {
     ) throws(PostgresDataError) -> LogicalMessage {
         switch kind {
         case UInt8(ascii: "B"):
-            let position = LogPosition(rawValue: try reader.integer())
-            _ = try reader.integer(Int64.self)
-            return .begin(commitPosition: position, transaction: try reader.integer())
+            // The commit's position and time, and the transaction's id.
+            _ = try reader.slice(20)
+            return .begin
         case UInt8(ascii: "C"):
             let (end, time) = try commit(&reader)
             return .commit(end: end, time: time)
@@ -75,8 +75,10 @@ enum LogicalMessage {
             for _ in 0..<count { tables.append(try reader.integer()) }
             return .truncate(tables: tables)
         case UInt8(ascii: "S"):
-            return .streamStart(
-                transaction: try reader.integer(), isFirst: try reader.integer(UInt8.self) != 0)
+            let transaction: UInt32 = try reader.integer()
+            // Whether this is the transaction's first part.
+            _ = try reader.slice(1)
+            return .streamStart(transaction: transaction)
         case UInt8(ascii: "E"): return .streamStop
         case UInt8(ascii: "c"):
             let transaction: UInt32 = try reader.integer()
@@ -111,20 +113,18 @@ enum LogicalMessage {
 
     private static func table(_ reader: inout ByteReader) throws(PostgresDataError) -> ReplicatedTable {
         let id: UInt32 = try reader.integer()
-        let schema = try reader.string()
-        let name = try reader.string()
-        let identity: UInt8 = try reader.integer()
+        // The schema, the name and the replica identity.
+        _ = (try reader.string(), try reader.string(), try reader.slice(1))
         let count: UInt16 = try reader.integer()
         var columns: [ReplicatedTable.Column] = []
         for _ in 0..<count {
-            let flags: UInt8 = try reader.integer()
-            let name = try reader.string()
-            let type: UInt32 = try reader.integer()
+            // Whether the column is part of the replica identity.
+            _ = try reader.slice(1)
             columns.append(
-                .init(name: name, type: type, modifier: try reader.integer(), isKey: flags & 1 != 0))
+                .init(
+                    name: try reader.string(), type: try reader.integer(), modifier: try reader.integer()))
         }
-        return ReplicatedTable(
-            id: id, schema: schema, name: name, replicaIdentity: identity, columns: columns)
+        return ReplicatedTable(id: id, columns: columns)
     }
 
     private static func row(_ reader: inout ByteReader) throws(PostgresDataError) -> [RowValue] {
@@ -161,15 +161,9 @@ struct ReplicatedTable: Sendable, Equatable {
         /// The type's object id.
         let type: UInt32
         let modifier: Int32
-        /// Whether the column is part of the replica identity.
-        let isKey: Bool
     }
 
     let id: UInt32
-    let schema: String
-    let name: String
-    /// The replica identity: `d` default, `n` nothing, `f` all columns, `i` an index.
-    let replicaIdentity: UInt8
     let columns: [Column]
 }
 

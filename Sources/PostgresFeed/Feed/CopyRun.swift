@@ -17,7 +17,7 @@ final class CopyRun {
     private var batch: [UInt8] = []
     private var hasHeader = false
     /// Whether the end of all rows has arrived.
-    private var isComplete = false
+    private var hasAllRows = false
     /// Whether the statement has ended.
     private var hasEnded = false
     /// Bytes delivered and not taken.
@@ -73,7 +73,7 @@ final class CopyRun {
             } catch { return fail(error) }
             hasHeader = true
         }
-        if CopyDecoder.isEnd(rows) { return isComplete = true }
+        if CopyDecoder.isEnd(rows) { return hasAllRows = true }
         if rows.count > mostRowBytes { return skipped[.tooLarge] += 1 }
         if batch.isEmpty { batch.reserveCapacity(Self.pieceBytes + Self.pieceBytes / 8) }
         batch.append(contentsOf: rows)
@@ -86,7 +86,7 @@ final class CopyRun {
         if hasPiece, deliveredBytes < Self.mostDelivered { deliver() }
         connection.isPaused = batch.count >= Self.pieceBytes
         guard hasEnded, batch.isEmpty, deliveredBytes == 0, !isOver else { return }
-        guard isComplete else {
+        guard hasAllRows else {
             return finish(.failure(.lost(PostgresError("the copy of the table ended early"))))
         }
         finish(.success(self))

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
-import Glibc
 import ReplicationLog
 
 /// Follows a table's changes by logical replication, and reports the confirmed position to the server.
@@ -226,13 +225,10 @@ final class FollowRun {
     }
 
     private func sendStatus(wantsReply: Bool = false) {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        let microseconds =
-            Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000 - Self.epochMicroseconds
         (lastSent, sentConfirmed) = (loop.now, confirmed)
         connection.send(
             copyData: ReplicationFrame.statusUpdate(
-                received: confirmed, durable: confirmed, microseconds: microseconds, wantsReply: wantsReply))
+                received: confirmed, durable: confirmed, microseconds: TableFeed.now - Self.epochMicroseconds,
+                wantsReply: wantsReply))
     }
 }

@@ -105,7 +105,8 @@ public final class TableFeed {
         return oldest.map { max(0, Self.now - $0) / 1000 } ?? 0
     }
 
-    private static var now: Int64 {
+    /// The wall clock, in microseconds since 1970.
+    static var now: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000

@@ -81,7 +81,7 @@ final class TransactionAssembler {
         case .truncate(let tables) where tables.contains(table):
             emit(.clear, try log(), transaction)
         case .insert, .update, .delete, .truncate, .other: break
-        case .streamStart(let transaction, _):
+        case .streamStart(let transaction):
             let begun = streams[transaction] ?? Stream(makeLog())
             streams[transaction] = begun
             stream = begun

@@ -27,11 +27,6 @@ struct Graticule {
         self = frame.projection.plane.map { Graticule(frame, plane: $0) } ?? Graticule(world: frame)
     }
 
-    private init(meridians: [Line], parallels: [Line]) {
-        self.meridians = meridians
-        self.parallels = parallels
-    }
-
     private init(world frame: PictureFrame) {
         let step = Self.steps.first { $0 / 360 * frame.worldSide >= Self.narrowest } ?? 90
         let decimals = max(0, Int((-log10(step)).rounded(.up)))
@@ -60,20 +55,14 @@ struct Graticule {
         let power = pow(10, log10(Self.narrowest / unit).rounded(.down))
         let step = [1, 2, 5, 10].map { $0 * power }.first { $0 * unit >= Self.narrowest } ?? 10 * power
         let decimals = max(0, Int((-log10(step)).rounded(.up)))
-        func label(_ value: Double) -> String { String(javaScript: Self.rounded(value, decimals)) }
+        func label(_ value: Double) -> String { String(javaScript: value.rounded(decimals: decimals)) }
         let box = frame.box
-        self.init(
-            meridians: Self.multiples(of: step, from: box.west, to: box.east).map {
-                Line(position: frame.pixel(x: frame.projection.x($0), y: 0).x, label: label($0))
-            },
-            parallels: Self.multiples(of: step, from: box.south, to: box.north).map {
-                Line(position: frame.pixel(x: 0, y: frame.projection.y($0)).y, label: label($0))
-            })
-    }
-
-    private static func rounded(_ value: Double, _ decimals: Int) -> Double {
-        let power = pow(10, Double(decimals))
-        return (value * power).rounded() / power
+        meridians = Self.multiples(of: step, from: box.west, to: box.east).map {
+            Line(position: frame.pixel(x: frame.projection.x($0), y: 0).x, label: label($0))
+        }
+        parallels = Self.multiples(of: step, from: box.south, to: box.north).map {
+            Line(position: frame.pixel(x: 0, y: frame.projection.y($0)).y, label: label($0))
+        }
     }
 
     private static func multiples(of step: Double, from low: Double, to high: Double) -> [Double] {

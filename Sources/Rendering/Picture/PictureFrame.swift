@@ -11,41 +11,12 @@ public struct PictureFrame: Equatable, Sendable {
     let centreX, centreY: Double
     /// The width of the unit square in pixels.
     let worldSide: Double
-    let projection: MapProjection
-
-    init(
-        width: Int, height: Int, centreX: Double, centreY: Double, worldSide: Double,
-        projection: MapProjection = .mercator
-    ) {
-        self.width = width
-        self.height = height
-        self.centreX = centreX
-        self.centreY = centreY
-        self.worldSide = worldSide
-        self.projection = projection
-    }
-
-    /// A frame that shows a box completely, in the middle.
-    init(showing box: BoundingBox, width: Int, height: Int, projection: MapProjection = .mercator) {
-        let west = projection.x(box.west)
-        var east = projection.x(box.east)
-        if east < west { east += 1 }
-        let (north, south) = (projection.y(box.north), projection.y(box.south))
-        self.width = width
-        self.height = height
-        self.projection = projection
-        centreX = (west + east) / 2
-        centreY = (north + south) / 2
-        // A box without width or height is a single position, which is shown at the deepest zoom.
-        let smallest = 1 / (Mercator.tileSide * 0x1p22)
-        worldSide = min(
-            Double(width) / max(east - west, smallest), Double(height) / max(south - north, smallest))
-    }
+    var projection = MapProjection.mercator
 
     /// The map zoom at which the world has this size.
     public var zoom: Double { max(0, log2(worldSide / Mercator.tileSide)) }
 
-    /// The visible part of the world: its whole width if the frame is wider than the world.
+    /// The visible part of the world: its full width if the frame is wider than the world.
     public var box: BoundingBox {
         let (halfWidth, halfHeight) = (Double(width) / worldSide / 2, Double(height) / worldSide / 2)
         let south = projection.latitude(min(centreY + halfHeight, projection.extent.y))
@@ -66,7 +37,7 @@ public struct PictureFrame: Equatable, Sendable {
         return (rest < 0 ? rest + 360 : rest) - 180
     }
 
-    /// The whole frame.
+    /// All of the frame.
     var area: PixelBox { PixelBox(left: 0, top: 0, width: Double(width), height: Double(height)) }
 
     /// The part of the frame that the world, once around, or the plane fills.
@@ -116,6 +87,23 @@ public struct PictureFrame: Equatable, Sendable {
     }
 }
 
+extension PictureFrame {
+    /// A frame that shows a box completely, in the middle.
+    init(showing box: BoundingBox, width: Int, height: Int, projection: MapProjection = .mercator) {
+        let west = projection.x(box.west)
+        var east = projection.x(box.east)
+        if east < west { east += 1 }
+        let (north, south) = (projection.y(box.north), projection.y(box.south))
+        // A box without width or height is a single position, which is shown at the deepest zoom.
+        let smallest = 1 / (Mercator.tileSide * 0x1p22)
+        self.init(
+            width: width, height: height, centreX: (west + east) / 2, centreY: (north + south) / 2,
+            worldSide: min(
+                Double(width) / max(east - west, smallest), Double(height) / max(south - north, smallest)),
+            projection: projection)
+    }
+}
+
 /// Maps positions to the unit square, x to the east and y to the south: those of the world in Web Mercator,
 /// or those of a plane in its own units, whose longer side becomes 1.
 public enum MapProjection: Equatable, Sendable {
@@ -135,7 +123,7 @@ public enum MapProjection: Equatable, Sendable {
     var wraps: Bool { self == .mercator }
 
     /// What a map shows by default: the plane, or the world from 75° S to 82° N.
-    public var whole: BoundingBox {
+    public var standardBox: BoundingBox {
         plane ?? BoundingBox(west: -180, south: -75, east: 180, north: 82)
     }
 

@@ -2,7 +2,7 @@
 import ClusterClient
 
 /// The position and zoom of a terminal's map, and their changes. The picture's dots are half a character high
-/// and a whole one wide, which makes them about square.
+/// and one wide, which makes them about square.
 struct MapCamera: Equatable, Sendable {
     private(set) var centreX = 0.5
     private(set) var centreY = 0.5

@@ -83,11 +83,11 @@ enum MarkerName {
     /// `52.52°N 13.41°E`, or `x 12.5  y 3` on a plane.
     static func position(latitude: Double, longitude: Double, _ projection: MapProjection) -> String {
         guard projection.wraps else {
-            func text(_ value: Double) -> String { String(javaScript: (value * 100).rounded() / 100) }
+            func text(_ value: Double) -> String { String(javaScript: value.rounded(decimals: 2)) }
             return "x \(text(longitude))  y \(text(latitude))"
         }
         func text(_ value: Double, _ positive: String, _ negative: String) -> String {
-            String(javaScript: (abs(value) * 100).rounded() / 100) + "°" + (value < 0 ? negative : positive)
+            String(javaScript: abs(value).rounded(decimals: 2)) + "°" + (value < 0 ? negative : positive)
         }
         return text(latitude, "N", "S") + " " + text(longitude, "E", "W")
     }

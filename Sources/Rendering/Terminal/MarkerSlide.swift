@@ -7,15 +7,6 @@ import ClusterClient
 struct MarkerSlide {
     struct Position: Equatable {
         var longitude, latitude: Double
-
-        init(longitude: Double, latitude: Double) {
-            self.longitude = longitude
-            self.latitude = latitude
-        }
-
-        init(_ feature: Feature) {
-            self.init(longitude: feature.longitude, latitude: feature.latitude)
-        }
     }
 
     /// A marker that has disappeared, and the position to which it moves.
@@ -92,4 +83,8 @@ struct MarkerSlide {
             longitude: start.longitude + progress * east,
             latitude: start.latitude + progress * (end.latitude - start.latitude))
     }
+}
+
+extension MarkerSlide.Position {
+    init(_ feature: Feature) { self.init(longitude: feature.longitude, latitude: feature.latitude) }
 }

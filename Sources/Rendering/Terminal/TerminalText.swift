@@ -101,21 +101,6 @@ struct TerminalPanel {
             ("", ""), ("circles", "clusters; white: selected"), ("●", "a single point"),
         ])
 
-    private init(title: String, rows: [(name: String, value: String)]) {
-        self.title = title
-        self.rows = rows
-    }
-
-    /// A marker's properties, one per line.
-    init(of feature: Feature, _ projection: MapProjection) {
-        title = MarkerName.of(feature)
-        var rows: [(name: String, value: String)] = []
-        if let id = feature.json["id"] { rows.append(("id", id.asString ?? id.text)) }
-        rows.append(("position", MarkerName.position(feature, projection)))
-        rows += feature.properties.members.map { ($0.key, $0.value.asString ?? $0.value.text) }
-        self.rows = rows
-    }
-
     /// Draws the box in the middle, clipped to the grid.
     func draw(on grid: inout TerminalGrid) {
         let names = rows.map { DisplayWidth.of($0.name) }.max() ?? 0
@@ -135,5 +120,16 @@ struct TerminalPanel {
         let top = max(0, (grid.rows - lines.count) / 2)
         let left = max(0, (grid.columns - width - 4) / 2)
         for (index, line) in lines.enumerated() { grid.panel(line, row: top + index, column: left) }
+    }
+}
+
+extension TerminalPanel {
+    /// A marker's properties, one per line.
+    init(of feature: Feature, _ projection: MapProjection) {
+        var rows: [(name: String, value: String)] = []
+        if let id = feature.json["id"] { rows.append(("id", id.asString ?? id.text)) }
+        rows.append(("position", MarkerName.position(feature, projection)))
+        rows += feature.properties.members.map { ($0.key, $0.value.asString ?? $0.value.text) }
+        self.init(title: MarkerName.of(feature), rows: rows)
     }
 }

@@ -31,14 +31,14 @@ enum HullCommand: Subcommand {
     }
 
     private static func corners(_ coordinates: JSONValue?, _ kind: String) -> [[String]] {
-        let places: [JSONValue] =
+        let positions: [JSONValue] =
             switch kind {
             case "Polygon": coordinates?.asArray?.first?.asArray ?? []
             case "Point": coordinates.map { [$0] } ?? []
             default: coordinates?.asArray ?? []
             }
-        return places.map { place in
-            (place.asArray ?? []).map { $0.asNumber.map { Quantity.fixed($0, decimals: 6) } ?? "" }
+        return positions.map { position in
+            (position.asArray ?? []).map { $0.asNumber.map { Quantity.fixed($0, decimals: 6) } ?? "" }
         }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
 import CommandLineOptions
-import Glibc
 import JSON
 
 /// `clusterctl load`: has the daemon read a file itself.
@@ -27,7 +26,7 @@ enum LoadCommand: Subcommand {
         do {
             var params = try ImportFlags.params(invocation)
             params["source"] = .string(source)
-            params["path"] = .string(absolute(path))
+            params["path"] = .string(SmallFile.absolute(path))
             let answer = try await client.call(
                 "SourceService/LoadFile", CallParams(params), options: invocation.callOptions)
             try ImportReport.show(answer, invocation)
@@ -35,12 +34,5 @@ enum LoadCommand: Subcommand {
             if prepared == .created { try? await client.deleteSource(source) }
             throw FileImport.explained(error, file: path)
         }
-    }
-
-    /// The daemon has a working directory of its own.
-    private static func absolute(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
-        defer { free(directory) }
-        return String(cString: directory) + "/" + path
     }
 }

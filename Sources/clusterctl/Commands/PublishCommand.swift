@@ -50,7 +50,7 @@ enum PublishCommand: Subcommand {
 
     static func run(_ invocation: Invocation) async throws {
         let source = try invocation.operand(0)
-        let archive = absolute(try invocation.operand(1))
+        let archive = SmallFile.absolute(try invocation.operand(1))
         guard !archive.lowercased().hasSuffix(".mbtiles") else {
             throw invocation.arguments.usageError(
                 "the archive is PMTiles, not MBTiles: name it .pmtiles; tile-join or GDAL turn it into MBTiles"
@@ -203,12 +203,5 @@ enum PublishCommand: Subcommand {
             try await publish(source, to: archive, client, invocation, overwrite: true)
             revision = current
         }
-    }
-
-    /// The daemon has a working directory of its own.
-    private static func absolute(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
-        defer { free(directory) }
-        return String(cString: directory) + "/" + path
     }
 }

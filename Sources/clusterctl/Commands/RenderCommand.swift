@@ -50,7 +50,7 @@ enum RenderCommand: Subcommand {
         let description = try await client.source(try invocation.operand(0))
         let projection = MapProjection(options: description.options)
         var picture = MapPicture(
-            showing: asked ?? fitting(description) ?? projection.whole, width: size.width,
+            showing: asked ?? fitting(description) ?? projection.standardBox, width: size.width,
             height: size.height,
             isPlain: arguments.has("plain"), projection: projection)
         picture.showsHulls = arguments.has("hulls")

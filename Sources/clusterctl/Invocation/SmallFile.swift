@@ -6,6 +6,13 @@ import Glibc
 enum SmallFile {
     private static let limit = 15 << 20
 
+    /// A file's path as the daemon can use it, which has a working directory of its own.
+    static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
+        defer { free(directory) }
+        return String(cString: directory) + "/" + path
+    }
+
     /// The text of a file, or of standard input if the path is `-`.
     static func read(_ path: String) throws -> String { String(decoding: try bytes(path), as: UTF8.self) }
 

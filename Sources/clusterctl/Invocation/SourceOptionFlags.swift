@@ -8,7 +8,7 @@ import SourceEngine
 enum SourceOptionFlags {
     /// The flags for one option each, by the option's shape: the flag, the option and the value's name in
     /// help.
-    private static let plain = [
+    private static let single = [
         ("radius", "radius", "PIXELS"), ("extent", "extent", "PIXELS"), ("min-zoom", "minZoom", "ZOOM"),
         ("max-zoom", "maxZoom", "ZOOM"), ("min-points", "minPoints", "N"),
         ("filter", "filter", "EXPRESSION"), ("promote-id", "promoteId", "NAME"),
@@ -22,7 +22,7 @@ enum SourceOptionFlags {
 
     /// - Parameter geometries: the command's own default of `--geometries`, if it has one.
     static func options(geometries: String? = nil) -> [Option] {
-        plain.map { flag, name, value in
+        single.map { flag, name, value in
             option(flag, for: name, value: value, default: name == "geometries" ? geometries : nil)
         } + [
             Option(
@@ -67,7 +67,7 @@ enum SourceOptionFlags {
         let arguments = invocation.arguments
         var options: JSONObject = [:]
         if let text = arguments.string("options") { options = try object(text, invocation) }
-        for (flag, name, _) in plain where !others.contains(flag) {
+        for (flag, name, _) in single where !others.contains(flag) {
             if let value = try value(of: flag, for: name, invocation) { options[name] = value }
         }
         if let text = arguments.string("planar") {

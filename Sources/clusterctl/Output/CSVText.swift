@@ -46,13 +46,7 @@ struct CSVText {
         let needs = cell.utf8.contains {
             $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D || $0 == 0x3B || $0 == 0x09
         }
-        guard needs else { return cell }
-        var text = "\""
-        for character in cell.unicodeScalars {
-            if character == "\"" { text += "\"" }
-            text.unicodeScalars.append(character)
-        }
-        return text + "\""
+        return needs ? "\"" + cell.replacing("\"", with: "\"\"") + "\"" : cell
     }
 }
 
@@ -80,17 +74,17 @@ struct CSVRecords {
 
     /// The members of all records in the order of first occurrence. Those with JSON values come last.
     private var names: [String] {
-        var (plain, nested): ([String], [String]) = ([], [])
+        var (scalars, nested): ([String], [String]) = ([], [])
         var known: Set<String> = []
         for record in records {
             for (name, value) in record.members where known.insert(name).inserted {
                 if value.asArray == nil, value.asObject == nil {
-                    plain.append(name)
+                    scalars.append(name)
                 } else {
                     nested.append(name)
                 }
             }
         }
-        return plain + nested
+        return scalars + nested
     }
 }

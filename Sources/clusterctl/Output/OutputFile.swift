@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
+import CommandLineOptions
 import Glibc
 
-/// A file that appears when it is complete and replaces an existing one; or standard output, a device or a
+/// A file that appears once it is written and replaces an existing one; or standard output, a device or a
 /// pipe.
 final class OutputFile {
-    /// Writes a complete file.
+    /// Writes a file at once.
     static func write(_ bytes: [UInt8], to path: String) throws {
         let file = try OutputFile(path)
         try file.write(bytes)
@@ -54,7 +55,7 @@ final class OutputFile {
 
     func write(_ bytes: [UInt8]) throws {
         guard let path else { return Terminal.write(bytes) }
-        let number = Terminal.write(bytes, to: descriptor)
+        let number = Launch.write(bytes, to: descriptor)
         guard number == 0 else { throw FeatureInputError(name: path, number: number) }
     }
 

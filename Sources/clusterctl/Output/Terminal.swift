@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CommandLineOptions
 import Glibc
 import Rendering
 
@@ -38,7 +39,7 @@ enum Terminal {
     /// escaped. If the reader has closed the pipe (`| head`), the program ends quietly.
     static func write(_ text: String) { writeStyled(outputIsTerminal ? PrintableText.escaped(text) : text) }
 
-    /// - Parameter bytes: whole characters, or nothing that is meant for a terminal.
+    /// - Parameter bytes: no cut characters, or nothing that is meant for a terminal.
     static func write(_ bytes: [UInt8]) {
         if outputIsTerminal { return write(String(decoding: bytes, as: UTF8.self)) }
         writeAll(bytes, to: STDOUT_FILENO)
@@ -61,22 +62,8 @@ enum Terminal {
 
     /// Writes all bytes; ends the program if that is impossible.
     private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) {
-        let number = write(bytes, to: descriptor)
+        let number = Launch.write(bytes, to: descriptor)
         if number != 0 { end(number, descriptor) }
-    }
-
-    /// Writes all bytes; returns the system's error number, or 0.
-    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
-        for start in stride(from: 0, to: bytes.count, by: 1 << 16) {
-            var rest = Array(bytes[start..<min(bytes.count, start + 1 << 16)])
-            while !rest.isEmpty {
-                let written = Glibc.write(descriptor, rest, rest.count)
-                if written < 0, errno == EINTR { continue }
-                guard written > 0 else { return errno }
-                rest.removeFirst(written)
-            }
-        }
-        return 0
     }
 }
 
