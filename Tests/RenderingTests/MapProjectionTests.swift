@@ -30,8 +30,8 @@ import Testing
 
     @Test("a frame shows the plane once and requests no more")
     func aFrameShowsThePlaneOnceAndAsksForNoMore() {
-        let frame = PictureFrame(showing: plane.whole, width: 800, height: 600, projection: plane)
-        #expect(frame.box == plane.whole)
+        let frame = PictureFrame(showing: plane.standardBox, width: 800, height: 600, projection: plane)
+        #expect(frame.box == plane.standardBox)
         #expect(frame.worldArea == PixelBox(left: 0, top: 100, width: 800, height: 400))
         #expect(frame.pixel(longitude: 100, latitude: 50) == PixelPoint(x: 0, y: 100))
         #expect(frame.pixel(longitude: 300, latitude: -50) == PixelPoint(x: 800, y: 500))
@@ -44,7 +44,7 @@ import Testing
 
     @Test("lines are at round numbers of the plane's units")
     func drawsLinesAtRoundUnits() {
-        let frame = PictureFrame(showing: plane.whole, width: 800, height: 600, projection: plane)
+        let frame = PictureFrame(showing: plane.standardBox, width: 800, height: 600, projection: plane)
         let graticule = Graticule(frame)
         #expect(graticule.meridians.map(\.label) == ["100", "150", "200", "250", "300"])
         #expect(graticule.parallels.map(\.label) == ["-50", "0", "50"])
@@ -55,7 +55,7 @@ import Testing
     @Test("a camera stays on the plane")
     func aCameraStaysOnThePlane() {
         var camera = MapCamera(columns: 80, rows: 24, projection: plane)
-        camera.look(at: plane.whole)
+        camera.look(at: plane.standardBox)
         for _ in 0..<20 { camera.pan(right: 1, down: 1) }
         #expect(camera.centreX == 1)
         #expect(camera.centreY == 0.5)

@@ -174,6 +174,4 @@ enum RowValue: Sendable, Equatable {
     case unchanged
     /// The output of the type's output function.
     case text(ArraySlice<UInt8>)
-
-    var count: Int { if case .text(let text) = self { text.count } else { 0 } }
 }

@@ -75,8 +75,10 @@ final class TransactionAssembler {
                 return .mustCopy("the table's columns have changed")
             }
             if let stream { stream.mapping = new } else { mapping = new }
-        case .insert(let id, let row) where id == table: return try put(row, old: nil, transaction)
-        case .update(let id, let old, let row) where id == table: return try put(row, old: old, transaction)
+        case .insert(let id, let row) where id == table:
+            return try put(row, old: nil, transaction, of: bytes.count)
+        case .update(let id, let old, let row) where id == table:
+            return try put(row, old: old, transaction, of: bytes.count)
         case .delete(let id, let old) where id == table: try delete(old, transaction)
         case .truncate(let tables) where tables.contains(table):
             emit(.clear, try log(), transaction)
@@ -126,8 +128,9 @@ final class TransactionAssembler {
         }
     }
 
+    /// - Parameter messageBytes: the size of the message, which stays in memory as long as its values.
     private func put(
-        _ row: [RowValue], old: [RowValue]?, _ transaction: UInt32
+        _ row: [RowValue], old: [RowValue]?, _ transaction: UInt32, of messageBytes: Int
     ) throws(PostgresDataError) -> Outcome {
         let (log, mapping) = (try log(), try described())
         var new = try mapping.values(row)
@@ -152,7 +155,8 @@ final class TransactionAssembler {
         pending.append(
             .row(
                 PendingChanges.Row(
-                    log: log, subtransaction: transaction, values: new, previousID: previous, inputs: inputs))
+                    log: log, subtransaction: transaction, values: new, previousID: previous, inputs: inputs,
+                    messageBytes: messageBytes))
         )
         return .nothing
     }
@@ -231,6 +235,8 @@ struct PendingChanges {
         let previousID: [UInt8]?
         /// The values in the order of `TableLayout.inputs`.
         let inputs: [RowValue]
+        /// The size of the message that has the values.
+        let messageBytes: Int
     }
 
     enum Change {
@@ -251,9 +257,7 @@ struct PendingChanges {
     mutating func append(_ change: Change) {
         changes.append(change)
         byteCount += 64
-        if case .row(let row) = change {
-            byteCount += row.values.reduce(0) { $0 + $1.count } + row.inputs.reduce(0) { $0 + $1.count }
-        }
+        if case .row(let row) = change { byteCount += row.messageBytes }
     }
 
     mutating func removeAll() -> [Change] {
