@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import GeoJSON
 import ImageStore
+import Synchronization
 import SystemSupport
 
 /// Makes and publishes revisions.
@@ -27,8 +28,7 @@ extension Source {
         /// The moment of the change.
         package var moment = Timestamp.now
         package var log = NextLog.none
-        /// Whether changes may be worked into a whole after it. After large changes that takes longer than others of their
-        /// size take to come.
+        /// Whether this change may trigger compaction. Large ones do not: the next would arrive first.
         package var isCompacted = true
     }
 
@@ -48,8 +48,8 @@ extension Source {
     package func change(
         _ cancellation: Cancellation, _ make: (Revision) throws(SourceError) -> Change
     ) throws(SourceError) -> Revision {
-        demand.begin()
-        defer { demand.end() }
+        changeCount.add(1, ordering: .relaxed)
+        defer { changeCount.subtract(1, ordering: .relaxed) }
         var isCompacted = true
         let revision = try lock.withLock(cancellation) { () throws(SourceError) -> Revision in
             let base = try changeable()

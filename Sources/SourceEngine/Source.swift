@@ -25,8 +25,8 @@ public final class Source: Sendable {
     package let positionObservers = SourceObservers()
     /// Work in the background.
     package let jobs = SourceJobs()
-    /// The changes of the source, for work in the background that gives way to them.
-    let demand = ChangeDemand()
+    /// How many changes are being made or wait for another. Work in the background gives way to them.
+    let changeCount = Atomic<Int>(0)
 
     /// Where a source is in its life.
     package enum Life: Sendable {
@@ -144,7 +144,7 @@ public final class Source: Sendable {
 
     /// The source's current description.
     public var description: SourceDescription {
-        let isBuilding = demand.isRunning
+        let isBuilding = changeCount.load(ordering: .relaxed) > 0
         return state.withLock { SourceDescription(name, $0, $0.revision, isBuilding: isBuilding) }
     }
 

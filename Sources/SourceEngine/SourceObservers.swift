@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+
 import Synchronization
 
 /// The observers of a source's data. Safe from any thread.
@@ -37,4 +38,17 @@ extension Source {
     public func observe(_ callback: @escaping @Sendable () -> Void) -> SourceObservation {
         SourceObservation(observers, callback)
     }
+}
+
+/// Delivers a source's changes for as long as it is retained.
+public final class SourceObservation: Sendable {
+    private let observers: SourceObservers
+    private let number: UInt64
+
+    package init(_ observers: SourceObservers, _ callback: @escaping @Sendable () -> Void) {
+        self.observers = observers
+        number = observers.add(callback)
+    }
+
+    deinit { observers.remove(number) }
 }

@@ -22,7 +22,14 @@ public final class SourceRegistry: Sendable {
         report: @escaping @Sendable (StateEvent) -> Void = { _ in }
     ) {
         shared = SharedState(limits: limits, directory: directory, report: report)
-        shared.memory.count { [weak self] in self.map { $0.sources.withLock { Array($0.values) } } ?? [] }
+        shared.memory.count { [weak self] in
+            let sources = self?.sources.withLock { Array($0.values) } ?? []
+            return sources.map { source in
+                let revision = source.revision
+                return MemoryBudget.Holding(
+                    owner: source.owner, memory: revision.memoryBytes, file: revision.fileBytes)
+            }
+        }
     }
 
     /// The budget of the sources' memory.
@@ -55,7 +62,7 @@ public final class SourceRegistry: Sendable {
         let identity = SourceIdentity(name: name, owner: owner, createdAt: .now)
         return Source(
             identity, revision, updatedAt: identity.createdAt,
-            files: try directory.create(revision, identity), shared: shared)
+            files: try SourceFiles.create(in: directory, revision, identity), shared: shared)
     }
 
     /// Whether creating a source waits for a disk.
@@ -200,4 +207,13 @@ public final class SourceRegistry: Sendable {
 
     /// Bytes that the cached indexes and columns of filters hold, over all sources.
     public var filterCacheBytes: Int { shared.filters.bytes }
+
+    /// Statistics of the caches of filters' views, of the columns that filters read, and of large clusters' hulls.
+    public var caches: (filters: CacheStatistics, columns: CacheStatistics, hulls: CacheStatistics) {
+        let hulls = shared.hullUses.counts
+        return (
+            shared.filters.viewStatistics, shared.filters.columnStatistics,
+            CacheStatistics(hits: hulls.yes, misses: hulls.no, bytes: nil)
+        )
+    }
 }

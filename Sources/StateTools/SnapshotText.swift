@@ -67,5 +67,5 @@ final class SnapshotText: FeatureText {
     var isEvictable: Bool { false }
     func isResident(_ range: Range<Int>, room: inout Int) -> Bool { true }
     func fill(_ window: UnsafeMutableRawBufferPointer, from place: Int) -> Range<Int>? { nil }
-    func verify(isCancelled: () -> Bool, demand: () -> Int, pause: (() -> Void)?) -> Bool { !isDamaged }
+    func verify(goesOn: () -> Bool) -> Bool { !isDamaged }
 }

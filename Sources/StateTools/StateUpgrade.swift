@@ -176,7 +176,7 @@ private struct OldSnapshot {
             LoadedFile(file, bytes(SnapshotSection.text)), blockStarts: bytes(SnapshotSection.blockStarts),
             offsets: bytes(SnapshotSection.offsets))
         if description.options.clusterIds == .origin {
-            _ = try FeatureCodes(store, threads: threads, .never).store(in: writer)
+            try FeatureCodes(store, threads: threads, .never).store(in: writer, SnapshotSection.origins)
         }
         if description.options.sortKey != nil {
             let order = PointOrder(
@@ -202,5 +202,5 @@ private final class LoadedFile: IndexMemory, FeatureText {
     var isEvictable: Bool { false }
     func isResident(_ range: Range<Int>, room: inout Int) -> Bool { true }
     func fill(_ window: UnsafeMutableRawBufferPointer, from place: Int) -> Range<Int>? { nil }
-    func verify(isCancelled: () -> Bool, demand: () -> Int, pause: (() -> Void)?) -> Bool { true }
+    func verify(goesOn: () -> Bool) -> Bool { true }
 }

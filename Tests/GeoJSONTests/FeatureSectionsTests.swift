@@ -46,7 +46,7 @@ private final class SectionsCopy: FeatureText, @unchecked Sendable {
     var isEvictable: Bool { false }
     func isResident(_ range: Range<Int>, room: inout Int) -> Bool { true }
     func fill(_ window: UnsafeMutableRawBufferPointer, from place: Int) -> Range<Int>? { nil }
-    func verify(isCancelled: () -> Bool, demand: () -> Int, pause: (() -> Void)?) -> Bool { true }
+    func verify(goesOn: () -> Bool) -> Bool { true }
 }
 
 @Suite("Features in a file's sections")

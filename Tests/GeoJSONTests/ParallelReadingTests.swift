@@ -218,5 +218,5 @@ private final class MemoryText: FeatureText, @unchecked Sendable {
         return range
     }
 
-    func verify(isCancelled: () -> Bool, demand: () -> Int, pause: (() -> Void)?) -> Bool { true }
+    func verify(goesOn: () -> Bool) -> Bool { true }
 }

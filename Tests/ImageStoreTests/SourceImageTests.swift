@@ -73,7 +73,7 @@ struct SourceImageTests {
                 #expect(page == damaged || isRight, "page \(page)")
             }
             #expect(reader.image.isDamaged)
-            #expect(!reader.image.verify(isCancelled: { false }, demand: { 0 }, pause: nil))
+            #expect(!reader.image.verify())
         }
     }
 

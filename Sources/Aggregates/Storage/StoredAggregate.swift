@@ -64,9 +64,7 @@ package struct AggregateSection {
     }
 
     package func add<Value>(_ part: UInt32, _ values: SectionValues<Value>) throws(FileError) {
-        try values.withValues { (values) throws(FileError) in
-            try writer.add(name(part), UnsafeRawBufferPointer(values))
-        }
+        try writer.add(name(part), values)
     }
 
     /// Adds the values of a build. A snapshot contains no values of updates.

@@ -42,15 +42,9 @@ extension FeatureStore {
 
     /// Verifies the file that has the text. False if some of it is damaged.
     ///
-    /// - Parameters:
-    ///   - demand: rises with each further use of the disk by others, and with each call while one lasts.
-    ///   - pause: waits for a few milliseconds; called while others use the disk. Nil: without pauses.
+    /// - Parameter goesOn: called after each part of about a megabyte, and may wait. If false, the rest is not verified.
     /// - Complexity: O(text), at several gigabytes per second.
-    public func verifyText(
-        isCancelled: () -> Bool = { false }, demand: () -> Int = { 0 }, pause: (() -> Void)? = nil
-    ) -> Bool {
-        text?.verify(isCancelled: isCancelled, demand: demand, pause: pause) ?? true
-    }
+    public func verifyText(goesOn: () -> Bool = { true }) -> Bool { text?.verify(goesOn: goesOn) ?? true }
 }
 
 /// Why sections of a file are not a store of features.

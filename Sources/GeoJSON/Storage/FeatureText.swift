@@ -28,10 +28,8 @@ public protocol FeatureText: AnyObject, Sendable {
 
     /// Verifies all bytes of the file. False if some cannot be read.
     ///
-    /// - Parameters:
-    ///   - demand: rises with each further use of the disk by others, and with each call while one lasts.
-    ///   - pause: waits for a few milliseconds; called while others use the disk. Nil: without pauses.
-    func verify(isCancelled: () -> Bool, demand: () -> Int, pause: (() -> Void)?) -> Bool
+    /// - Parameter goesOn: called after each part of about a megabyte, and may wait. If false, the rest is not verified.
+    func verify(goesOn: () -> Bool) -> Bool
 }
 
 /// A file for features' text that is too long for memory, written while features are gathered.

@@ -126,31 +126,20 @@ package final class SourceImage: Sendable {
     /// Compares all pages with their checksums, without keeping them. Those of replaceable bytes may be
     /// damaged: then `hasLost` is true. False if others cannot be read.
     ///
-    /// - Parameters:
-    ///   - demand: advances with each further use of the disk by callers, and with each call while one lasts.
-    ///   - pause: waits for a few milliseconds. Called while callers use the disk. Nil: no pauses.
+    /// - Parameter goesOn: called after each part of 64 pages, and may wait. If false, the rest is not verified.
     /// - Complexity: O(bytes), at several gigabytes per second from the page cache.
-    package func verify(isCancelled: () -> Bool, demand: () -> Int, pause: (() -> Void)?) -> Bool {
+    package func verify(goesOn: () -> Bool = { true }) -> Bool {
         guard isEvictable else { return !isDamaged }
         let window = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * Self.pageSize, alignment: 16)
         defer { window.deallocate() }
-        var (place, seen) = (0, demand())
-        while place < bytes.count, !isCancelled(), !isDamaged {
-            let range = place..<min(place + window.count, bytes.count)
-            guard pages.read(range, into: window, toleratesLoss: true) else { return false }
-            place = range.upperBound
-            guard let pause else { continue }
-            for _ in 0..<Self.mostPauses {
-                let now = demand()
-                guard now != seen else { break }
-                seen = now
-                pause()
-            }
+        for start in stride(from: 0, to: bytes.count, by: window.count) {
+            guard !isDamaged,
+                pages.read(start..<min(start + window.count, bytes.count), into: window, toleratesLoss: true)
+            else { return false }
+            guard goesOn() else { break }
         }
         return !isDamaged
     }
-
-    private static let mostPauses = 10
 }
 
 /// A file whose pages have checksums.

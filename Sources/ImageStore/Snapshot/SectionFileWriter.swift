@@ -96,6 +96,10 @@ package final class SectionFileWriter {
         if let failure { throw failure }
     }
 
+    package func add<Element>(_ name: UInt32, _ values: SectionValues<Element>) throws(FileError) {
+        try values.withValues { (values) throws(FileError) in try add(name, UnsafeRawBufferPointer(values)) }
+    }
+
     /// Writes the checksums, the table and the header, and syncs the file.
     package func finish(generation: UInt64) throws(FileError) {
         let end = offset

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+
+import GeoJSON
 import JSON
 
 /// The result of an import.
@@ -43,5 +45,59 @@ public struct ImportOutcome: Sendable {
             output.append(json: warning)
         }
         if !warnings.isEmpty { output.append("]") }
+    }
+}
+
+/// The warnings of an answer about data and options that are probably mistaken.
+enum ImportWarnings {
+    /// - Parameters:
+    ///   - advice: what the reader has found.
+    ///   - accepted: the number of valid features.
+    ///   - loaded: the number of their rows that passed the source's filter.
+    static func of(
+        _ advice: ImportAdvice, _ options: SourceOptions, store: FeatureStore, accepted: Int, loaded: Int
+    ) -> [String] {
+        var warnings = advice.warnings(options.featureRules)
+        guard accepted > 0 else { return warnings }
+        if loaded == 0, options.filter != nil {
+            warnings.append("none of \(accepted) features passes the source's option filter")
+        }
+        var names = options.readNames
+        if let name = options.promoteId, advice.promoted == 0 { names.insert(name) }
+        return warnings + missing(names, of: store, options)
+    }
+
+    /// What to do after a change of the option `geometries`: only the points of areas and lines were kept.
+    static func keptPoints(_ count: Int) -> String {
+        "the option geometries applies to features that come from now on; the source's \(count) keep their points: "
+            + "import them again to apply it to them"
+    }
+
+    /// Which of the properties that options read no feature has.
+    static func missing(
+        _ names: Set<String>, of store: FeatureStore, _ options: SourceOptions
+    ) -> [String] {
+        missing(names, of: store) {
+            $0 == options.promoteId ? "promoteId names" : "the source's options read"
+        }
+    }
+
+    /// Which of some names no feature has as a property.
+    ///
+    /// - Parameters:
+    ///   - most: the most features to examine.
+    ///   - reader: what uses a name, with its verb.
+    static func missing(
+        _ names: Set<String>, of store: FeatureStore, lookingAt most: Int = PropertyNames.mostFeatures,
+        reader: (String) -> String
+    ) -> [String] {
+        guard !names.isEmpty, store.count > 0 else { return [] }
+        let found = PropertyNames(of: store, until: names, lookingAt: most)
+        return names.filter { !found.contains($0) }.sorted().map { name in
+            let whose =
+                found.looked < store.count ? "none of the first \(found.looked) features" : "no feature"
+            let meant = found.nearest(to: name).map { ": did you mean \"\($0)\"?" } ?? ""
+            return "\(whose) has the property \"\(name)\" that \(reader(name))\(meant)"
+        }
     }
 }

@@ -44,7 +44,7 @@ extension MemoryBudget {
     /// What the sources' revisions hold; 0 if there is no limit. O(sources).
     var heldBytes: Int {
         let (limit, sources) = state.withLock { ($0.limit.bytes, $0.sources) }
-        return limit > 0 ? sources().reduce(0) { $0 + $1.revision.memoryBytes } : 0
+        return limit > 0 ? sources().reduce(0) { $0 + $1.memory } : 0
     }
 
     /// Counts bytes that a filter is about to take. Filters that were used least, and pages of images, are

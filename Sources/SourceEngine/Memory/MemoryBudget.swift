@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+
 import Aggregates
 import ImageStore
 import Synchronization
@@ -25,6 +26,13 @@ public final class MemoryBudget: Sendable {
         }
     }
 
+    /// What a source holds.
+    struct Holding {
+        let owner: UInt32?
+        let memory: Int
+        let file: Int
+    }
+
     struct State {
         var limit: Limit
         var claimed = 0
@@ -37,7 +45,7 @@ public final class MemoryBudget: Sendable {
         var recoveries = 0
         /// Bytes that filters hold.
         var filters = 0
-        var sources: @Sendable () -> [Source] = { [] }
+        var sources: @Sendable () -> [Holding] = { [] }
         var evictFilters: @Sendable (Int) -> Bool = { _ in false }
         var fitPages: @Sendable () -> Void = {}
 
@@ -84,8 +92,8 @@ public final class MemoryBudget: Sendable {
         }
     }
 
-    /// Sets the function that lists the sources.
-    package func count(_ sources: @escaping @Sendable () -> [Source]) {
+    /// Sets the function that lists what each source holds.
+    func count(_ sources: @escaping @Sendable () -> [Holding]) {
         state.withLock { $0.sources = sources }
     }
 
@@ -154,9 +162,8 @@ public final class MemoryBudget: Sendable {
         let grows = more > 0 || moreText > 0
         if grows, limit.bytes > 0 || limit.bytesPerOwner > 0 {
             for source in sources() {
-                let bytes = source.revision.memoryBytes
-                all += bytes
-                if let owner, source.owner == owner { own += bytes + source.revision.fileBytes }
+                all += source.memory
+                if let owner, source.owner == owner { own += source.memory + source.file }
             }
         }
         return state.withLock { state in
@@ -186,5 +193,31 @@ public final class MemoryBudget: Sendable {
             }
             return nil
         }
+    }
+}
+
+/// Whether a build fits.
+extension MemoryBudget {
+    /// Whether the sources may hold so many bytes more, also while a recovery runs. Caches make room first. O(sources) if there is a
+    /// limit.
+    func hasRoom(for more: Int) -> Bool {
+        while true {
+            let held = heldBytes
+            let missing = state.withLock {
+                $0.excess(of: more, sources: held, reserved: reserved($0.limit.bytes))
+            }
+            guard missing > 0 else { return true }
+            guard makeRoom(missing) else { return false }
+        }
+    }
+
+    /// Throws if the machine does not have so much memory to spare. For memory beyond the limit of the sources.
+    func checkMachine(_ more: Int) throws(SourceError) {
+        guard let available = machine(), state.withLock({ $0.recoveries == 0 }),
+            more > available - min(Self.reserve, available / 4)
+        else { return }
+        throw .tooLarge(
+            "the build takes about \(more >> 20) MiB beyond limits.memoryBytes, and the machine has only \(available >> 20) MiB available; delete sources, import less, or end other programs"
+        )
     }
 }

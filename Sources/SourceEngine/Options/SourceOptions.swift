@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
+
+import Aggregates
 import Clustering
+import Expressions
 import GeoJSON
 import JSON
 
@@ -66,5 +69,90 @@ extension SourceOptions {
             precision: precision, projection: projection)
         options.radii = radius.byZoom
         return options
+    }
+}
+
+/// What cluster ids are derived from.
+public enum ClusterIds: String, Sendable, CaseIterable {
+    /// The index of the node that a cluster grew from, as in supercluster. The ids change with every build.
+    case index
+    /// The feature that a cluster grew from, and its zoom. The ids are the same in every revision and every daemon.
+    case origin
+}
+
+/// A compiled expression of an option, with its JSON for descriptions.
+public struct CompiledOption: Sendable {
+    public let source: JSONValue
+    public let expression: Expression
+}
+
+/// One aggregated property, with its JSON for descriptions.
+public struct ClusterPropertyOption: Sendable {
+    public let name: String
+    public let source: JSONValue
+    public let property: ClusterProperty
+}
+
+extension SourceOptions {
+    /// Reads options, compiling their expressions.
+    ///
+    /// Missing members keep their defaults. A member that is null, of the wrong type, out of its range or of an
+    /// unknown name is rejected with its path.
+    public init(reading value: JSONValue?, path: String = "options") throws(SourceError) {
+        self.init()
+        guard let value else { return }
+        guard case .object(let object) = value else {
+            throw .invalidParameter(path: path, message: "must be an object")
+        }
+        for (name, member) in object.members {
+            try read(name, member, path: "\(path).\(name)")
+        }
+        guard minZoom <= maxZoom else {
+            throw .invalidParameter(
+                path: "\(path).minZoom", message: "must not be above maxZoom, which is \(maxZoom)")
+        }
+    }
+
+    private mutating func read(_ name: String, _ value: JSONValue, path: String) throws(SourceError) {
+        guard let option = SourceOption.named(name) else {
+            let names = SourceOption.all.map(\.name).joined(separator: ", ")
+            throw .invalidParameter(path: path, message: "is not an option; valid options are \(names)")
+        }
+        try option.read(&self, value, path)
+    }
+}
+
+extension SourceOptions {
+    /// The options as JSON: always those with a default, the others if they were given.
+    ///
+    /// Reading the result again gives the same options.
+    public var json: JSONValue {
+        .object(
+            JSONObject(
+                SourceOption.all.compactMap { option in
+                    option.write(self).map { (key: option.name, value: $0) }
+                }))
+    }
+}
+
+extension SourceOptions {
+    /// Warnings about probable mistakes that do not depend on the data.
+    var warnings: [String] {
+        var warnings = hiddenProperties.map { name in
+            "clusters have their own property \"\(name)\", which hides that of clusterProperties: give it another name"
+        }
+        let advice =
+            filter.map { ExpressionOption.warnings(about: $0.source, named: "the option filter") } ?? []
+        warnings += advice
+        if advice.isEmpty, let value = filter?.expression.constant, value != .bool(true) {
+            warnings.append(
+                "the option filter gives \(value.text) for every feature, so none is loaded: compare a property, such as "
+                    + "[\">\", [\"get\", \"population\"], 1000]")
+        }
+        return warnings
+    }
+
+    private var hiddenProperties: [String] {
+        clusterProperties.map(\.name).filter(ClusterProperty.ownNames.contains).sorted()
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+
 import Aggregates
 import Clustering
 import Glibc
@@ -129,15 +130,15 @@ public final class StateDirectory: Sendable {
     private func takeBack(_ leftover: Leftover, of name: SourceName) -> Bool {
         let own = directory(of: name)
         switch leftover {
-        case .moved(let gone):
-            if FileIO.exists(gone) { try? FileIO.rename(gone, to: own) }
-            return !FileIO.exists(gone)
+        case .moved(let removed):
+            if FileIO.exists(removed) { try? FileIO.rename(removed, to: own) }
+            return !FileIO.exists(removed)
         case .begun(let journal):
             guard FileIO.exists(own) else { return true }
             if let journal { try? journal.unbegin() }
-            let gone = goneDirectory(name)
-            guard (try? FileIO.rename(own, to: gone)) != nil else { return false }
-            FileIO.removeDirectory(gone)
+            let removed = removedDirectory(name)
+            guard (try? FileIO.rename(own, to: removed)) != nil else { return false }
+            FileIO.removeDirectory(removed)
             return true
         }
     }
@@ -199,47 +200,50 @@ public final class StateDirectory: Sendable {
         return (found, others)
     }
 
-    /// Creates the files of a source, synced on return. After an error there are none.
-    package func create(_ revision: Revision, _ identity: SourceIdentity) throws(SourceError) -> SourceFiles {
-        try naming.withLock(.never) { () throws(SourceError) in try makeFiles(revision, identity) }
+    /// Creates the directory of a source, synced on return. After an error there is none.
+    ///
+    /// - Parameter fill: writes the source's files into the directory with this path, and returns the journal that puts
+    ///   them into effect.
+    /// - Returns: the directory's path, and that journal.
+    package func create(
+        _ name: SourceName, fill: (String) throws(SourceError) -> JournalWriter
+    ) throws(SourceError) -> (path: String, journal: JournalWriter) {
+        try naming.withLock(.never) { () throws(SourceError) in try makeDirectory(name, fill) }
     }
 
-    private func makeFiles(
-        _ revision: Revision, _ identity: SourceIdentity
-    ) throws(SourceError) -> SourceFiles {
+    private func makeDirectory(
+        _ name: SourceName, _ fill: (String) throws(SourceError) -> JournalWriter
+    ) throws(SourceError) -> (path: String, journal: JournalWriter) {
         // Names that begin with a dot are not sources. The next start removes them.
-        let new = sources + "/.new-" + identity.name.text
-        let final = directory(of: identity.name)
+        let new = sources + "/.new-" + name.text
+        let final = directory(of: name)
         try check()
         takeBackAll()
         FileIO.removeDirectory(new)
         // Left by a failed creation that could not be undone.
-        if FileIO.exists(final) { try onDisk(try FileIO.rename(final, to: goneDirectory(identity.name))) }
+        if FileIO.exists(final) { try onDisk(try FileIO.rename(final, to: removedDirectory(name))) }
         var made: JournalWriter?
         do throws(SourceError) {
             try onDisk(try FileIO.makeDirectory(new))
-            made = try SourceFiles.make(in: new, revision, identity, updatedAt: identity.createdAt)
+            var journal = try fill(new)
+            made = journal
             try onDisk(try FileIO.rename(new, to: final))
             try onDisk(try FileIO.syncDirectory(sources))
-            made?.path = SourceFiles.path(1, .journal, in: final)
+            journal.path = final + journal.path.dropFirst(new.count)
+            made = journal
             // The commit point of the creation.
-            do throws(FileError) { try made?.begin() } catch { throw SourceError(error) }
+            do throws(FileError) { try journal.begin() } catch { throw SourceError(error) }
+            leftovers.withLock { $0[name] = nil }
+            return (final, journal)
         } catch {
-            if !takeBack(.begun(made), of: identity.name) {
-                leftovers.withLock { $0[identity.name] = .begun(made) }
-            }
+            if !takeBack(.begun(made), of: name) { leftovers.withLock { $0[name] = .begun(made) } }
             FileIO.removeDirectory(new)
             throw error
         }
-        leftovers.withLock { $0[identity.name] = nil }
-        return SourceFiles(
-            directory: final, identity: identity,
-            SourceFiles.Contents(
-                generation: 1, previous: nil, journal: made, newest: 1))
     }
 
     /// A unique name for a directory to be removed.
-    private func goneDirectory(_ name: SourceName) -> String {
+    private func removedDirectory(_ name: SourceName) -> String {
         sources + "/.gone-\(name.text)-\(UInt64.random(in: 0...(.max)))"
     }
 
@@ -251,15 +255,37 @@ public final class StateDirectory: Sendable {
     private func removeFiles(_ name: SourceName) throws(SourceError) {
         try check()
         takeBackAll()
-        let (old, gone) = (directory(of: name), goneDirectory(name))
-        try onDisk(try FileIO.rename(old, to: gone))
+        let (old, removed) = (directory(of: name), removedDirectory(name))
+        try onDisk(try FileIO.rename(old, to: removed))
         do throws(SourceError) { try onDisk(try FileIO.syncDirectory(sources)) } catch {
             // A served source without its directory would be lost at the next start.
             var isBack = false
-            for _ in 0..<Self.attempts where !isBack { isBack = takeBack(.moved(gone), of: name) }
-            if !isBack { leftovers.withLock { $0[name] = .moved(gone) } }
+            for _ in 0..<Self.attempts where !isBack { isBack = takeBack(.moved(removed), of: name) }
+            if !isBack { leftovers.withLock { $0[name] = .moved(removed) } }
             throw error
         }
-        FileIO.removeDirectory(gone)
+        FileIO.removeDirectory(removed)
     }
+}
+
+/// An event about the sources' files for the operator.
+public struct StateEvent: Sendable, Equatable {
+    public enum Gravity: Sendable {
+        /// All is well.
+        case information
+        /// No acknowledged change is lost.
+        case warning
+        /// A source is damaged or cannot be stored.
+        case error
+    }
+
+    public let gravity: Gravity
+    /// The name of the source; nil if the event is not about one source.
+    public let source: String?
+    /// What happened, for the operator.
+    public let message: String
+}
+
+extension StateEvent: CustomStringConvertible {
+    public var description: String { source.map { "source '\($0)': \(message)" } ?? message }
 }

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+
+import Clustering
+import Expressions
+import GeoJSON
+import SystemSupport
+
+/// Makes revisions out of features: decodes what expressions read, clusters, and aggregates.
+package struct RevisionMaker {
+    package let options: SourceOptions
+    package let shared: SharedState
+    package let cancellation: Cancellation
+    /// The owner of the source.
+    package let owner: UInt32?
+    private let threads: Int
+
+    /// - Parameter threads: nil for the most that a build may use.
+    package init(
+        options: SourceOptions, shared: SharedState, owner: UInt32? = nil, threads: Int? = nil,
+        cancellation: Cancellation
+    ) {
+        self.threads = threads ?? shared.limits.buildThreads
+        self.options = options
+        self.shared = shared
+        self.owner = owner
+        self.cancellation = cancellation
+    }
+
+    /// What clustering a point takes at its peak, in bytes: measured as 94 for ten million and 114 for a
+    /// hundred million. Positions in double precision take more.
+    package static func bytesOfPoint(_ options: SourceOptions) -> Int {
+        options.clustering.precision == .float ? 120 : 160
+    }
+
+    /// Clusters features that have all passed `screen` with the same options.
+    ///
+    /// If the sources may not hold what the build takes, its memory is taken beyond their limit, one such
+    /// build at a time and only if the machine has it. The index is read from the snapshot then, once that is
+    /// written.
+    ///
+    /// - Parameters:
+    ///   - counted: a store that an import's claim or a source already counts in the memory budget.
+    ///   - known: columns of that store, also counted.
+    ///   - identifiers: the index by id, if it is known.
+    package func make(
+        _ store: FeatureStore, counted: FeatureStore? = nil, known: SourceColumns? = nil,
+        identifiers: IdentifierIndex? = nil
+    ) throws(SourceError) -> Revision {
+        let own = store === counted ? 0 : store.memoryBytes
+        let work = store.count * Self.bytesOfPoint(options)
+        let isShort =
+            shared.directory != nil && store.count * Self.indexBytesOfPoint >= shared.limits.imageInMemory
+            && (shared.limits.evictsIndexes || !shared.memory.hasRoom(for: own + work))
+        guard isShort else {
+            return try make(store, counted: counted, known: known, identifiers, claiming: own + work)
+        }
+        return try shared.shortBuilds.withLock(cancellation) { () throws(SourceError) -> Revision in
+            let beyond = shared.memory.claim(for: nil, .uncounted)
+            try beyond.grow(to: work)
+            try shared.memory.checkMachine(work)
+            defer { withExtendedLifetime(beyond) {} }
+            return try make(
+                store, counted: counted, known: known, identifiers, claiming: own,
+                file: store.count * Self.indexBytesOfPoint)
+        }
+    }
+
+    /// What the index of a point takes, in bytes.
+    private static let indexBytesOfPoint = 64
+
+    /// - Parameters:
+    ///   - bytes: the memory to claim.
+    ///   - file: the bytes in files to claim.
+    private func make(
+        _ store: FeatureStore, counted: FeatureStore?, known: SourceColumns?,
+        _ identifiers: IdentifierIndex?, claiming bytes: Int, file: Int = 0
+    ) throws(SourceError) -> Revision {
+        let claim = shared.memory.claim(for: owner, .ahead)
+        try claim.grow(to: bytes, file: file)
+        defer { withExtendedLifetime(claim) {} }
+        let start = ContinuousClock.now
+        let known = store === counted ? known : nil
+        let columns = try SourceColumns(
+            store, reading: options.propertyNames, from: known, threads: threads, cancellation)
+        if !options.propertyNames.allSatisfy({ known?.has($0) ?? false }) {
+            try claim.grow(to: bytes + columns.memoryBytes)
+        }
+        let maker = ViewMaker(
+            options: options, store: store, columns: columns, threads: threads,
+            cancellation: cancellation)
+        let view = try maker.make()
+        let duration = ContinuousClock.now - start
+        let revision = Revision(
+            number: shared.nextRevision(), options: options, store: store, columns: columns, view: view,
+            buildMilliseconds: duration / .milliseconds(1), identifiers: identifiers, shared: shared)
+        if options.clusterIds == .origin { _ = try revision.featureCodes(cancellation) }
+        return revision
+    }
+
+    /// Selects the features to load: those that pass the source's filter. Among these, one whose weight is
+    /// not a number above 0 is an invalid feature.
+    ///
+    /// - Parameters:
+    ///   - known: columns of the store that are already decoded.
+    ///   - groups: which rows belong to one feature.
+    package func screen(
+        _ store: FeatureStore, policy: InvalidFeaturePolicy, known: SourceColumns? = nil,
+        groups: RowGroups = RowGroups()
+    ) throws(SourceError) -> FeatureBatch {
+        guard options.filter != nil || options.weight != nil else {
+            return FeatureBatch(store: store, loaded: .all(store.count), badWeights: 0)
+        }
+        let columns = try SourceColumns(
+            store, reading: options.screeningNames, from: known, threads: threads, cancellation)
+        var passing = try options.filter.map { (filter) throws(SourceError) -> [UInt32] in
+            try columns.passing(filter.expression, of: store, threads: threads, cancellation)
+        }
+        var badWeights = 0
+        if let weight = options.weight {
+            let source = columns.rows(passing, of: store, cancellation)
+            let (rows, weights) = (source.rows, try SourceColumns.weights(weight.expression, source))
+            let good = zip(rows, weights).filter { PointWeight.isGood($0.1) }.map(\.0)
+            if good.count < rows.count {
+                if policy == .reject { throw Self.badWeight(rows, weights, groups) }
+                let kept = Set(good)
+                // All rows of a feature have the same weight, so the first one is enough.
+                badWeights = rows.count { row in
+                    !kept.contains(row) && groups.rows(of: Int(row)).lowerBound == Int(row)
+                }
+                passing = good
+            }
+        }
+        guard let passing, passing.count < store.count else {
+            return FeatureBatch(store: store, loaded: .all(store.count), badWeights: 0)
+        }
+        return FeatureBatch(store: store, loaded: .some(passing), badWeights: badWeights)
+    }
+
+    private static func badWeight(
+        _ rows: [UInt32], _ weights: [Double], _ groups: RowGroups
+    ) -> SourceError {
+        let place = weights.firstIndex { !PointWeight.isGood($0) } ?? 0
+        let index = groups.feature(of: Int(rows[place]))
+        return .badFeature(
+            index: index, reason: FeatureBatch.badWeight,
+            message:
+                "Feature \(index) has a weight, by the source's option, that is not a number above 0 (from 1e-100 to 1e100)."
+        )
+    }
+}
+
+extension Revision {
+    /// The revision of a source before its first import: no points, number 0.
+    package static func empty(options: SourceOptions, shared: SharedState) throws(SourceError) -> Revision {
+        let store = FeatureStoreBuilder(policy: .reject, promoteId: nil).finish()
+        let columns = try SourceColumns(store, reading: [], threads: 1, .never)
+        let maker = ViewMaker(
+            options: options, store: store, columns: columns, threads: 1, cancellation: .never)
+        return try Revision(
+            number: 0, options: options, store: store, columns: columns, view: maker.make(),
+            buildMilliseconds: 0, shared: shared)
+    }
+}
+
+/// Features to be loaded into a source, and which of them it accepts.
+package struct FeatureBatch {
+    package let store: FeatureStore
+    package let loaded: Rows
+    /// The number of features left out because of their weight.
+    package let badWeights: Int
+
+    /// The reason under which features with a bad weight are counted.
+    package static let badWeight = "badWeight"
+
+    /// A selection of a store's rows.
+    package enum Rows {
+        case all(Int)
+        /// Ascending.
+        case some([UInt32])
+
+        var count: Int {
+            switch self {
+            case .all(let count): count
+            case .some(let rows): rows.count
+            }
+        }
+
+        package func contains(_ row: Int) -> Bool {
+            switch self {
+            case .all(let count): return row < count
+            case .some(let rows):
+                let index = rows.partitionIndex { Int($0) < row }
+                return index < rows.count && Int(rows[index]) == row
+            }
+        }
+    }
+
+    /// The loaded features as slices of the store.
+    package var slices: [FeatureSlice] {
+        switch loaded {
+        case .all(let count): return count > 0 ? [FeatureSlice(store: store, rows: 0..<count)] : []
+        case .some(let rows):
+            var slices: [FeatureSlice] = []
+            var start = 0
+            for position in rows.indices {
+                let isLast = position + 1 == rows.count || rows[position + 1] != rows[position] + 1
+                guard isLast else { continue }
+                slices.append(FeatureSlice(store: store, rows: Int(rows[start])..<Int(rows[position]) + 1))
+                start = position + 1
+            }
+            return slices
+        }
+    }
+
+    /// A store of another store's features followed by the loaded ones.
+    ///
+    /// - Parameter spill: decides when the text goes to a file; nil if never.
+    package func store(after base: FeatureStore?, spill: TextSpill? = nil) -> FeatureStore {
+        if case .all = loaded, base.map({ $0.count == 0 }) ?? true { return store.plain(spill: spill) }
+        let first = base.map { $0.count > 0 ? [FeatureSlice(store: $0, rows: 0..<$0.count)] : [] } ?? []
+        return FeatureStore.joining(first + slices, spill: spill)
+    }
+}
+
+/// Which weights points may have.
+enum PointWeight {
+    /// Far from the limits of a double, so that sums of weights, and of weighted positions, stay finite and
+    /// above 0.
+    private static let range = 1e-100...1e100
+
+    /// Whether a weight is a number above 0, of a size that can be summed.
+    static func isGood(_ weight: Double) -> Bool { range.contains(weight) }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+
+import Clustering
+import GeoJSON
+import SystemSupport
+
+/// Applies the changes that happened while a revision was being compacted to the compacted revision.
+///
+/// It works row by row, not update by update: however often a feature changed meanwhile, its final content is
+/// applied once. Between steps the revision mixes new and old rows, so it must not be published.
+package struct CatchUp: Sendable {
+    /// The revision that was compacted.
+    private let start: Revision
+    /// Its features' rows, ascending, if there are gaps. The compacted revision has none.
+    private let living: [UInt32]?
+    /// The compacted revision with the changes applied so far.
+    package private(set) var revision: Revision
+    private var newest: Revision
+    /// Rows of the source's revisions that are still to be applied.
+    private var pending: Set<Int> = []
+    /// By row after those of `start`: the feature's row in `revision`; nil if it was removed before.
+    private var additions: [Int?] = []
+
+    /// - Parameter whole: the compacted revision, with the features of `start` without gaps.
+    package init(from start: Revision, to whole: Revision) {
+        (self.start, revision, newest) = (start, whole, start)
+        living = start.store.livingPlaces
+    }
+
+    /// The number of rows still to be applied.
+    package var pendingCount: Int { pending.count }
+
+    /// Records which rows changed, including those of new features, up to a revision.
+    package mutating func note(_ places: [Int], upTo newest: Revision) {
+        pending.formUnion(places)
+        self.newest = newest
+    }
+
+    /// Applies at most `limit` of the recorded rows.
+    ///
+    /// Also throws `cancelled` if the changes cannot be applied in place.
+    ///
+    /// - Parameter threads: the most threads to use.
+    package mutating func follow(
+        atMost limit: Int, threads: Int, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        // Steps are small enough to be applied in place. They ascend, so that new features come in the order of their rows.
+        let step = min(1024, max(64, revision.pointCount / 16))
+        var rest = pending.sorted().prefix(limit)
+        while !rest.isEmpty {
+            let batch = rest.prefix(step)
+            try takeOver(batch, threads, cancellation)
+            pending.subtract(batch)
+            rest = rest.dropFirst(step)
+        }
+    }
+
+    private mutating func takeOver(
+        _ places: ArraySlice<Int>, _ threads: Int, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        var changes: [Int: Int?] = [:]
+        var (added, slices): ([Int], [FeatureSlice]) = ([], [])
+        for place in places {
+            let row = newest.store.isGone(place) ? nil : slices.count
+            if place - start.store.count >= additions.count {
+                additions.append(row.map { _ in revision.store.count + added.count })
+                if let row { added.append(row) }
+            } else if let known = self.place(of: place) {
+                changes[known] = .some(row)
+            } else {
+                continue
+            }
+            if row != nil { slices.append(FeatureSlice(store: newest.store, rows: place..<place + 1)) }
+        }
+        guard !(changes.isEmpty && added.isEmpty) else { return }
+        let store = FeatureStore.joining(slices)
+        let identifiers = (0..<store.count).compactMap { store.featureIdentifier($0) }
+        // Only features with ids are updated one by one.
+        guard identifiers.count == store.count,
+            let followed = try LiveUpdate(
+                base: revision, update: FeatureUpdate(store: store, identifiers: identifiers),
+                plan: UpdatePlan(changes: changes, additions: added),
+                identifiers: try revision.identifierIndex(cancellation), threads: threads,
+                cancellation: cancellation
+            ).make(since: .now)
+        else { throw .cancelled }
+        revision = followed
+    }
+
+    /// Where a feature of the source is in `revision`; nil if it is not in it.
+    private func place(of place: Int) -> Int? {
+        if place >= start.store.count { return additions[place - start.store.count] }
+        guard let living else { return place }
+        let index = living.partitionIndex { Int($0) < place }
+        return index < living.count && Int(living[index]) == place ? index : nil
+    }
+}

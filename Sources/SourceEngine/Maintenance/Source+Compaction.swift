@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+
+import Aggregates
+import ImageStore
+import SystemSupport
+
+/// Compaction: merges the delta into a new base while queries and updates continue.
+///
+/// A growing delta makes updates slower, since it is copied and searched. So from time to time the features
+/// are clustered from scratch in the background, and what changed meanwhile is applied to the result. The
+/// features are the same, but clusters get the ids of a fresh load, so it is a new revision.
+extension Source {
+    package func compactIfGrown(_ revision: Revision) {
+        let growth = revision.growth
+        let most = min(shared.limits.changesKept, max(8192, revision.pointCount / 8))
+        guard growth > max(most, compactionFloor) else { return }
+        jobs.run(.compact) { [self] in
+            if let base = beginCompaction() { compact(base) }
+        }
+    }
+
+    /// Compacts immediately; for tests.
+    ///
+    /// - Parameter meanwhile: called before each round with its number.
+    /// - Returns: the most rows that were applied while updates had to wait.
+    @discardableResult
+    package func compact(meanwhile: (Int) -> Void = { _ in }) -> Int {
+        beginCompaction().map { compact($0, meanwhile: meanwhile) } ?? 0
+    }
+
+    /// So few rows are applied while updates wait, beside those that the last update changed.
+    package static let placesInTurn = 32
+    /// The most rounds in which it catches up no further before updates wait for more than that.
+    private static let vainRounds = 4
+
+    @discardableResult
+    private func compact(_ base: Revision, meanwhile: (Int) -> Void = { _ in }) -> Int {
+        let cancellation = Cancellation { [self] in !isCompacting }
+        var mostWhileLocked = 0
+        do throws(SourceError) {
+            var catchUp = try atLowPriority { [self] () throws(SourceError) in
+                try cluster(base, cancellation)
+            }
+            guard !base.isDamaged else { throw reportDamage() }
+            var (round, vain, former, isDone) = (0, 0, Int.max, false)
+            while !isDone {
+                meanwhile(round)
+                round += 1
+                _ = try gather(&catchUp)
+                let pending = catchUp.pendingCount
+                if pending > former / 4 * 3 { vain += 1 }
+                former = pending
+                if pending <= Self.placesInTurn || vain > Self.vainRounds {
+                    let doublings = max(0, vain - Self.vainRounds)
+                    isDone = try withChangeLock(cancellation) { () throws(SourceError) in
+                        try finish(&catchUp, doublings, &mostWhileLocked, cancellation)
+                    }
+                }
+                if !isDone { catchUp = try follow(catchUp, isUrgent: vain > 0, cancellation) }
+            }
+        } catch {
+            // The delta still works. The next attempt follows when it has doubled.
+            giveUpCompaction(until: 2 * base.growth)
+        }
+        return mostWhileLocked
+    }
+
+    /// Applies the recorded changes while updates continue.
+    ///
+    /// - Parameter isUrgent: whether updates arrive about as fast as they are applied at low priority.
+    private func follow(
+        _ former: CatchUp, isUrgent: Bool, _ cancellation: Cancellation
+    ) throws(SourceError) -> CatchUp {
+        let threads = isUrgent ? compactionThreads : 1
+        let work: @Sendable () throws(SourceError) -> CatchUp = { () throws(SourceError) in
+            var catchUp = former
+            try catchUp.follow(atMost: catchUp.pendingCount, threads: threads, cancellation)
+            return catchUp
+        }
+        return isUrgent ? try work() : try atLowPriority(work)
+    }
+
+    /// Runs work at low priority. Work with the source's lock held runs at normal priority, since updates
+    /// wait for it.
+    private func atLowPriority<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(SourceError) -> Value
+    ) throws(SourceError) -> Value {
+        try BackgroundThread.atLowPriority { Result(catching: body) }.get()
+    }
+
+    /// Half of the threads are left for calls.
+    private var compactionThreads: Int { max(1, shared.limits.buildThreads / 2) }
+
+    /// Clusters the features of a revision from scratch.
+    private func cluster(_ base: Revision, _ cancellation: Cancellation) throws(SourceError) -> CatchUp {
+        let maker = RevisionMaker(
+            options: base.options, shared: shared, owner: owner, threads: compactionThreads,
+            cancellation: cancellation)
+        let spill = DraftMaker(files, shared)?.spill
+        let whole = try maker.make(
+            base.store.plain(spill: spill), identifiers: base.gatheredIdentifiers(cancellation))
+        // Built ahead of time, so that no update waits for it.
+        _ = try whole.identifierIndex(cancellation)
+        try whole.store.checkWritten()
+        return CatchUp(from: base, to: whole)
+    }
+
+    /// Applies the remaining changes with the source's lock held, unless updates would have to wait for too
+    /// many of them. Then it does nothing, since they would wait in vain.
+    ///
+    /// - Parameter doublings: how often to double the number of rows for which updates may wait. So the
+    ///   compaction ends although updates arrive faster than they are applied.
+    /// - Returns: whether all were applied, so that the compacted revision is published.
+    private func finish(
+        _ catchUp: inout CatchUp, _ doublings: Int, _ mostWhileLocked: inout Int,
+        _ cancellation: Cancellation
+    ) throws(SourceError) -> Bool {
+        let largest = try gather(&catchUp)
+        let count = catchUp.pendingCount
+        guard count <= (Self.placesInTurn + largest) << min(doublings, 28) else { return false }
+        // Updates wait, so all threads are free for it.
+        try catchUp.follow(atMost: count, threads: shared.limits.buildThreads, cancellation)
+        mostWhileLocked = max(mostWhileLocked, count)
+        let made = catchUp.revision
+        try publish(made.number > revision.number ? made : made.renumbered(), at: nil)
+        // Its index is read from a snapshot then.
+        if made.isShortOfMemory { saveLater() }
+        // The delta that arrived during the compaction. Under constant load, compaction then takes at most
+        // half of the time.
+        compactionFloor = 2 * made.growth
+        return true
+    }
+
+    /// Records what changed since the last call.
+    ///
+    /// - Returns: the number of rows that the largest of these updates changed.
+    private func gather(_ catchUp: inout CatchUp) throws(SourceError) -> Int {
+        guard let (newest, updates) = takeUpdates() else { throw .cancelled }
+        for places in updates { catchUp.note(places, upTo: newest) }
+        return updates.lazy.map(\.count).max() ?? 0
+    }
+}
+
+extension Revision {
+    /// The size of the delta in nodes and features.
+    var growth: Int { view.index.deltaSize + store.changeCount }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+
+import GeoJSON
+import ImageStore
+import JSON
+import ReplicationLog
+import SystemSupport
+
+/// One change of a source as stored in a journal: the content of the call, as a JSON object.
+package enum JournalRecord: Sendable {
+    /// Arrays of features and of ids, as text.
+    case update(upserts: [UInt8], removals: [UInt8])
+    /// Features of an import that appended, as a text.
+    case append([UInt8])
+    case options(JSONValue)
+    /// Features inserted at this moment or earlier expired. Milliseconds since 1970.
+    case expiry(Int64)
+    /// All features were replaced by those of a JSON array.
+    case refill([UInt8])
+    /// Only the log's position changed.
+    case progress
+
+    /// A record with the moment and the revision of the change.
+    package struct Entry: Sendable {
+        package let record: JournalRecord
+        package let moment: Timestamp
+        /// The number of the revision that the change produced.
+        package let revision: UInt64
+        /// The mark that the data had reached; nil if the change did not come from a log.
+        package let mark: LogMark?
+    }
+
+    /// The kinds of records, in the order in which a payload is examined. A kind's name is the member of the payload that only
+    /// it has; every record of a log has a mark.
+    enum Kind: String, CaseIterable {
+        case update = "upsert"
+        case append, options, expiry, refill
+        case progress = "mark"
+    }
+
+    var kind: Kind {
+        switch self {
+        case .update: .update
+        case .append: .append
+        case .options: .options
+        case .expiry: .expiry
+        case .refill: .refill
+        case .progress: .progress
+        }
+    }
+
+    package var isProgress: Bool {
+        if case .progress = self { true } else { false }
+    }
+
+    package static func update(
+        upserts: UnsafeRawBufferPointer?, removals: [FeatureIdentifier]
+    ) -> JournalRecord {
+        var ids = ByteWriter()
+        ids.append("[")
+        for (place, id) in removals.enumerated() {
+            if place > 0 { ids.append(",") }
+            id.write(into: &ids)
+        }
+        ids.append("]")
+        return .update(upserts: upserts.map { Array($0) } ?? Array("[]".utf8), removals: ids.bytes)
+    }
+
+    package static func append(_ slices: [FeatureSlice]) -> JournalRecord {
+        var text = ByteWriter()
+        text.append("[")
+        var isFirst = true
+        for slice in slices {
+            for row in slice.rows {
+                if !isFirst { text.append(",") }
+                isFirst = false
+                slice.store.writeSent(row, into: &text)
+            }
+        }
+        text.append("]")
+        return .append(text.bytes)
+    }
+
+    package func payload(
+        at moment: Timestamp, revision: UInt64, mark: LogMark? = nil
+    ) -> [UInt8] {
+        var text = ByteWriter()
+        text.append("{\"time\":")
+        text.append(integer: moment.milliseconds)
+        text.append(",\"revision\":")
+        text.append(integer: revision)
+        if let mark {
+            text.append(",\"position\":")
+            text.append(json: mark.position.description)
+            text.append(",\"mark\":")
+            text.append(json: mark.text)
+        }
+        if kind != .progress {
+            text.append(",")
+            text.append(json: kind.rawValue)
+            text.append(":")
+        }
+        switch self {
+        case .update(let upserts, let removals):
+            text.append(contentsOf: upserts)
+            text.append(",\"remove\":")
+            text.append(contentsOf: removals)
+        case .append(let features), .refill(let features): text.append(contentsOf: features)
+        case .options(let options): text.append(options)
+        case .expiry(let limit): text.append(integer: limit)
+        case .progress: break
+        }
+        text.append("}")
+        return text.bytes
+    }
+}
+
+extension JournalRecord.Entry: StoredRecord {
+    /// Reads what `payload` wrote.
+    package init?(payload: UnsafeRawBufferPointer) {
+        guard payload.first == UInt8(ascii: "{"), payload.last == UInt8(ascii: "}") else { return nil }
+        var parts: [String: UnsafeRawBufferPointer] = [:]
+        for (key, value) in JSONMembers(ofValidated: payload) {
+            parts[JSONText.string(inside: key)] = value
+        }
+        func integer(_ name: String) -> Int64? {
+            parts[name].flatMap { JSONText.number($0) }.flatMap { Int64(exactly: $0) }
+        }
+        guard let time = integer("time"), let revision = integer("revision"), revision >= 0 else {
+            return nil
+        }
+        func string(_ name: String) -> String? {
+            parts[name].map {
+                JSONText.string(inside: UnsafeRawBufferPointer(rebasing: $0.dropFirst().dropLast()))
+            }
+        }
+        var mark: LogMark?
+        if let text = string("position") {
+            guard let position = LogPosition(text), let text = string("mark") else { return nil }
+            mark = LogMark(position: position, text: text)
+        }
+        guard let record = JournalRecord(parts) else { return nil }
+        self.init(
+            record: record, moment: Timestamp(milliseconds: time), revision: UInt64(revision),
+            mark: mark)
+    }
+}
+
+extension JournalRecord {
+    /// Reads the members of a payload that only its kind of record has. Nil if they are of no kind.
+    private init?(_ parts: [String: UnsafeRawBufferPointer]) {
+        guard let kind = Kind.allCases.first(where: { parts[$0.rawValue] != nil }),
+            let content = parts[kind.rawValue]
+        else { return nil }
+        switch kind {
+        case .update:
+            guard let removals = parts["remove"] else { return nil }
+            self = .update(upserts: Array(content), removals: Array(removals))
+        case .append: self = .append(Array(content))
+        case .options:
+            guard let options = try? JSONReader.parse(content) else { return nil }
+            self = .options(options)
+        case .expiry:
+            guard let limit = JSONText.number(content).flatMap({ Int64(exactly: $0) }) else { return nil }
+            self = .expiry(limit)
+        case .refill: self = .refill(Array(content))
+        case .progress: self = .progress
+        }
+    }
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+
+import Aggregates
+import Clustering
+import Expressions
+import GeoJSON
+import ImageStore
+import JSON
+import Synchronization
+import SystemSupport
+
+/// A source's data at one revision as a file, which is read in the layout that the data have in memory
+/// (`SourceImage`). It is written as a whole under a temporary name, then renamed.
+package struct Snapshot {
+    package let description: SnapshotDescription
+    package let generation: UInt64
+    package let revision: Revision
+    /// Damage of what is made again.
+    package let mended: [String]
+
+    /// Writes a plain revision under a temporary name, and syncs it.
+    ///
+    /// - Parameter loss: why the data are older than what was acknowledged; nil if they are not.
+    /// - Complexity: O(the revision's bytes). Blocks: only for threads of the pool.
+    package static func write(
+        _ revision: Revision, of source: SourceIdentity, updatedAt: Timestamp, loss: String? = nil,
+        generation: UInt64, to path: String
+    ) throws(SourceError) {
+        guard revision.isPlain else { throw .defect("a snapshot is to be written of data with changes") }
+        let identifiers = try revision.identifierIndex(.never)
+        let codes = revision.options.clusterIds == .origin ? try revision.featureCodes(.never) : nil
+        let threads = revision.shared.limits.buildThreads
+        let writer: SectionFileWriter
+        if let draft = (revision.store.text as? ImageText)?.draft,
+            let begun = draft.hand(
+                to: path, section: SnapshotSection.text, count: revision.store.textBytes, threads: threads)
+        {
+            writer = begun
+        } else {
+            writer = try onDisk(try SectionFileWriter(path, threads: threads))
+            try onDisk(try writeText(revision.store, to: writer, threads: threads))
+        }
+        try onDisk(try writeSections(revision, identifiers, codes, to: writer))
+        try onDisk(
+            try writeDescription(revision, of: source, updatedAt: updatedAt, loss: loss, to: writer))
+        // New checksums must not hide damage. Without a header, the file is not read.
+        guard !revision.isDamaged else {
+            throw .damaged(source.name, "its features' text or its index is damaged")
+        }
+        try onDisk(try writer.finish(generation: generation))
+    }
+
+    /// Writes the text of a plain store on several threads. If the text cannot be read, the store
+    /// `isDamaged` afterwards, and the file is useless.
+    private static func writeText(
+        _ store: FeatureStore, to writer: SectionFileWriter, threads: Int
+    ) throws(FileError) {
+        let count = store.textBytes
+        let start = writer.reserve(SnapshotSection.text, count: count)
+        let failure = Mutex<FileError?>(nil)
+        nonisolated(unsafe) let writer = writer
+        Parallel(.shared, threads: threads).forEach(below: (count + pieceSize - 1) / pieceSize) { piece in
+            guard failure.withLock({ $0 == nil }) else { return }
+            let range = piece * pieceSize..<min(count, (piece + 1) * pieceSize)
+            let window = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: range.count + FeatureStore.textStep, alignment: 16)
+            defer { window.deallocate() }
+            store.withText(range, window: window) { bytes in
+                guard let bytes else { return }
+                do throws(FileError) { try writer.write(bytes, at: start + range.lowerBound) } catch {
+                    failure.withLock { $0 = error }
+                }
+            }
+        }
+        if let failure = failure.withLock({ $0 }) { throw failure }
+    }
+
+    private static let pieceSize = 64 * FeatureStore.textStep
+
+    private static func writeSections(
+        _ revision: Revision, _ identifiers: IdentifierIndex, _ codes: FeatureCodes?,
+        to writer: SectionFileWriter
+    ) throws(FileError) {
+        let view = revision.view
+        try view.index.forEachSection { (section, bytes) throws(FileError) in
+            try writer.add(SnapshotSection.index(section), bytes)
+        }
+        try revision.store.withRecordStarts { (blockStarts, offsets) throws(FileError) in
+            try writer.add(SnapshotSection.blockStarts, blockStarts)
+            try writer.add(SnapshotSection.offsets, offsets)
+        }
+        for (place, aggregate) in view.aggregates.enumerated() {
+            try aggregate.column.store(
+                in: AggregateSection(writer) { SnapshotSection.aggregate(place, $0) })
+        }
+        if !view.partitions.isEmpty {
+            try ValueSections.write(view.partitions, to: writer, SnapshotSection.partitions)
+        }
+        try writer.add(SnapshotSection.momentStarts, revision.store.plainMoments.starts)
+        try writer.add(SnapshotSection.moments, revision.store.plainMoments.milliseconds)
+        try view.order?.withArrays { (places, points) throws(FileError) in
+            try writer.add(SnapshotSection.sortedPlaces, places)
+            try writer.add(SnapshotSection.sortedPoints, points)
+        }
+        try codes?.store(in: writer, SnapshotSection.origins)
+        try write(identifiers, to: writer)
+    }
+
+    /// On pages of their own, so that their damage is no other section's.
+    package static func write(_ identifiers: IdentifierIndex, to writer: SectionFileWriter) throws(FileError)
+    {
+        writer.beginPage()
+        try writer.add(SnapshotSection.identifierKey, identifiers.key.key)
+        try writer.add(SnapshotSection.identifiers, identifiers.entries)
+        writer.beginPage()
+    }
+
+    private static func writeDescription(
+        _ revision: Revision, of source: SourceIdentity, updatedAt: Timestamp, loss: String?,
+        to writer: SectionFileWriter
+    ) throws(FileError) {
+        let aggregates = revision.view.aggregates.map { (name: $0.name, kind: $0.column.kind) }
+        var text = ByteWriter()
+        let description = SnapshotDescription(
+            revision, of: source, updatedAt: updatedAt, loss: loss, aggregates: aggregates)
+        text.append(description.json)
+        try writer.add(SnapshotSection.description, text.bytes)
+    }
+
+    /// Opens a snapshot. A large one is read when it is needed: then damage is found by `Revision.isDamaged`.
+    ///
+    /// - Parameter checking: whether to verify all of it before.
+    /// - Complexity: O(1) for a large snapshot, besides the checksums of its pages; O(bytes) for a small one.
+    package init(_ path: String, shared: SharedState, checking: Bool = false) throws(StateFault) {
+        let reader = try SectionFileReader(
+            path, Self.pages(shared),
+            replaceable: [SnapshotSection.identifierKey, SnapshotSection.identifiers])
+        if checking, !reader.image.verify() {
+            try reader.checkIntact()
+        }
+        generation = reader.generation
+        description = try SnapshotDescription(reader.bytes(SnapshotSection.description), path: path)
+        let store = try Self.store(reader)
+        guard store.count == description.points else {
+            throw StateFault("\(path) has \(store.count) features for \(description.points) points")
+        }
+        let columns: SourceColumns
+        do throws(SourceError) { columns = try SourceColumns(store, reading: [], threads: 1, .never) } catch {
+            throw StateFault("\(path): \(error.description)")
+        }
+        let identifiers = try Self.identifiers(reader)
+        mended = identifiers == nil ? [Self.loss(of: path)] : []
+        let codes = try Self.codes(reader)
+        revision = Revision(
+            number: description.revision, options: description.options, store: store, columns: columns,
+            view: try Self.view(reader, description), buildMilliseconds: description.buildMilliseconds,
+            identifiers: identifiers, codes: codes, log: description.log, shared: shared)
+        try reader.checkIntact()
+    }
+
+    static func codes(_ reader: SectionFileReader) throws(StateFault) -> FeatureCodes? {
+        reader.has(SnapshotSection.origins.identified)
+            ? try FeatureCodes(from: reader, SnapshotSection.origins) : nil
+    }
+
+    /// Nil if it is damaged: it is made again on first use.
+    static func identifiers(_ reader: SectionFileReader) throws(StateFault) -> IdentifierIndex? {
+        guard try reader.isIntact(SnapshotSection.identifierKey) else { return nil }
+        guard let key = SipHash(key: try reader.values(SnapshotSection.identifierKey)) else {
+            throw StateFault("\(reader.path) lacks the key of its ids")
+        }
+        return IdentifierIndex(entries: try reader.borrowed(SnapshotSection.identifiers), key: key)
+    }
+
+    static func loss(of path: String) -> String {
+        "\(path) is damaged in its index by id, which is made again"
+    }
+
+    static func pages(_ shared: SharedState) -> SectionFileReader.Pages {
+        .onDemand(shared.pages, from: shared.limits.imageInMemory, text: SnapshotSection.text)
+    }
+
+    static func store(_ reader: SectionFileReader) throws(StateFault) -> FeatureStore {
+        guard
+            let moments = FeatureMoments(
+                starts: try reader.values(SnapshotSection.momentStarts),
+                milliseconds: try reader.values(SnapshotSection.moments))
+        else { throw StateFault("\(reader.path) does not say when its features were put in") }
+        do throws(FeatureSectionError) {
+            return try FeatureStore.onSections(
+                ImageText(reader.image, reader.bytes(SnapshotSection.text)),
+                blockStarts: reader.bytes(SnapshotSection.blockStarts),
+                offsets: reader.bytes(SnapshotSection.offsets), moments: moments)
+        } catch { throw StateFault("\(reader.path): \(error.message)") }
+    }
+
+    /// - Parameter lineage: that of the index that was written, if it is of this process.
+    static func view(
+        _ reader: SectionFileReader, _ description: SnapshotDescription, lineage: UInt64? = nil
+    ) throws(StateFault) -> View {
+        var sections: [IndexSection: UnsafeRawBufferPointer] = [:]
+        for section in IndexSection.allCases where reader.has(SnapshotSection.index(section)) {
+            sections[section] = reader.bytes(SnapshotSection.index(section))
+        }
+        let index: ClusterIndex
+        do throws(IndexSectionError) {
+            index = try ClusterIndex.onSections(
+                options: description.options.clustering, pointCount: description.points, memory: reader.image,
+                sections: sections, lineage: lineage)
+        } catch {
+            throw StateFault("\(reader.path), section \(error.section): \(error.message)")
+        }
+        var aggregates: [NamedAggregate] = []
+        for (place, aggregate) in description.aggregates.enumerated() {
+            let stored = StoredAggregate(
+                reader, clusters: index.clusterCount, points: description.points
+            ) { SnapshotSection.aggregate(place, $0) }
+            let column = try AggregateTable.load(aggregate.kind, from: stored)
+            aggregates.append(NamedAggregate(name: aggregate.name, column: column))
+        }
+        let partitions =
+            description.hasPartitions
+            ? try ValueSections.read(reader, count: nil, SnapshotSection.partitions) : []
+        return View(
+            index: index, members: nil, order: try order(reader, description), bounds: description.bounds,
+            aggregates: aggregates, partitions: partitions, propertyErrors: description.errors)
+    }
+
+    private static func order(
+        _ reader: SectionFileReader, _ description: SnapshotDescription
+    ) throws(StateFault) -> PointOrder? {
+        guard description.options.sortKey != nil else { return nil }
+        let places: SectionValues<UInt32> = try reader.borrowed(
+            SnapshotSection.sortedPlaces, count: description.points)
+        let points: SectionValues<UInt32> = try reader.borrowed(
+            SnapshotSection.sortedPoints, count: description.points)
+        return places.withValues { places in
+            points.withValues { PointOrder(places: places, points: $0, owner: reader.image) }
+        }
+    }
+}
+
+extension Revision {
+    /// The same data on the image of the snapshot that has just been written of them: the features' text and
+    /// ids, if the text is not short, and the index too, if the sources may not hold that.
+    ///
+    /// - Parameter path: the file's name.
+    package func reading(_ path: String) -> Revision {
+        let isShort = isShortOfMemory
+        guard store.textBytes >= shared.limits.textInMemory || isShort,
+            let reader = try? SectionFileReader(path, Snapshot.pages(shared)),
+            let stored = try? Snapshot.store(reader)
+        else { return self }
+        var view: View?
+        if isShort,
+            let description = try? SnapshotDescription(reader.bytes(SnapshotSection.description), path: path)
+        {
+            view = try? Snapshot.view(reader, description, lineage: self.view.index.lineage)
+        }
+        // Otherwise they would keep the image of the snapshot before.
+        return with(
+            store.plainBase.reading(stored), view, identifiers: (try? Snapshot.identifiers(reader)) ?? nil,
+            codes: (try? Snapshot.codes(reader)) ?? nil)
+    }
+
+    /// Whether the sources may not hold the index in memory, so that it is read from a snapshot.
+    var isShortOfMemory: Bool {
+        guard isPlain, view.index.fileBytes == 0, view.indexBytes >= shared.limits.imageInMemory,
+            shared.directory != nil
+        else { return false }
+        return shared.limits.evictsIndexes || !shared.memory.hasRoom(for: view.memoryBytes)
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+
+import Clustering
+import ImageStore
+import JSON
+import ReplicationLog
+import SystemSupport
+
+/// What a snapshot contains about its source besides the arrays.
+package struct SnapshotDescription: Sendable {
+    package var source: String
+    /// The user whose limits the source counts towards.
+    package var owner: UInt32?
+    package var options: SourceOptions
+    package var revision: UInt64
+    package var createdAt: Timestamp
+    package var updatedAt: Timestamp
+    package var points: Int
+    package var buildMilliseconds: Double
+    package var bounds: Box?
+    package var errors: [PropertyError]
+    /// Aggregated properties by name, with the kind of their column.
+    package var aggregates: [(name: String, kind: String)]
+    package var hasPartitions: Bool
+    /// The log that the data follow, and up to which position.
+    package var log: FollowedLog?
+    /// Why the data are older than what was acknowledged; nil if they are not.
+    package var loss: String?
+
+    package var json: JSONValue {
+        var object = JSONObject()
+        object["source"] = .string(source)
+        object["owner"] = owner.map { .number(Double($0)) } ?? .null
+        object["options"] = options.json
+        object["revision"] = .number(Double(revision))
+        object["createdAt"] = .number(Double(createdAt.milliseconds))
+        object["updatedAt"] = .number(Double(updatedAt.milliseconds))
+        object["points"] = .number(Double(points))
+        object["buildMs"] = .number(buildMilliseconds)
+        object["bbox"] =
+            bounds.map { .array([$0.west, $0.south, $0.east, $0.north].map { .number($0) }) } ?? .null
+        object["errors"] = .array(
+            errors.map { .array([.string($0.message), .number(Double($0.count))]) })
+        object["aggregates"] = .array(aggregates.map { .array([.string($0.name), .string($0.kind)]) })
+        object["hasPartitions"] = .bool(hasPartitions)
+        if let log {
+            object["log"] = [
+                "origin": .string(log.origin), "position": .string(log.position.description),
+                "mark": .string(log.mark.text),
+            ]
+        }
+        if let loss { object["loss"] = .string(loss) }
+        return .object(object)
+    }
+
+    package init(
+        _ revision: Revision, of source: SourceIdentity, updatedAt: Timestamp, loss: String?,
+        aggregates: [(name: String, kind: String)]
+    ) {
+        self.source = source.name.text
+        owner = source.owner
+        options = revision.options
+        self.revision = revision.number
+        createdAt = source.createdAt
+        self.updatedAt = updatedAt
+        points = revision.pointCount
+        buildMilliseconds = revision.buildMilliseconds
+        bounds = revision.bounds
+        errors = revision.view.propertyErrors
+        self.aggregates = aggregates
+        hasPartitions = !revision.view.partitions.isEmpty
+        log = revision.log
+        self.loss = loss
+    }
+
+    /// - Parameter path: the file's path, for messages.
+    package init(_ text: UnsafeRawBufferPointer, path: String) throws(StateFault) {
+        guard case .object(let object)? = try? JSONReader.parse(text),
+            case .string(let source)? = object["source"],
+            let revision = Self.integer(object["revision"]), revision >= 0,
+            let created = Self.integer(object["createdAt"]), let updated = Self.integer(object["updatedAt"]),
+            let points = Self.integer(object["points"]), points >= 0,
+            case .number(let build)? = object["buildMs"],
+            case .array(let errors)? = object["errors"], case .array(let aggregates)? = object["aggregates"],
+            case .bool(let hasPartitions)? = object["hasPartitions"]
+        else { throw StateFault("\(path) has a description that is incomplete") }
+        do throws(SourceError) { options = try SourceOptions(reading: object["options"]) } catch {
+            throw StateFault("\(path) has options that this clusterd does not read: \(error.description)")
+        }
+        self.source = source
+        owner = Self.integer(object["owner"]).flatMap { UInt32(exactly: $0) }
+        self.revision = UInt64(revision)
+        createdAt = Timestamp(milliseconds: Int64(created))
+        updatedAt = Timestamp(milliseconds: Int64(updated))
+        self.points = points
+        buildMilliseconds = build
+        bounds = Self.box(object["bbox"])
+        log = try Self.log(object["log"], path)
+        if case .string(let text)? = object["loss"] { loss = text }
+        self.hasPartitions = hasPartitions
+        self.errors = errors.compactMap { error in
+            guard case .array(let pair) = error, pair.count == 2, case .string(let message) = pair[0],
+                let count = Self.integer(pair[1])
+            else { return nil }
+            return PropertyError(message: message, count: count)
+        }
+        self.aggregates = aggregates.compactMap { aggregate in
+            guard case .array(let pair) = aggregate, pair.count == 2, case .string(let name) = pair[0],
+                case .string(let kind) = pair[1]
+            else { return nil }
+            return (name, kind)
+        }
+    }
+
+    private static func log(_ value: JSONValue?, _ path: String) throws(StateFault) -> FollowedLog? {
+        guard let value else { return nil }
+        guard case .object(let object) = value, case .string(let origin)? = object["origin"],
+            case .string(let text)? = object["position"], let position = LogPosition(text),
+            case .string(let mark)? = object["mark"]
+        else { throw StateFault("\(path) has a log without a position") }
+        return FollowedLog(origin: origin, mark: LogMark(position: position, text: mark))
+    }
+
+    private static func integer(_ value: JSONValue?) -> Int? {
+        guard case .number(let number)? = value else { return nil }
+        return Int(exactly: number)
+    }
+
+    private static func box(_ value: JSONValue?) -> Box? {
+        guard case .array(let edges)? = value, edges.count == 4 else { return nil }
+        let numbers = edges.compactMap { edge -> Double? in
+            if case .number(let number) = edge { return number }
+            return nil
+        }
+        guard numbers.count == 4 else { return nil }
+        return Box(west: numbers[0], south: numbers[1], east: numbers[2], north: numbers[3])
+    }
+}
+
+/// The properties of a source that never change.
+package struct SourceIdentity: Sendable {
+    package let name: SourceName
+    /// The user whose limits the source counts towards; nil if none.
+    package let owner: UInt32?
+    package let createdAt: Timestamp
+}
+
+/// The names of a snapshot's sections. They are part of the format and never change their meaning.
+package enum SnapshotSection {
+    /// The source's description, as JSON.
+    package static let description: UInt32 = 1
+    /// The features' records. The first section, so that the others follow one another in few pages.
+    package static let text: UInt32 = 2
+    package static let blockStarts: UInt32 = 3
+    package static let offsets: UInt32 = 4
+    /// The index by id: `IdentifierIndex.entries`, and the key for hashing ids.
+    package static let identifiers: UInt32 = 10
+    package static let identifierKey: UInt32 = 11
+    /// The starts of runs of features that were inserted together, 32 bits each, and the moments, 64 bits
+    /// each.
+    package static let momentStarts: UInt32 = 7
+    package static let moments: UInt32 = 8
+
+    /// The features' rows in the order of `sortKey`, 32 bits each. Only with that option.
+    package static let sortedPlaces: UInt32 = 9
+    /// The points by the features' rows, 32 bits each. Only with that option.
+    package static let sortedPoints: UInt32 = 14
+    /// The numbers from which cluster ids are made: `FeatureCodes`. Only with the option `clusterIds`
+    /// `"origin"`.
+    package static let origins = FeatureCodes.Sections(identified: 0x20, anonymous: 0x21, repeated: 0x22)
+
+    package static func index(_ section: IndexSection) -> UInt32 { 0x100 + section.rawValue }
+
+    /// One array of an aggregated property, by the property's index.
+    package static func aggregate(_ place: Int, _ part: UInt32) -> UInt32 {
+        0x1000 + UInt32(truncatingIfNeeded: place) * 8 + part
+    }
+
+    /// The values of `partitionBy`.
+    package static func partitions(_ part: UInt32) -> UInt32 { 0x10 + part }
+}

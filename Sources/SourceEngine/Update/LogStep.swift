@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+
+import GeoJSON
+import JSON
+import SystemSupport
+
+/// Transactions being applied to a source: changes that become visible together.
+///
+/// They may be added in several parts, so that transactions of any size take bounded memory besides the data. No part is
+/// visible before the last one has been added.
+public struct LogStep {
+    private let source: Source
+    private let moment: Timestamp
+    private let cancellation: Cancellation
+    /// The revision made by the parts so far.
+    private(set) var revision: Revision
+    /// The rows that they changed; nil if the revision was built from scratch.
+    private(set) var changedPlaces: [Int]? = []
+    /// The journal record of the only part; nil if there are several or none.
+    private(set) var record: JournalRecord?
+    private var partCount = 0
+    /// Whether each part changed few features.
+    private(set) var isSmall = true
+    /// Whether a part began with the removal of all features.
+    private var hasCleared = false
+    /// Rows that were left out because they are not features of this source, by reason.
+    private(set) var skippedReasons: [String: Int] = [:]
+
+    var isEmpty: Bool { partCount == 0 }
+
+    init(_ source: Source, _ base: Revision, _ moment: Timestamp, _ cancellation: Cancellation) {
+        (self.source, self.moment, self.cancellation) = (source, moment, cancellation)
+        revision = base
+    }
+
+    /// The text of a feature's properties after the parts so far; nil if there is no such feature.
+    public func properties(of identifier: FeatureIdentifier) throws(SourceError) -> [UInt8]? {
+        let index = try revision.identifierIndex(cancellation)
+        guard let place = index.places(of: identifier, in: revision.store).first else { return nil }
+        return revision.store.withProperties(place) { Array($0) }
+    }
+
+    /// Adds changes that follow those of the previous parts.
+    public mutating func add(_ changes: LogChanges) throws(SourceError) {
+        try cancellation.stopIfCancelled()
+        let claim = source.shared.memory.claim(for: source.owner)
+        try claim.grow(to: changes.upserts.count * Source.bytesOfUpsert)
+        defer { withExtendedLifetime(claim) {} }
+        var changes = changes
+        let update: FeatureUpdate
+        do throws(SourceError) { update = try read(changes) } catch {
+            switch error {
+            case .badFeature, .unreadableInput: break
+            default: throw error
+            }
+            let bad = changes.sieve(by: revision.options.featureRules)
+            skippedReasons[Self.badFeature, default: 0] += bad
+            update = try read(changes)
+        }
+        if changes.clears {
+            hasCleared = true
+            try refill(update.store)
+        } else {
+            try apply(update)
+        }
+        partCount += 1
+        record = partCount == 1 && changes.size < Self.largestRecord ? changes.record : nil
+    }
+
+    private func read(_ changes: LogChanges) throws(SourceError) -> FeatureUpdate {
+        try changes.upserts.withUnsafeBytes { text in
+            Result { () throws(SourceError) in
+                try FeatureUpdate(
+                    upserts: text, removals: changes.removals, rules: revision.options.featureRules,
+                    at: moment, policy: .skip)
+            }
+        }.get()
+    }
+
+    /// The reason that counts rows rejected by the reader, such as one whose JSON is nested too deeply.
+    private static let badFeature = "badFeature"
+
+    private mutating func count(badWeights: Int) {
+        if badWeights > 0 { skippedReasons[FeatureBatch.badWeight, default: 0] += badWeights }
+    }
+
+    private mutating func refill(_ store: FeatureStore) throws(SourceError) {
+        let maker = RevisionMaker(
+            options: revision.options, shared: source.shared, owner: source.owner, cancellation: cancellation)
+        let batch = try maker.screen(store, policy: .skip)
+        revision = try maker.make(batch.store(after: nil), counted: store)
+        changedPlaces = nil
+        count(badWeights: batch.badWeights)
+    }
+
+    private mutating func apply(_ update: FeatureUpdate) throws(SourceError) {
+        var badWeights = 0
+        let spill = DraftMaker(source.files, source.shared)?.spill
+        let (next, plan) = try update.apply(
+            to: revision, owner: source.owner, asWhole: isBuilt(update), spill: spill,
+            badWeights: &badWeights, cancellation)
+        if update.count > max(64, revision.pointCount / 1024) { isSmall = false }
+        if let places = plan.places(in: revision, to: next), let before = changedPlaces {
+            changedPlaces = before + places
+        } else {
+            changedPlaces = nil
+        }
+        revision = next
+        count(badWeights: badWeights)
+    }
+
+    /// Whether to cluster everything again. Following a change takes about as long as clustering a hundred points, and only
+    /// clustering gives back the memory of the changes that were followed.
+    private func isBuilt(_ update: FeatureUpdate) -> Bool {
+        update.count > max(1024, revision.pointCount / 100)
+            || revision.growth > max(65_536, revision.pointCount / 2)
+    }
+
+    /// Larger changes are stored by a snapshot, which takes less time to write than the changes to replay.
+    private static let largestRecord = 16 << 20
+
+    /// The change for the source to publish.
+    func change(_ log: FollowedLog) throws(SourceError) -> Source.Change {
+        if let record {
+            return Source.Change(
+                revision: revision, keeping: .record(record), replacesData: hasCleared,
+                changedPlaces: changedPlaces, moment: moment, log: .at(log), isCompacted: isSmall)
+        }
+        // A snapshot holds a plain revision, without a delta.
+        let spill = DraftMaker(source.files, source.shared)?.spill
+        let whole =
+            try revision.isPlain
+            ? revision
+            : revision.rebuilt(from: revision.store.plain(spill: spill), owner: source.owner, cancellation)
+        return Source.Change(
+            revision: whole, keeping: .snapshot, replacesData: hasCleared, moment: moment, log: .at(log))
+    }
+}
+
+/// The changes of transactions to a table's rows, with only the final state of each row.
+public struct LogChanges: Sendable {
+    /// Whether all rows were removed before these changes.
+    public var clears = false
+    /// The text of a JSON array of valid features, each with an id; all ids differ.
+    public var upserts: [UInt8]
+    /// Ids of rows that were removed or are no longer features. None of them is in `upserts`. An id that no feature has
+    /// is ignored.
+    public var removals: [FeatureIdentifier]
+
+    public init(clears: Bool = false, upserts: [UInt8], removals: [FeatureIdentifier]) {
+        self.clears = clears
+        self.upserts = upserts
+        self.removals = removals
+    }
+
+    /// Approximate size in a journal, in bytes.
+    var size: Int { upserts.count + removals.count * 16 }
+
+    /// Removes features that are invalid by these rules, so that their rows are not features.
+    ///
+    /// - Returns: the number of removed features.
+    mutating func sieve(by rules: FeatureRules) -> Int {
+        var good = ByteWriter(capacity: upserts.count)
+        var bad: [FeatureIdentifier] = []
+        good.append("[")
+        upserts.withUnsafeBytes { text in
+            guard let features = JSONElements(ofValidated: text) else { return }
+            for feature in features {
+                if Self.isGood(feature, rules) {
+                    if good.count > 1 { good.append(",") }
+                    good.append(contentsOf: feature)
+                } else if let identifier = Self.identifier(of: feature) {
+                    bad.append(identifier)
+                }
+            }
+        }
+        good.append("]")
+        upserts = good.bytes
+        removals += bad
+        return bad.count
+    }
+
+    private static func isGood(_ feature: UnsafeRawBufferPointer, _ rules: FeatureRules) -> Bool {
+        var list: [UInt8] = [UInt8(ascii: "[")]
+        list += feature
+        list.append(UInt8(ascii: "]"))
+        var builder = FeatureStoreBuilder(policy: .reject, rules: rules)
+        return list.withUnsafeBytes { (try? builder.append(features: $0)) != nil }
+    }
+
+    private static func identifier(of feature: UnsafeRawBufferPointer) -> FeatureIdentifier? {
+        for (key, value) in JSONMembers(ofValidated: feature) where key.elementsEqual("id".utf8) {
+            return FeatureIdentifier(json: value)
+        }
+        return nil
+    }
+
+    var record: JournalRecord {
+        if clears { return .refill(upserts) }
+        return upserts.withUnsafeBytes { .update(upserts: $0, removals: removals) }
+    }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+
+import Aggregates
+import Clustering
+import JSON
+import Synchronization
+import SystemSupport
+
+/// The clusters of some of a revision's features: of all that are loaded, or of those that pass a filter.
+///
+/// Points are numbered within a view, in the features' order, as if only those features had been
+/// loaded. So cluster ids differ between views too. Immutable, and shared by all its readers.
+public final class View: Sendable {
+    public let index: ClusterIndex
+    /// By point, the feature's row in the store, for the view of a filter; nil for the view of all features.
+    package let members: [UInt32]?
+    /// The feature of each point, if features are clustered in the order of a key.
+    package let order: PointOrder?
+    /// The extent of the points; nil without points, and for the view of a filter.
+    package let bounds: Box?
+    package let aggregates: [NamedAggregate]
+    /// The values of `partitionBy`, by the partition's number.
+    package let partitions: [JSONValue]
+    /// Errors in aggregated properties by message, with their counts.
+    package let propertyErrors: [PropertyError]
+    /// Advice about the filter, if nothing passes it or it is probably not what was meant: sentences that say what to do.
+    package let warnings: [String]
+    /// What the writers of answers cache for the view.
+    package let cache = ViewCacheSlot()
+    /// The claim of the memory of a filter's view.
+    private let claim = Mutex<MemoryClaim?>(nil)
+    /// Built if input indexes are requested of a filter's view whose points are in another order.
+    private let ascendingMembers = Mutex<[UInt32]?>(nil)
+
+    package init(
+        index: ClusterIndex, members: [UInt32]?, order: PointOrder? = nil, bounds: Box?,
+        aggregates: [NamedAggregate] = [],
+        partitions: [JSONValue] = [], propertyErrors: [PropertyError] = [], warnings: [String] = []
+    ) {
+        self.index = index
+        self.members = members
+        self.order = order
+        self.bounds = bounds
+        self.aggregates = aggregates
+        self.partitions = partitions
+        self.propertyErrors = propertyErrors
+        self.warnings = warnings
+    }
+
+    /// Holds the claim of the view's memory while the view exists.
+    func hold(_ claim: MemoryClaim) { self.claim.withLock { $0 = claim } }
+
+    /// The same view with advice about the filter that all its points pass.
+    func with(warnings: [String]) -> View {
+        View(
+            index: index, members: members, order: order, bounds: bounds, aggregates: aggregates,
+            partitions: partitions, propertyErrors: propertyErrors, warnings: warnings)
+    }
+
+    /// The row of a point's feature in the store.
+    package func feature(of point: PointIndex) -> Int {
+        if let members { return Int(members[Int(point.rawValue)]) }
+        return order?.place(of: point) ?? Int(point.rawValue)
+    }
+
+    /// The point of a feature; nil if the feature is not in this view.
+    package func point(of feature: Int) -> PointIndex? {
+        guard let members else {
+            let same = PointIndex(rawValue: UInt32(truncatingIfNeeded: feature))
+            guard let point = order == nil ? same : order?.point(at: feature) else { return nil }
+            return index.contains(point) ? point : nil
+        }
+        // Members ascend in the source's order.
+        let position = position(of: feature)
+        let index = members.partitionIndex { self.position(of: Int($0)) < position }
+        guard index < members.count, Int(members[index]) == feature else { return nil }
+        return PointIndex(rawValue: UInt32(index))
+    }
+
+    /// The points of features, in the order in which they are clustered.
+    ///
+    /// - Parameter places: the features' rows, ascending, all in this view.
+    package func points(at places: [UInt32]) -> [PointIndex] {
+        guard let order else { return places.map { PointIndex(rawValue: $0) } }
+        return order.sorted(places.compactMap { order.point(at: Int($0)) })
+    }
+
+    /// A number that ascends in the order in which the source's features are clustered.
+    private func position(of feature: Int) -> UInt64 {
+        guard let order, let point = order.point(at: feature) else { return UInt64(feature) }
+        return order.label(of: point).rawValue
+    }
+
+    /// The index in the input of a point's feature, as if only this view's features had been loaded.
+    package func inputIndex(of point: PointIndex) -> Int {
+        guard order != nil else { return index.inputPlace(of: point) }
+        let place = feature(of: point)
+        // Updates of such sources rebuild everything, so there are no gaps.
+        guard let members else { return place }
+        let sorted = ascendingMembers.withLock { known in
+            let sorted = known ?? members.sorted()
+            known = sorted
+            return sorted
+        }
+        return sorted.partitionIndex { Int($0) < place }
+    }
+
+    /// The value of `partitionBy` for a cluster's points; nil without that option.
+    package func partition(of cluster: ClusterOrdinal) -> JSONValue? {
+        guard let part = index.partition(of: cluster), Int(part) < partitions.count else { return nil }
+        return partitions[Int(part)]
+    }
+
+    /// Bytes of the index itself, in memory and in a file, without the features' text and aggregates.
+    package var indexBytes: Int {
+        index.memoryBytes + index.fileBytes + (members?.count ?? 0) * MemoryLayout<UInt32>.stride
+            + (members == nil ? order?.memoryBytes ?? 0 : 0)
+    }
+
+    /// Bytes of memory that the view holds.
+    package var memoryBytes: Int {
+        indexBytes - index.fileBytes + aggregates.reduce(0) { $0 + $1.memoryBytes } + cache.memoryBytes
+    }
+}
+
+/// What a layer above caches for a view during the view's life. Subclasses are safe from any thread.
+open class ViewCache: @unchecked Sendable {
+    public init() {}
+
+    /// Bytes of memory held.
+    open var memoryBytes: Int { 0 }
+}
+
+/// Holds the cache of the layer above, whose type this module does not know. Reading it takes no lock. Safe from any
+/// thread.
+///
+/// Invariant: once set, the reference does not change, and it retains its object until this slot is destroyed.
+package final class ViewCacheSlot: Sendable {
+    private let cache = Atomic<Unmanaged<ViewCache>?>(nil)
+
+    package init() {}
+
+    deinit { cache.load(ordering: .acquiring)?.release() }
+
+    /// The cache; nil until one is kept.
+    package var value: ViewCache? { cache.load(ordering: .acquiring)?.takeUnretainedValue() }
+
+    /// Keeps a cache unless there is one already. Returns the one that is kept.
+    package func keep(_ made: ViewCache) -> ViewCache {
+        let reference = Unmanaged.passRetained(made)
+        let known = cache.compareExchange(
+            expected: nil, desired: reference, ordering: .acquiringAndReleasing
+        ).original
+        guard let known else { return made }
+        reference.release()
+        return known.takeUnretainedValue()
+    }
+
+    package var memoryBytes: Int { value?.memoryBytes ?? 0 }
+}
+
+/// An expression's error message, with the number of points or clusters that had it.
+package struct PropertyError: Sendable, Equatable {
+    package let message: String
+    package let count: Int
+}
+
+/// A box in degrees. It may be wider than the world, wrapped around it, or cross the antimeridian.
+public struct Box: Sendable, Equatable {
+    public var west: Double
+    public var south: Double
+    public var east: Double
+    public var north: Double
+
+    public init(west: Double, south: Double, east: Double, north: Double) {
+        self.west = west
+        self.south = south
+        self.east = east
+        self.north = north
+    }
+
+    /// The whole world.
+    public static let world = Box(west: -180, south: -90, east: 180, north: 90)
+
+    /// The empty extent, to be widened point by point.
+    package static let nowhere = Box(west: .infinity, south: .infinity, east: -.infinity, north: -.infinity)
+
+    /// Widens the box to contain a location, ignoring the antimeridian.
+    package mutating func include(_ place: (longitude: Double, latitude: Double)) {
+        west = min(west, place.longitude)
+        south = min(south, place.latitude)
+        east = max(east, place.longitude)
+        north = max(north, place.latitude)
+    }
+}
