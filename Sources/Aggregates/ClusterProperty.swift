@@ -88,9 +88,7 @@ package enum AggregateTable {
         FlagAggregate.self,
         MeanAggregate.self,
         CountAggregate.self,
-        DistinctAggregate.self,
-        HistogramAggregate.self,
-        MedianAggregate.self,
+        LabelAggregate.self,
         QuantilesAggregate.self,
         ReduceAggregate.self,
     ]

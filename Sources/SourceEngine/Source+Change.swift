@@ -24,7 +24,7 @@ extension Source {
         /// Whether it replaces all data, so that faults of the old data no longer matter.
         package var replacesData = false
         /// The rows whose features it changed or added; nil if it does not follow from the previous revision.
-        package var changedPlaces: [Int]?
+        package var changedRows: [Int]?
         /// The moment of the change.
         package var moment = Timestamp.now
         package var log = NextLog.none
@@ -62,7 +62,7 @@ extension Source {
             if case .at(let log) = change.log { change.revision.follow(log) }
             let kept = try keep(change)
             if change.replacesData { state.withLock { $0.note = nil } }
-            try publish(kept, changing: change.changedPlaces, at: change.moment, log: change.log)
+            try publish(kept, changing: change.changedRows, at: change.moment, log: change.log)
             isCompacted = change.isCompacted
             return kept
         }
@@ -104,11 +104,11 @@ extension Source {
     /// Publishes a revision.
     ///
     /// - Parameters:
-    ///   - places: the rows whose features changed; nil if all data were replaced, so that a running
+    ///   - rows: the rows whose features changed; nil if all data were replaced, so that a running
     ///     compaction has become useless.
     ///   - moment: nil if the features have not changed.
     package func publish(
-        _ revision: Revision, changing places: [Int]? = nil, at moment: Timestamp?, log: NextLog = .same
+        _ revision: Revision, changing rows: [Int]? = nil, at moment: Timestamp?, log: NextLog = .same
     ) throws(SourceError) {
         let isRetired = state.withLock { state in
             guard !state.isRetired else { return true }
@@ -120,8 +120,8 @@ extension Source {
             }
             state.revision = revision
             current.set(state.answering)
-            if let places {
-                state.compaction.updates?.append(places)
+            if let rows {
+                state.compaction.updates?.append(rows)
             } else {
                 state.compaction = Compaction()
                 state.oldest = nil
@@ -130,8 +130,8 @@ extension Source {
             return false
         }
         guard !isRetired else { throw .sourceNotFound(name) }
-        observers.tell()
-        positionObservers.tell()
+        observers.notify()
+        positionObservers.notify()
         if revision.isPlain { Allocator.trim() }
         shared.memory.fitPages()
     }

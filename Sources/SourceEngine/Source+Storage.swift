@@ -57,7 +57,6 @@ extension Source {
         _ revision: Revision, _ files: SourceFiles, at moment: Timestamp, loss: String?
     ) throws(SourceError) -> Revision {
         // A snapshot holds a plain revision, without a delta.
-        let spill = DraftMaker(files, shared)?.spill
         let whole =
             try revision.isPlain
             ? revision : revision.rebuilt(from: revision.store.plain(spill: spill), owner: owner)
@@ -78,6 +77,9 @@ extension Source {
         }
         try files.append(.progress, at: updatedAt, making: revision, mark: log.mark)
     }
+
+    /// For text that is too long for memory; nil if the source has no files.
+    var spill: TextSpill? { DraftMaker(files, shared)?.spill }
 
     private var isUnkept: Bool { state.withLock { $0.isUnkept } }
 
@@ -128,7 +130,7 @@ extension Source {
     /// The same features clustered as a whole.
     package func rebuild(_ revision: Revision) throws(SourceError) -> Revision {
         // All text is read before other sources have to wait.
-        let store = revision.store.plain(spill: DraftMaker(files, shared)?.spill)
+        let store = revision.store.plain(spill: spill)
         guard !revision.isDamaged else { throw reportDamage() }
         return try shared.rebuilding.withLock(.never) { () throws(SourceError) in
             try revision.rebuilt(from: store, owner: owner)

@@ -181,8 +181,8 @@ public final class Source: Sendable {
             return false
         }
         guard !isRetired else { return false }
-        observers.tell()
-        positionObservers.tell()
+        observers.notify()
+        positionObservers.notify()
         shared.memory.fitPages()
         return true
     }
@@ -194,8 +194,8 @@ public final class Source: Sendable {
             current.set(0)
             forgetFilters(of: state.revision)
         }
-        observers.tell()
-        positionObservers.tell()
+        observers.notify()
+        positionObservers.notify()
     }
 
     private func forgetFilters(of revision: Revision) {

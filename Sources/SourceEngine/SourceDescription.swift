@@ -57,82 +57,36 @@ public struct SourceDescription: Sendable {
     }
 
     /// Writes the description as a JSON object.
-    public func write(into output: inout ByteWriter) {
-        output.append("{")
-        writeMembers(into: &output)
-        output.append("}")
-    }
+    public func write(into output: inout ByteWriter) { output.append(.object(json)) }
 
-    /// Writes the members without braces, for an answer with further members.
-    package func writeMembers(into output: inout ByteWriter) {
-        output.append("\"source\":")
-        output.append(json: source.text)
-        output.append(",\"options\":")
-        output.append(revision.options.json)
-        output.append(",\"points\":")
-        output.append(integer: Int64(revision.pointCount))
-        output.append(",\"revision\":")
-        output.append(integer: Int64(clamping: revision.number))
-        if let position = revision.log?.position {
-            output.append(",\"position\":")
-            output.append(json: position.description)
-        }
-        output.append(",\"bbox\":")
-        writeBounds(into: &output)
-        output.append(",\"memoryBytes\":")
-        output.append(integer: Int64(revision.memoryBytes))
-        output.append(",\"fileBytes\":")
-        output.append(integer: Int64(revision.fileBytes))
-        if revision.indexFileBytes > 0 {
-            output.append(",\"indexFileBytes\":")
-            output.append(integer: Int64(revision.indexFileBytes))
-        }
-        output.append(",\"indexBytesPerPoint\":")
-        output.append(number: indexBytesPerPoint)
-        output.append(",\"buildMs\":")
-        output.append(number: Self.rounded(revision.buildMilliseconds))
-        output.append(",\"state\":")
-        output.append(json: state.rawValue)
-        output.append(",\"createdAt\":")
-        output.append(json: createdAt.text)
-        output.append(",\"updatedAt\":")
-        output.append(json: updatedAt.text)
-        if let damage = damage ?? note {
-            output.append(",\"damage\":")
-            output.append(json: damage)
-        }
-        if let replication {
-            output.append(",\"replication\":")
-            output.append(replication.json(position: revision.log?.position))
-            if let note = replication.note {
-                output.append(",\"note\":")
-                output.append(json: note)
-            }
-        }
-        writeErrors(into: &output)
-    }
-
-    private func writeBounds(into output: inout ByteWriter) {
-        guard let bounds = revision.bounds else { return output.append("null") }
-        output.append("[")
-        for (place, number) in [bounds.west, bounds.south, bounds.east, bounds.north].enumerated() {
-            if place > 0 { output.append(",") }
-            output.append(number: number)
-        }
-        output.append("]")
-    }
-
-    private func writeErrors(into output: inout ByteWriter) {
+    /// The description, to which an answer adds its members.
+    package var json: JSONObject {
+        var object: JSONObject = [
+            "source": .string(source.text), "options": revision.options.json,
+            "points": .number(Double(revision.pointCount)), "revision": .number(Double(revision.number)),
+        ]
+        let position = revision.log?.position
+        object["position"] = position.map { .string($0.description) }
+        object["bbox"] =
+            revision.bounds.map { .array([$0.west, $0.south, $0.east, $0.north].map(JSONValue.number)) }
+            ?? .null
+        object["memoryBytes"] = .number(Double(revision.memoryBytes))
+        object["fileBytes"] = .number(Double(revision.fileBytes))
+        if revision.indexFileBytes > 0 { object["indexFileBytes"] = .number(Double(revision.indexFileBytes)) }
+        object["indexBytesPerPoint"] = .number(indexBytesPerPoint)
+        object["buildMs"] = .number(Self.rounded(revision.buildMilliseconds))
+        object["state"] = .string(state.rawValue)
+        object["createdAt"] = .string(createdAt.text)
+        object["updatedAt"] = .string(updatedAt.text)
+        object["damage"] = (damage ?? note).map { .string($0) }
+        object["replication"] = replication?.json(position: position)
+        object["note"] = replication?.note.map { .string($0) }
         let errors = revision.view.propertyErrors
-        guard !errors.isEmpty else { return }
-        output.append(",\"expressionErrors\":{")
-        for (place, error) in errors.enumerated() {
-            if place > 0 { output.append(",") }
-            output.append(json: error.message)
-            output.append(":")
-            output.append(integer: Int64(error.count))
+        if !errors.isEmpty {
+            object["expressionErrors"] = .object(
+                JSONObject(errors.map { (key: $0.message, value: .number(Double($0.count))) }))
         }
-        output.append("}")
+        return object
     }
 
     /// Bytes of the index for each point, without features' text; 0 without points.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Synchronization
 
 /// The observers of a source's data. Safe from any thread.
@@ -24,7 +23,7 @@ package final class SourceObservers: Sendable {
         _ = state.withLock { $0.callbacks.removeValue(forKey: number) }
     }
 
-    package func tell() {
+    package func notify() {
         let callbacks = state.withLock { Array($0.callbacks.values) }
         for callback in callbacks { callback() }
     }

@@ -41,28 +41,25 @@ public final class SourceRegistry: Sendable {
     public func create(
         _ name: SourceName, options: SourceOptions, owner: UInt32? = nil
     ) throws(SourceError) -> Source {
-        guard let directory = shared.directory else {
-            let source = try Source(name: name, options: options, owner: owner, shared: shared)
-            try add(source)
-            return source
-        }
-        return try naming.withLock(.never) { () throws(SourceError) -> Source in
-            if let refusal = sources.withLock({ self.refusal(name, owner, $0) }) { throw refusal }
-            let source = try empty(name, options: options, owner: owner, in: directory)
-            try add(source)
+        try naming.withLock(.never) { () throws(SourceError) -> Source in
+            if let refusal = sources.withLock({ refusal(name, owner, $0) }) { throw refusal }
+            let source = try empty(name, options: options, owner: owner)
+            sources.withLock { $0[name] = source }
             return source
         }
     }
 
-    /// A source without data, with its files.
+    /// A source without data, with its files if sources are stored.
     private func empty(
-        _ name: SourceName, options: SourceOptions, owner: UInt32?, in directory: StateDirectory
+        _ name: SourceName, options: SourceOptions, owner: UInt32?
     ) throws(SourceError) -> Source {
         let revision = try Revision.empty(options: options, shared: shared)
         let identity = SourceIdentity(name: name, owner: owner, createdAt: .now)
-        return Source(
-            identity, revision, updatedAt: identity.createdAt,
-            files: try SourceFiles.create(in: directory, revision, identity), shared: shared)
+        var files: SourceFiles?
+        if let directory = shared.directory {
+            files = try SourceFiles.create(in: directory, revision, identity)
+        }
+        return Source(identity, revision, updatedAt: identity.createdAt, files: files, shared: shared)
     }
 
     /// Whether creating a source waits for a disk.
@@ -91,15 +88,6 @@ public final class SourceRegistry: Sendable {
             source.replication = status
             return true
         }
-    }
-
-    private func add(_ source: Source) throws(SourceError) {
-        let refusal = sources.withLock { sources -> SourceError? in
-            if let refusal = self.refusal(source.name, source.owner, sources) { return refusal }
-            sources[source.name] = source
-            return nil
-        }
-        if let refusal { throw refusal }
     }
 
     private func refusal(
@@ -136,33 +124,21 @@ public final class SourceRegistry: Sendable {
     ///
     /// Freeing a large source takes several milliseconds.
     public func delete(_ name: SourceName) throws(SourceError) {
-        guard let directory = shared.directory else {
-            guard let source = sources.withLock({ $0.removeValue(forKey: name) }) else {
-                throw .sourceNotFound(name)
-            }
-            return retire(source)
-        }
-        try removing(name, in: directory) { nil }
+        try removing(name) { nil }
     }
 
     /// Deletes a source and creates it without data, with the same owner. Calls find it all the time.
     public func recreate(_ name: SourceName, options: SourceOptions) throws(SourceError) {
-        guard let directory = shared.directory else {
-            try delete(name)
-            _ = try create(name, options: options)
-            return
-        }
         let owner = try source(name).owner
-        try removing(name, in: directory) { () throws(SourceError) in
-            try self.empty(name, options: options, owner: owner, in: directory)
+        try removing(name) { () throws(SourceError) in
+            try self.empty(name, options: options, owner: owner)
         }
     }
 
-    /// Removes a source's files, and lets the source that `successor` makes take its place; if that fails
+    /// Removes a source's files, and puts the source that `successor` makes under its name; if that fails
     /// there is none.
     private func removing(
-        _ name: SourceName, in directory: StateDirectory,
-        successor: () throws(SourceError) -> Source?
+        _ name: SourceName, successor: () throws(SourceError) -> Source?
     ) throws(SourceError) {
         // Waits for running reads and writes, which may take long, before taking the lock that others need.
         try wholeSource(name, .never).files?.settleWrites()
@@ -171,8 +147,8 @@ public final class SourceRegistry: Sendable {
             // No write is running after this.
             source.files?.retire()
             do throws(SourceError) {
-                try directory.note(lastRevision: shared.newestRevision)
-                try directory.remove(name)
+                try shared.directory?.note(lastRevision: shared.newestRevision)
+                try shared.directory?.remove(name)
             } catch {
                 source.files?.unretire()
                 throw error

@@ -81,12 +81,7 @@ public enum Backup {
     }
 
     private static func bytes(_ path: String) throws(StateFault) -> [UInt8] {
-        do throws(FileError) {
-            let image = try FileImage(loading: path)
-            return withExtendedLifetime(image) { Array(image.bytes) }
-        } catch {
-            throw StateFault(error)
-        }
+        do throws(FileError) { return try FileIO.contents(of: path) } catch { throw StateFault(error) }
     }
 
     private static func append(

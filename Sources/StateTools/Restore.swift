@@ -13,17 +13,13 @@ public enum Restore {
     public static func read(
         _ path: String, sources: [String]? = nil, into directory: String
     ) throws(StateToolError) -> [String] {
-        let image = try onDisk(try FileImage(loading: path))
-        defer { withExtendedLifetime(image) {} }
-        let entries = try entries(image.bytes, path).filter { sources?.contains($0.source) ?? true }
+        let bytes = try onDisk(try FileIO.contents(of: path))
+        let entries = try entries(bytes, path).filter { sources?.contains($0.source) ?? true }
         let names = Set(entries.map(\.source)).sorted()
         if let missing = sources?.first(where: { !names.contains($0) }) {
             throw StateToolError("\(path) has no source '\(missing)'")
         }
-        let state: StateDirectory
-        do throws(StateDirectory.Problem) { state = try StateDirectory(directory) } catch {
-            throw StateToolError(error.description)
-        }
+        let state = try locked(directory)
         defer { withExtendedLifetime(state) {} }
         for name in names where FileIO.exists("\(directory)/sources/\(name)") {
             throw StateToolError(
@@ -45,7 +41,7 @@ public enum Restore {
     private struct Entry {
         let source: String
         let file: String
-        let bytes: UnsafeRawBufferPointer
+        let bytes: ArraySlice<UInt8>
     }
 
     /// Writes and syncs a source's files, checks them, and renames their directory.
@@ -58,7 +54,7 @@ public enum Restore {
         for entry in entries {
             let path = new + "/" + entry.file
             let file = try onDisk(try FileIO.create(path))
-            try onDisk(try FileIO.write(entry.bytes, to: file, at: 0, path: path))
+            try onDisk(try FileIO.write(Array(entry.bytes), to: file, at: 0, path: path))
             try onDisk(try FileIO.sync(file, path: path))
         }
         try onDisk(try FileIO.syncDirectory(new))
@@ -70,9 +66,7 @@ public enum Restore {
         }
     }
 
-    private static func entries(
-        _ bytes: UnsafeRawBufferPointer, _ path: String
-    ) throws(StateToolError) -> [Entry] {
+    private static func entries(_ bytes: [UInt8], _ path: String) throws(StateToolError) -> [Entry] {
         var (entries, offset): ([Entry], Int) = ([], 0)
         while offset + TarHeader.size <= bytes.count {
             let head = Array(bytes[offset..<offset + TarHeader.size])
@@ -88,13 +82,11 @@ public enum Restore {
     }
 
     /// Nil for a name that no backup contains.
-    private static func entry(_ header: TarHeader, _ bytes: UnsafeRawBufferPointer, _ start: Int) -> Entry? {
+    private static func entry(_ header: TarHeader, _ bytes: [UInt8], _ start: Int) -> Entry? {
         let parts = header.name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, parts[0] == "sources", SourceName(parts[1]) != nil,
             SourceFiles.read(parts[2]) != nil
         else { return nil }
-        return Entry(
-            source: parts[1], file: parts[2],
-            bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<start + header.count]))
+        return Entry(source: parts[1], file: parts[2], bytes: bytes[start..<start + header.count])
     }
 }

@@ -16,7 +16,8 @@ public struct Salvage {
     }
 
     private var items: [Item?] = []
-    private var places: [FeatureIdentifier: [Int]] = [:]
+    /// By id, the indexes of its items.
+    private var indexes: [FeatureIdentifier: [Int]] = [:]
 
     /// The number of features with correct checksums.
     public var verifiedCount: Int { items.count { $0?.isVerified == true } }
@@ -84,12 +85,11 @@ public struct Salvage {
 
     private static func isFeature(_ text: [UInt8]) -> Bool {
         var builder = FeatureStoreBuilder(policy: .reject, promoteId: nil)
-        let list = [UInt8(ascii: "[")] + text + [UInt8(ascii: "]")]
-        return list.withUnsafeBytes { (try? builder.append(features: $0)) != nil }
+        return (try? builder.append(features: [UInt8(ascii: "[")] + text + [UInt8(ascii: "]")])) != nil
     }
 
     private mutating func add(_ text: [UInt8], _ identifier: FeatureIdentifier?, isVerified: Bool) {
-        if let identifier { places[identifier, default: []].append(items.count) }
+        if let identifier { indexes[identifier, default: []].append(items.count) }
         items.append(Item(text: text, isVerified: isVerified))
     }
 
@@ -103,11 +103,11 @@ public struct Salvage {
         for entry in records {
             switch entry.record {
             case .update(let upserts, let removals):
-                remove(removals.withUnsafeBytes { FeatureIdentifier.list(json: $0) } ?? [])
+                remove(FeatureIdentifier.list(json: removals) ?? [])
                 put(upserts, replacing: true)
             case .append(let features): put(features, replacing: false)
             case .refill(let features):
-                (items, places) = ([], [:])
+                (items, indexes) = ([], [:])
                 put(features, replacing: false)
             // Expired features are kept, since somebody may still need them.
             case .options, .expiry, .progress: break
@@ -118,7 +118,7 @@ public struct Salvage {
 
     private mutating func put(_ features: [UInt8], replacing: Bool) {
         var builder = FeatureStoreBuilder(policy: .skip, promoteId: nil)
-        guard features.withUnsafeBytes({ (try? builder.append(features: $0)) != nil }) else { return }
+        guard (try? builder.append(features: features)) != nil else { return }
         let store = builder.finish()
         for row in 0..<store.count {
             let identifier = store.featureIdentifier(row)
@@ -131,7 +131,7 @@ public struct Salvage {
 
     private mutating func remove(_ identifiers: [FeatureIdentifier]) {
         for identifier in identifiers {
-            for row in places.removeValue(forKey: identifier) ?? [] { items[row] = nil }
+            for row in indexes.removeValue(forKey: identifier) ?? [] { items[row] = nil }
         }
     }
 }

@@ -102,6 +102,13 @@ public struct StateToolError: Error, Sendable, CustomStringConvertible {
     init(_ fault: StateFault) { description = fault.message }
 }
 
+/// The state directory, with the lock that a daemon would take.
+func locked(_ directory: String) throws(StateToolError) -> StateDirectory {
+    do throws(StateDirectory.Problem) { return try StateDirectory(directory) } catch {
+        throw StateToolError(error.description)
+    }
+}
+
 /// Evaluates an expression that works on files, and converts its errors to `StateToolError`.
 func onDisk<Result>(_ body: @autoclosure () throws(FileError) -> Result) throws(StateToolError) -> Result {
     do throws(FileError) { return try body() } catch { throw StateToolError(error) }

@@ -25,7 +25,7 @@ struct LabelColumnTests {
                 return asked.counts.yes > looks
             }
             do throws(EvaluationStop) {
-                _ = try LabelColumn("distinct", values, cancellation, DistinctAggregate.write)
+                _ = try LabelColumn("distinct", values, cancellation, LabelAggregate.writeDistinct)
                 return (true, asked.counts.yes)
             } catch {
                 #expect(error == .cancelled)

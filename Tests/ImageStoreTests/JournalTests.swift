@@ -14,10 +14,10 @@ struct JournalTests {
 
         init(_ revision: UInt64, _ text: [UInt8]) { (self.revision, self.text) = (revision, text) }
 
-        init?(payload: UnsafeRawBufferPointer) {
+        init?(payload: ArraySlice<UInt8>) {
             guard payload.count >= 8 else { return nil }
-            revision = payload.loadUnaligned(as: UInt64.self)
-            text = Array(payload[8...])
+            revision = SectionFile.number(at: 0, in: Array(payload))
+            text = Array(payload.dropFirst(8))
         }
 
         var payload: [UInt8] { withUnsafeBytes(of: revision) { Array($0) } + text }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Dispatch
-import Glibc
 import Testing
 
 @testable import ImageStore
@@ -22,6 +21,13 @@ struct SourceImageTests {
         -> SectionFileReader
     {
         try SectionFileReader(path, .onDemand(memory, from: 0, text: text))
+    }
+
+    /// Waits, page by page that is filled, until a condition holds.
+    private static func wait(for memory: PageMemory, until isMet: () -> Bool) {
+        let filled = DispatchSemaphore(value: 0)
+        memory.whenFilled.withLock { $0 = { filled.signal() } }
+        while !isMet() { filled.wait() }
     }
 
     @Test("memory is proportional to what was read, and all of it reads as it was written")
@@ -50,7 +56,7 @@ struct SourceImageTests {
         try #require(reader.image.isEvictable, "userfaultfd(2) is not permitted here")
         let found = try reader.borrowed(1, of: UInt32.self)
         for page in 0..<16 { #expect(found[page * Self.page / 4] == Self.values[page * Self.page / 4]) }
-        while !reader.image.isResident { usleep(100) }
+        Self.wait(for: memory) { reader.image.isResident }
         #expect(reader.image.residentBytes >= 41 * Self.page)
     }
 
@@ -114,7 +120,7 @@ struct SourceImageTests {
         }
         #expect(memory.fills > memory.limit / Self.page)
         // A page is counted, and others evicted for it, just after it is filled.
-        while reader.image.residentBytes > memory.limit { usleep(100) }
+        Self.wait(for: memory) { reader.image.residentBytes <= memory.limit }
         #expect(memory.bytes <= memory.limit)
         #expect(!reader.image.isDamaged)
     }

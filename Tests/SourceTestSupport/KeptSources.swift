@@ -179,9 +179,7 @@ extension Source {
     @discardableResult
     package func change(upsert: String? = nil, remove: [JSONValue] = []) throws -> UpdateOutcome {
         let removals = remove.compactMap { FeatureIdentifier($0) }
-        return try Array((upsert ?? "[]").utf8).withUnsafeBytes { bytes in
-            try update(upserts: bytes, removals: removals, .never)
-        }
+        return try update(upserts: upsert.map { Array($0.utf8) }, removals: removals, .never)
     }
 }
 

@@ -5,7 +5,7 @@ import SourceEngine
 
 extension Revision {
     /// A tile as JSON and as the bytes of a vector tile, for comparisons.
-    package func text(of tile: TilePlace) throws -> String {
+    package func text(of tile: TileAddress) throws -> String {
         var bytes = ByteWriter()
         try writeTile(tile, of: view, into: &bytes, .never)
         var vector = ByteWriter()

@@ -29,10 +29,7 @@ package struct TestSource {
     }
 
     package func update(upsert: String? = nil, remove: [FeatureIdentifier] = []) throws -> UpdateOutcome {
-        guard let upsert else { return try source.update(upserts: nil, removals: remove, .never) }
-        return try Array(upsert.utf8).withUnsafeBytes { bytes in
-            try source.update(upserts: bytes, removals: remove, .never)
-        }
+        try source.update(upserts: upsert.map { Array($0.utf8) }, removals: remove, .never)
     }
 
     /// All that is seen of the world at a zoom.

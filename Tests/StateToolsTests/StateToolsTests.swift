@@ -54,10 +54,8 @@ struct StateToolsTests {
         }
 
         func change(_ source: Source, upsert: String, remove: String) throws {
-            let removals = Array(remove.utf8).withUnsafeBytes { FeatureIdentifier.list(json: $0) }
-            _ = try Array("[\(upsert)]".utf8).withUnsafeBytes { upserts in
-                try source.update(upserts: upserts, removals: #require(removals), .never)
-            }
+            let removals = try #require(FeatureIdentifier.list(json: Array(remove.utf8)))
+            _ = try source.update(upserts: Array("[\(upsert)]".utf8), removals: removals, .never)
         }
 
         private func add(_ text: String, to load: FeatureImport) throws {

@@ -66,7 +66,7 @@ private func moveFeatures(of source: Source, longitudes: [Double], latitudes: [D
         bytes.append("{\"name\":\"moved\"}}")
     }
     bytes.append("]")
-    _ = try bytes.withUnsafeBytes { try source.update(upserts: $0, removals: [], .never) }
+    _ = try source.update(upserts: bytes, removals: [], .never)
 }
 
 /// How long a whole answer takes in process: a view's features, written as the bytes that are sent.
@@ -128,12 +128,12 @@ private func benchmarkTile(_ revision: Revision, _ view: View) throws {
 }
 
 /// The tile whose count of features is nearest to one wanted.
-private func tile(ofAbout wanted: Int, _ revision: Revision, _ view: View) -> (tile: TilePlace, count: Int)? {
-    var chosen: (tile: TilePlace, count: Int)?
+private func tile(ofAbout wanted: Int, _ revision: Revision, _ view: View) -> (tile: TileAddress, count: Int)? {
+    var chosen: (tile: TileAddress, count: Int)?
     for z in 3...8 {
         for x in 0..<(1 << z) {
             for y in 0..<(1 << z) {
-                guard let tile = TilePlace(z: z, x: x, y: y) else { continue }
+                guard let tile = TileAddress(z: z, x: x, y: y) else { continue }
                 let count = revision.tileFeatures(tile, of: view).count
                 if abs(count - wanted) < abs((chosen?.count ?? 0) - wanted) { chosen = (tile, count) }
             }

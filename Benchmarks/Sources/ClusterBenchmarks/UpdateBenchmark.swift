@@ -24,7 +24,7 @@ func benchmarkUpdates(_ source: Source, longitudes: [Double], latitudes: [Double
     }
     func update(_ points: [Int]) throws {
         let bytes = text(of: points)
-        _ = try bytes.withUnsafeBytes { try source.update(upserts: $0, removals: [], .never) }
+        _ = try source.update(upserts: bytes, removals: [], .never)
     }
     let first = Stopwatch.now()
     try update([0])

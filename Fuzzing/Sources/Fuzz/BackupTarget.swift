@@ -26,7 +26,7 @@ final class BackupTarget: FuzzTarget {
             let text = Array(
                 #"[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[1,2]},"properties":{}}]"#
                     .utf8)
-            _ = try text.withUnsafeBytes { try source.update(upserts: $0, removals: [], .never) }
+            _ = try source.update(upserts: text, removals: [], .never)
             _ = try Backup.write(state, to: archive)
         } catch { violated("a backup can be made: \(error)") }
         good = Self.read(archive)

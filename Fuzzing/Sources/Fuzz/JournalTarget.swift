@@ -86,7 +86,7 @@ final class JournalTarget: FuzzTarget {
 
     private static func update(_ source: Source, _ features: [String]) throws {
         let text = Array("[\(features.joined(separator: ","))]".utf8)
-        _ = try text.withUnsafeBytes { try source.update(upserts: $0, removals: [], .never) }
+        _ = try source.update(upserts: text, removals: [], .never)
     }
 
     /// A record as the journal has it: length, number, checksums, content.

@@ -38,7 +38,7 @@ final class UpdatesTarget: FuzzTarget {
     private func update(_ source: Source, upsert: [String], remove: [Int]) {
         let text = Array("[\(upsert.joined(separator: ","))]".utf8)
         let removals = remove.compactMap { FeatureIdentifier(.number(Double($0))) }
-        let outcome = text.withUnsafeBytes { try? source.update(upserts: $0, removals: removals, .never) }
+        let outcome = try? source.update(upserts: text, removals: removals, .never)
         if outcome == nil { violated("a good update is taken") }
     }
 

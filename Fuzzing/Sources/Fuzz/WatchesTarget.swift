@@ -62,7 +62,7 @@ final class WatchesTarget: FuzzTarget {
     private func change(_ source: Source, _ upserts: [String], _ removals: [Int]) {
         let text = Array("[\(upserts.joined(separator: ","))]".utf8)
         let removals = removals.compactMap { FeatureIdentifier(.number(Double($0))) }
-        let outcome = text.withUnsafeBytes { try? source.update(upserts: $0, removals: removals, .never) }
+        let outcome = try? source.update(upserts: text, removals: removals, .never)
         if outcome == nil { violated("a good update is taken") }
     }
 

@@ -18,7 +18,7 @@ package struct FoldFailures {
     package let type: @Sendable (Int) -> ExpressionType
 
     /// The least number of clusters for one thread.
-    private static let smallestShare = 8192
+    private static let leastClusters = 8192
 
     /// The number of failed steps, by message. O(children of clusters that are null).
     ///
@@ -29,16 +29,12 @@ package struct FoldFailures {
         _ points: [Value], _ folded: [Value], isNull: @Sendable (Value) -> Bool
     ) -> [String: Int] {
         let all = Mutex(Counts())
-        index.withHierarchy { starts, children in
-            withoutActuallyEscaping(isNull) { isNull in
-                let work = Work(
-                    starts: starts, children: children, points: points, folded: folded, isNull: isNull)
-                Parallel(.shared, threads: threads).forEachShare(
-                    of: 0..<folded.count, smallest: Self.smallestShare
-                ) { some in
-                    let counts = count(some, work)
-                    all.withLock { $0.add(counts) }
-                }
+        withoutActuallyEscaping(isNull) { isNull in
+            Parallel(.shared, threads: threads).forEachShare(
+                of: folded.indices, smallest: Self.leastClusters
+            ) { clusters in
+                let counts = count(clusters, points, folded, isNull)
+                all.withLock { $0.add(counts) }
             }
         }
         var counts = all.withLock { $0 }
@@ -57,32 +53,31 @@ package struct FoldFailures {
         }
     }
 
-    /// The input of the threads that count.
-    ///
-    /// Invariant: the buffers describe a hierarchy of as many clusters as `folded` has, and outlive the work. Nobody
-    /// writes to them, so they may be shared.
-    private struct Work<Value: Sendable>: @unchecked Sendable {
-        let starts: UnsafeBufferPointer<UInt32>
-        let children: UnsafeBufferPointer<UInt32>
-        let points: [Value]
-        let folded: [Value]
-        let isNull: @Sendable (Value) -> Bool
-    }
-
     private enum Found {
         case nothing, null
         case other(ExpressionType)
     }
 
-    private func count<Value>(_ clusters: Range<Int>, _ work: Work<Value>) -> Counts {
+    private func count<Value>(
+        _ clusters: Range<Int>, _ points: [Value], _ folded: [Value], _ isNull: (Value) -> Bool
+    ) -> Counts {
+        func found(_ child: Node) -> Found {
+            switch child {
+            case .cluster(let cluster): return isNull(folded[Int(cluster.rawValue)]) ? .null : .nothing
+            case .point(let point):
+                let point = Int(point.rawValue)
+                guard isNull(points[point]) else { return .nothing }
+                let type = type(point)
+                return type == .null ? .null : .other(type)
+            }
+        }
         var counts = Counts()
-        for cluster in clusters where work.isNull(work.folded[cluster]) {
-            let children = Int(work.starts[cluster])..<Int(work.starts[cluster + 1])
+        for cluster in clusters where isNull(folded[cluster]) {
+            let children = index.children(of: ClusterOrdinal(rawValue: UInt32(truncatingIfNeeded: cluster)))
             var bad = Found.nothing
-            for position in children {
-                let isFirst = position == children.lowerBound
-                if case .nothing = bad { bad = found(Int(work.children[position]), work) }
-                guard !isFirst else { continue }
+            for (position, child) in children.enumerated() {
+                if case .nothing = bad { bad = found(child) }
+                guard position > 0 else { continue }
                 switch bad {
                 case .nothing: continue
                 case .null: counts.nulls += 1
@@ -92,14 +87,6 @@ package struct FoldFailures {
             }
         }
         return counts
-    }
-
-    @inline(__always) private func found<Value>(_ child: Int, _ work: Work<Value>) -> Found {
-        let count = work.points.count
-        guard child < count else { return work.isNull(work.folded[child - count]) ? .null : .nothing }
-        guard work.isNull(work.points[child]) else { return .nothing }
-        let type = type(child)
-        return type == .null ? .null : .other(type)
     }
 
     private func message(_ found: ExpressionType) -> String {

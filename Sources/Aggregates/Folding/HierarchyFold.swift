@@ -3,7 +3,7 @@ import Clustering
 import Expressions
 import SystemSupport
 
-/// Folds points' values up the tree of clusters, zoom by zoom. Several threads share the clusters of one zoom.
+/// Folds points' values up the tree of clusters, zoom by zoom. Several threads fold the clusters of one zoom.
 ///
 /// A cluster's value starts with its first child, the node that it grew from. Its other children follow
 /// in order, so the result does not depend on the number of threads.
@@ -13,7 +13,7 @@ package struct HierarchyFold {
     package let cancellation: Cancellation
 
     /// The least number of clusters for one thread.
-    private static let smallestShare = 8192
+    private static let leastClusters = 8192
 
     /// The clusters' values by ordinal.
     ///
@@ -32,7 +32,7 @@ package struct HierarchyFold {
                         fold: fold)
                     for level in index.levels where !cancellation.isCancelled {
                         Parallel(.shared, threads: threads).forEachShare(
-                            of: level, smallest: Self.smallestShare
+                            of: level, smallest: Self.leastClusters
                         ) { work.run($0) }
                     }
                 }

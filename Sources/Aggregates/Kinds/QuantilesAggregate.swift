@@ -5,38 +5,24 @@ import JSON
 import ImageStore
 import SystemSupport
 
-/// The median of the numbers: `["median", map]`.
-package struct MedianAggregate: Aggregate {
-    package static let operators = ["median"]
-    private static let columnKind = "median"
-
-    package init(_ definition: AggregateDefinition) throws(ExpressionCompileFailure) {
-        try definition.rejectArgument()
-    }
-
-    package func fold(
-        _ values: RowValues, over tree: HierarchyFold
-    ) throws(EvaluationStop) -> FoldedAggregate {
-        (QuantileColumn(Self.columnKind, values, [0.5], isSingle: true), values.errors)
-    }
-
-    package static func load(
-        _ kind: String, from stored: StoredAggregate
-    ) throws(StateFault) -> (any AggregateColumn)? {
-        kind == columnKind ? try QuantileColumn(kind, from: stored, isSingle: true) : nil
-    }
-}
-
-/// Quantiles of the numbers: `["quantiles", [0.1, 0.5, 0.9], map]`.
+/// Quantiles of the numbers: `["median", map]`, `["quantiles", [0.1, 0.5, 0.9], map]`.
 package struct QuantilesAggregate: Aggregate {
-    package static let operators = ["quantiles"]
-    private static let columnKind = "quantiles"
+    package static let operators = [median, "quantiles"]
+    private static let median = "median"
     /// The most quantiles of one property.
     package static let most = 16
 
+    /// The operator, which is also the kind of the stored column.
+    private let name: String
     private let quantiles: [Double]
 
     package init(_ definition: AggregateDefinition) throws(ExpressionCompileFailure) {
+        name = definition.operatorName ?? ""
+        if name == Self.median {
+            try definition.rejectArgument()
+            quantiles = [0.5]
+            return
+        }
         guard let argument = definition.argument else {
             throw AggregateDefinition.fault("", "must be [\"quantiles\", [number from 0 to 1, …], map].")
         }
@@ -57,19 +43,19 @@ package struct QuantilesAggregate: Aggregate {
     package func fold(
         _ values: RowValues, over tree: HierarchyFold
     ) throws(EvaluationStop) -> FoldedAggregate {
-        (QuantileColumn(Self.columnKind, values, quantiles, isSingle: false), values.errors)
+        (QuantileColumn(name, values, quantiles, isSingle: name == Self.median), values.errors)
     }
 
     package static func load(
         _ kind: String, from stored: StoredAggregate
     ) throws(StateFault) -> (any AggregateColumn)? {
-        kind == columnKind ? try QuantileColumn(kind, from: stored, isSingle: false) : nil
+        operators.contains(kind) ? try QuantileColumn(kind, from: stored, isSingle: kind == median) : nil
     }
 }
 
 /// Quantiles of clusters' points.
 ///
-/// A cluster's value is computed from its points on demand, so it is exact whatever the order of points.
+/// A cluster's value is computed from its points when it is written, so it is exact whatever the order of points.
 package final class QuantileColumn: AggregateColumn {
     package let kind: String
     /// Whether the value is one number, not an array of them.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-import JSON
 import ImageStore
+import JSON
 import SystemSupport
 
 /// The arrays of one column in a snapshot.
@@ -75,5 +75,73 @@ package struct AggregateSection {
     /// Adds values of any type as three parts.
     package func add(_ part: UInt32, _ values: [JSONValue]) throws(FileError) {
         try ValueSections.write(values, to: writer) { name(part + $0) }
+    }
+}
+
+/// Values as three sections: a kind for each value, a number for each value, and the JSON text of other values.
+///
+/// Numbers keep all their bits, even those that JSON cannot represent.
+package enum ValueSections {
+    /// Snapshots of earlier versions may have deeper values than expressions make.
+    private static let maximumDepth = 1024
+
+    private enum Kind: UInt8 {
+        case null, no, yes, number, other
+    }
+
+    package static func write(
+        _ values: [JSONValue], to writer: SectionFileWriter, _ name: (UInt32) -> UInt32
+    ) throws(FileError) {
+        var kinds: [UInt8] = []
+        var numbers: [Double] = []
+        var others: [JSONValue] = []
+        for value in values {
+            var number = 0.0
+            let kind: Kind
+            switch value {
+            case .null: kind = .null
+            case .bool(let flag): kind = flag ? .yes : .no
+            case .number(let value): (kind, number) = (.number, value)
+            case .string, .array, .object:
+                kind = .other
+                number = Double(others.count)
+                others.append(value)
+            }
+            kinds.append(kind.rawValue)
+            numbers.append(number)
+        }
+        try writer.add(name(0), kinds)
+        try writer.add(name(1), numbers)
+        var text = ByteWriter()
+        text.append(.array(others))
+        try writer.add(name(2), text.bytes)
+    }
+
+    package static func read(
+        _ reader: SectionFileReader, count: Int?, _ name: (UInt32) -> UInt32
+    ) throws(StateFault) -> [JSONValue] {
+        let kinds: [UInt8] = try reader.values(name(0), count: count)
+        let numbers: [Double] = try reader.values(name(1), count: kinds.count)
+        let parsed = try? JSONReader.parse(reader.bytes(name(2)), maximumDepth: maximumDepth)
+        guard case .array(let others)? = parsed else {
+            throw StateFault("\(reader.path) has values in section \(name(2)) that are not JSON")
+        }
+        var values: [JSONValue] = []
+        values.reserveCapacity(kinds.count)
+        for (kind, number) in zip(kinds, numbers) {
+            switch Kind(rawValue: kind) {
+            case .null: values.append(.null)
+            case .no: values.append(.bool(false))
+            case .yes: values.append(.bool(true))
+            case .number: values.append(.number(number))
+            case .other:
+                guard let index = Int(exactly: number), others.indices.contains(index) else {
+                    throw StateFault("\(reader.path) lacks a value of section \(name(2))")
+                }
+                values.append(others[index])
+            case nil: throw StateFault("\(reader.path) has a value of unknown kind in section \(name(0))")
+            }
+        }
+        return values
     }
 }

@@ -73,6 +73,12 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
         try admit(parser.result) { _ in nil }
     }
 
+    public mutating func append(features json: [UInt8]) throws(GeoJSONError) {
+        try json.withUnsafeBufferPointer { (json) throws(GeoJSONError) in
+            try append(features: UnsafeRawBufferPointer(json))
+        }
+    }
+
     /// A parser whose pieces this builder admits.
     func makeParser() -> PieceParser {
         PieceParser(rules: rules, result: ParsedFeatures(piece: collector?.makePiece()))

@@ -4,7 +4,7 @@ import Synchronization
 /// The memory that pages of all images take together. Safe from any thread.
 ///
 /// Pages are evicted in the order in which they were filled: those of features' text first, as long as it
-/// takes more than its share. A page that is read again is filled again, so eviction costs time and nothing
+/// takes more than its part. A page that is read again is filled again, so eviction costs time and nothing
 /// else.
 package final class PageMemory: Sendable {
     /// Who has pages.
@@ -28,6 +28,8 @@ package final class PageMemory: Sendable {
 
     private let state = Mutex(State())
     private let filled = Atomic<Int>(0)
+    /// Called after a page has been filled and others have been evicted for it; for tests.
+    let whenFilled = Mutex<(@Sendable () -> Void)?>(nil)
 
     package init() {}
 
@@ -79,7 +81,7 @@ package final class PageMemory: Sendable {
     private func next() -> Entry? {
         state.withLock { state in
             guard state.bytes > state.limit else { return nil }
-            let isText = state.text.count * SourceImage.pageSize > state.limit / Self.textShare
+            let isText = state.text.count * SourceImage.pageSize > state.limit / Self.textPart
             return isText
                 ? state.text.popFirst() ?? state.others.popFirst()
                 : state.others.popFirst() ?? state.text.popFirst()
@@ -87,7 +89,7 @@ package final class PageMemory: Sendable {
     }
 
     /// One part of so many is left to text if indexes need the rest.
-    private static let textShare = 4
+    private static let textPart = 4
 }
 
 /// A queue without gaps in its memory.

@@ -329,6 +329,7 @@ final class ImagePages: PageMemory.Holder {
         // Those that wait look again. If the system had no memory, they report the page again.
         guard isNew else { return wake(page) }
         memory?.trim()
+        memory?.whenFilled.withLock { $0 }?()
     }
 
     private func wake(_ page: Int) {
@@ -336,14 +337,14 @@ final class ImagePages: PageMemory.Holder {
     }
 
     func evict(_ page: Int) {
-        let isGone = state.withLock { state in
+        let isEvicted = state.withLock { state in
             guard !state.hasEnded, state.isFilled[page] else { return false }
             state.isFilled[page] = false
             state.count -= 1
             faulting?.discard(page * SourceImage.pageSize..<(page + 1) * SourceImage.pageSize)
             return true
         }
-        if isGone, !text.contains(page) { missing.add(1, ordering: .relaxed) }
+        if isEvicted, !text.contains(page) { missing.add(1, ordering: .relaxed) }
     }
 
     /// Fills a page from the system's page cache; false if it is not there, or is damaged, which its next

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Compression
-import SystemSupport
 
 /// The layout of a journal file.
 ///
@@ -35,8 +33,7 @@ package enum JournalFormat {
     package static func mark(_ end: Int) -> [UInt8] {
         var mark = [UInt8](repeating: 0, count: 12)
         SectionFile.store(UInt64(end), at: 0, in: &mark)
-        let checksum = mark.withUnsafeBytes { Zlib.crc32(UnsafeRawBufferPointer(rebasing: $0[..<8])) }
-        SectionFile.store(checksum, at: 8, in: &mark)
+        SectionFile.store(SectionFile.checksum(mark[..<8]), at: 8, in: &mark)
         return mark
     }
 
@@ -44,9 +41,32 @@ package enum JournalFormat {
         var record = [UInt8](repeating: 0, count: recordHeaderSize)
         SectionFile.store(UInt64(payload.count), at: 0, in: &record)
         SectionFile.store(number, at: 8, in: &record)
-        let head = record.withUnsafeBytes { Zlib.crc32(UnsafeRawBufferPointer(rebasing: $0[..<16])) }
-        SectionFile.store(payload.withUnsafeBytes { Zlib.crc32($0, from: head) }, at: 16, in: &record)
+        let head = SectionFile.checksum(record[..<16])
+        SectionFile.store(SectionFile.checksum(payload[...], from: head), at: 16, in: &record)
         SectionFile.store(head, at: 20, in: &record)
         return record + payload
+    }
+}
+
+/// What a journal's header says.
+package struct JournalHeader: Sendable, Equatable {
+    package let generation: UInt64
+    /// The number of its snapshot's revision.
+    package let revision: UInt64
+    /// Whether it continues the previous journal; otherwise it follows a snapshot of other data.
+    package let continues: Bool
+    /// The generation of the journal that it continues; 0 if the header does not name it.
+    package let previous: UInt64
+    /// Whether its snapshot is valid only after the mark says so.
+    package let awaitsMark: Bool
+
+    /// - Throws: damage if the header does not have its checksum, or `newerFormat`.
+    init(_ bytes: [UInt8], _ path: String) throws(StateFault) {
+        try SectionFile.checkStart(bytes, .journal, path)
+        continues = SectionFile.number(at: 24, in: bytes) != UInt32(0)
+        awaitsMark = SectionFile.number(at: 28, in: bytes) != UInt32(0)
+        revision = SectionFile.number(at: 32, in: bytes)
+        generation = SectionFile.number(at: 48, in: bytes)
+        previous = SectionFile.number(at: 56, in: bytes)
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Compression
 import SystemSupport
 
 /// A journal as it was found: its good records, and what is damaged.
@@ -33,10 +32,8 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
 
     /// Reads all good records. O(the file).
     package init(_ path: String) throws(StateFault) {
-        let file: FileImage
-        do throws(FileError) { file = try FileImage(loading: path) } catch { throw StateFault(error) }
-        let bytes = file.bytes
-        defer { withExtendedLifetime(file) {} }
+        let bytes: [UInt8]
+        do throws(FileError) { bytes = try FileIO.contents(of: path) } catch { throw StateFault(error) }
         let (header, fault) = try Self.header(bytes, path)
         guard bytes.count >= JournalFormat.start else { throw StateFault("\(path) is cut short") }
         let known = Self.known(bytes)
@@ -72,14 +69,14 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
 
         var isEmpty: Bool { records.isEmpty && later.isEmpty }
 
-        init(_ bytes: UnsafeRawBufferPointer, _ path: String) throws(StateFault) {
+        init(_ bytes: [UInt8], _ path: String) throws(StateFault) {
             var scan = JournalScan(bytes)
             records = try Self.read(&scan, path)
-            end = scan.place
+            end = scan.offset
             var expected = scan.number
             while !scan.isAtEnd, scan.skipDamage() {
                 missing += scan.number - expected
-                laterStart = laterStart ?? scan.place
+                laterStart = laterStart ?? scan.offset
                 later += try Self.read(&scan, path)
                 expected = scan.number
             }
@@ -107,7 +104,7 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
 
     /// - Returns: the header, or its fault.
     private static func header(
-        _ bytes: UnsafeRawBufferPointer, _ path: String
+        _ bytes: [UInt8], _ path: String
     ) throws(StateFault) -> (JournalHeader?, StateFault?) {
         do throws(StateFault) { return (try JournalHeader(bytes, path), nil) } catch {
             guard error.kind == .damage else { throw error }
@@ -124,14 +121,81 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
     }
 
     /// The offset up to which records were synced; 0 if the journal was never put into effect, nil if the mark is damaged.
-    private static func known(_ bytes: UnsafeRawBufferPointer) -> Int? {
-        let mark = UnsafeRawBufferPointer(
-            rebasing: bytes[JournalFormat.markOffset..<JournalFormat.markOffset + 12])
-        let end = mark.loadUnaligned(fromByteOffset: 0, as: UInt64.self)
-        let checksum = Zlib.crc32(UnsafeRawBufferPointer(rebasing: mark[..<8]))
-        guard checksum == mark.loadUnaligned(fromByteOffset: 8, as: UInt32.self),
-            let known = Int(exactly: end)
+    private static func known(_ bytes: [UInt8]) -> Int? {
+        let start = JournalFormat.markOffset
+        guard SectionFile.checksum(bytes[start..<start + 8]) == SectionFile.number(at: start + 8, in: bytes)
         else { return nil }
-        return known
+        return Int(exactly: SectionFile.number(at: start, in: bytes) as UInt64)
+    }
+}
+
+/// A journal's record, decoded by the layer that defines its content.
+public protocol StoredRecord: Sendable {
+    /// The number of the revision that the change produced.
+    var revision: UInt64 { get }
+
+    /// Decodes a payload; nil if it is not a record of this type.
+    init?(payload: ArraySlice<UInt8>)
+}
+
+/// Finds a journal's records one after another, including those after damaged ones.
+private struct JournalScan {
+    private let bytes: [UInt8]
+    /// The offset of the next record.
+    private(set) var offset = JournalFormat.start
+    /// The number of the next record.
+    private(set) var number: UInt64 = 1
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    var isAtEnd: Bool { offset >= bytes.count }
+
+    /// The payload of the next record; nil if there is no complete one here.
+    mutating func next() -> ArraySlice<UInt8>? {
+        guard let found = number(at: offset), found == number, let payload = payload(at: offset) else {
+            return nil
+        }
+        offset = payload.endIndex
+        number += 1
+        return payload
+    }
+
+    /// Skips the damaged record here, up to the next intact one.
+    ///
+    /// No payload can look like a record: a record's length has a zero byte, which JSON text does not have.
+    ///
+    /// - Returns: false, without moving, if there is none.
+    /// - Complexity: O(bytes).
+    mutating func skipDamage() -> Bool {
+        var start = offset
+        while start + JournalFormat.recordHeaderSize <= bytes.count {
+            if let found = number(at: start), payload(at: start) != nil {
+                (offset, number) = (start, found)
+                return true
+            }
+            start += 1
+        }
+        return false
+    }
+
+    /// The number in a record's header; nil if no record with that number can be here.
+    private func number(at start: Int) -> UInt64? {
+        guard start + JournalFormat.recordHeaderSize <= bytes.count else { return nil }
+        let found: UInt64 = SectionFile.number(at: start + 8, in: bytes)
+        let most = number + UInt64((bytes.count - offset) / JournalFormat.recordHeaderSize)
+        return found >= number && found <= most ? found : nil
+    }
+
+    /// The payload of the record that begins here; nil if it is incomplete or damaged.
+    private func payload(at start: Int) -> ArraySlice<UInt8>? {
+        let body = start + JournalFormat.recordHeaderSize
+        let head = SectionFile.checksum(bytes[start..<start + 16])
+        guard head == SectionFile.number(at: start + 20, in: bytes),
+            let length = Int(exactly: SectionFile.number(at: start, in: bytes) as UInt64),
+            length <= bytes.count - body
+        else { return nil }
+        let payload = bytes[body..<body + length]
+        let sum: UInt32 = SectionFile.number(at: start + 16, in: bytes)
+        return SectionFile.checksum(payload, from: head) == sum ? payload : nil
     }
 }

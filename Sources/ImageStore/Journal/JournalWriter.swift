@@ -81,7 +81,7 @@ package struct JournalWriter: Sendable {
         do throws(FileError) {
             try write(record, at: end)
             try FileIO.sync(file, path: path)
-            // A file that has lost its name is gone when the process ends.
+            // A file that has lost its name is deleted when the process ends.
             guard try FileIO.isNamed(file, path) else {
                 throw FileError.unusable(
                     "\(path) was removed or replaced while the daemon runs; nothing has changed. Put the state directory back, or restart the daemon on the one that is there"

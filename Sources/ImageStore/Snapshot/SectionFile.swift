@@ -47,19 +47,15 @@ package enum SectionFile {
     }
 
     /// Checks the header that all files of the state directory share.
-    package static func checkStart(_ bytes: UnsafeRawBufferPointer, _ kind: Kind, _ path: String)
-        throws(StateFault)
-    {
+    package static func checkStart(_ bytes: [UInt8], _ kind: Kind, _ path: String) throws(StateFault) {
         guard bytes.count >= headerSize else {
             throw StateFault("\(path) is cut short: it has \(bytes.count) bytes")
         }
-        guard bytes.prefix(magic.count).elementsEqual(magic) else {
-            throw StateFault("\(path) is not a file of clusterd")
-        }
-        let found = bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self)
+        guard bytes.starts(with: magic) else { throw StateFault("\(path) is not a file of clusterd") }
+        let found: UInt32 = number(at: 8, in: bytes)
         // A version number proves a newer format only if the header's checksum is correct. Otherwise it is
         // damage.
-        let isIntact = headerChecksum(bytes) == bytes.loadUnaligned(fromByteOffset: 20, as: UInt32.self)
+        let isIntact = headerChecksum(bytes) == number(at: 20, in: bytes)
         guard !isIntact || found <= kind.version else {
             throw StateFault(
                 newerFormat:
@@ -67,16 +63,20 @@ package enum SectionFile {
             )
         }
         guard !isIntact || found == kind.version || found == 0 else { throw StateFault(olderFormat: path) }
-        guard bytes.loadUnaligned(fromByteOffset: 16, as: UInt32.self) == byteOrder,
-            bytes.loadUnaligned(fromByteOffset: 12, as: UInt32.self) == kind.rawValue,
-            isIntact, found > 0
+        guard number(at: 16, in: bytes) == byteOrder, number(at: 12, in: bytes) == kind.rawValue, isIntact,
+            found > 0
         else { throw StateFault("\(path) is damaged in its header") }
     }
 
-    package static func headerChecksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+    package static func headerChecksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
         var header = Array(bytes.prefix(headerSize))
-        for place in 20..<24 { header[place] = 0 }
-        return header.withUnsafeBytes { Zlib.crc32($0) }
+        store(UInt32(0), at: 20, in: &header)
+        return checksum(header[...])
+    }
+
+    /// The CRC-32 of bytes, which continues that of the bytes before them.
+    package static func checksum(_ bytes: ArraySlice<UInt8>, from start: UInt32 = 0) -> UInt32 {
+        bytes.withUnsafeBytes { Zlib.crc32($0, from: start) }
     }
 
     /// A file's header, with its checksum.
@@ -87,12 +87,18 @@ package enum SectionFile {
         store(kind.rawValue, at: 12, in: &header)
         store(byteOrder, at: 16, in: &header)
         fill(&header)
-        let checksum = header.withUnsafeBytes { headerChecksum($0) }
-        store(checksum, at: 20, in: &header)
+        store(headerChecksum(header), at: 20, in: &header)
         return header
     }
 
     package static func store(_ value: some FixedWidthInteger, at offset: Int, in bytes: inout [UInt8]) {
         withUnsafeBytes(of: value) { bytes.replaceSubrange(offset..<offset + $0.count, with: $0) }
+    }
+
+    /// The number at an offset.
+    package static func number<Number: FixedWidthInteger & BitwiseCopyable>(
+        at offset: Int, in bytes: [UInt8]
+    ) -> Number {
+        bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: Number.self)
     }
 }

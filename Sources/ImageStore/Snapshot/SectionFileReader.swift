@@ -101,34 +101,23 @@ package struct OpenedSections {
             size = file.size
             header = try FileIO.read(SectionFile.headerSize, from: file, at: 0, path: path)
         } catch { throw StateFault(error) }
-        var (start, end, count, tableSum, generation) = (0, 0, 0, UInt32(0), UInt64(0))
-        let found = header.withUnsafeBytes { bytes -> Result<Bool, StateFault> in
-            Result { () throws(StateFault) in
-                try SectionFile.checkStart(bytes, .snapshot, path)
-                func number(_ offset: Int) -> Int? {
-                    Int(exactly: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-                }
-                count = Int(bytes.loadUnaligned(fromByteOffset: 24, as: UInt32.self))
-                tableSum = bytes.loadUnaligned(fromByteOffset: 28, as: UInt32.self)
-                generation = bytes.loadUnaligned(fromByteOffset: 48, as: UInt64.self)
-                (start, end) = (number(32) ?? -1, number(56) ?? -1)
-                return number(40) == size && count <= SectionFile.mostSections && end >= SourceImage.pageSize
-                    && start >= end && start <= size && size - start == count * SectionFile.entrySize
-            }
+        try SectionFile.checkStart(header, .snapshot, path)
+        func offset(at offset: Int) -> Int {
+            Int(exactly: SectionFile.number(at: offset, in: header) as UInt64) ?? -1
         }
-        guard try found.get() else {
-            throw StateFault("\(path) is cut short or damaged: it has \(size) bytes")
-        }
+        let count = Int(SectionFile.number(at: 24, in: header) as UInt32)
+        let (start, end) = (offset(at: 32), offset(at: 56))
+        guard offset(at: 40) == size, count <= SectionFile.mostSections, end >= SourceImage.pageSize,
+            start >= end, start <= size, size - start == count * SectionFile.entrySize
+        else { throw StateFault("\(path) is cut short or damaged: it has \(size) bytes") }
         let table = try Self.read(start..<size, of: file, path)
-        guard table.withUnsafeBytes({ Zlib.crc32($0) }) == tableSum else {
+        guard SectionFile.checksum(table[...]) == SectionFile.number(at: 28, in: header) else {
             throw StateFault("\(path) is damaged in its table of sections")
         }
         var sections: [UInt32: Range<Int>] = [:]
         var sums: (range: Range<Int>, checksum: UInt64)?
         for index in 0..<count {
-            let (name, checksum, range) = try Self.entry(
-                Array(table[index * SectionFile.entrySize..<(index + 1) * SectionFile.entrySize]),
-                within: start, path)
+            let (name, checksum, range) = try Self.entry(index, of: table, within: start, path)
             if name == SectionFile.pageChecksums {
                 sums = (range, checksum)
             } else if range.upperBound > end || sections.updateValue(range, forKey: name) != nil {
@@ -144,7 +133,8 @@ package struct OpenedSections {
             throw StateFault("\(path) is damaged in the checksums of its pages, bytes \(sums.range)")
         }
         checksums = bytes.withUnsafeBytes { Array($0.bindMemory(to: UInt64.self)) }
-        (self.file, self.sections, self.end, self.generation) = (file, sections, end, generation)
+        generation = SectionFile.number(at: 48, in: header)
+        (self.file, self.sections, self.end) = (file, sections, end)
     }
 
     /// The bytes of consecutive sections, up to the next section or the end; empty if others lie between
@@ -170,17 +160,85 @@ package struct OpenedSections {
     }
 
     private static func entry(
-        _ entry: [UInt8], within end: Int, _ path: String
+        _ index: Int, of table: [UInt8], within end: Int, _ path: String
     ) throws(StateFault) -> (UInt32, UInt64, Range<Int>) {
-        let values = entry.withUnsafeBytes { entry in
-            stride(from: 0, to: SectionFile.entrySize, by: 8).map {
-                entry.loadUnaligned(fromByteOffset: $0, as: UInt64.self)
-            }
+        let values: [UInt64] = (0..<4).map {
+            SectionFile.number(at: index * SectionFile.entrySize + $0 * 8, in: table)
         }
         guard let name = UInt32(exactly: values[0]), let offset = Int(exactly: values[2]),
             let length = Int(exactly: values[3]), offset >= SourceImage.pageSize,
             offset % SectionFile.alignment == 0, offset <= end, length <= end - offset
         else { throw StateFault("\(path) has a section \(values[0]) that lies outside of it") }
         return (name, values[1], offset..<offset + length)
+    }
+}
+
+/// An immutable array of trivial values, as it was made or in the image of the file from which it was loaded.
+/// The latter takes no memory besides the image.
+///
+/// It is not a collection: in another module each access through a collection's generic functions would
+/// allocate memory. That is also why `withValues` is inlined into other modules.
+///
+/// Invariant: borrowed values lie in the image, which `owner` keeps alive, and are aligned. Nobody writes
+/// them, so they may be shared.
+package struct SectionValues<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
+    @usableFromInline enum Storage {
+        case array([Element])
+        case borrowed(UnsafeBufferPointer<Element>, owner: AnyObject)
+    }
+
+    @usableFromInline let storage: Storage
+    package let count: Int
+    package var isEmpty: Bool { count == 0 }
+
+    package init(_ values: [Element]) {
+        storage = .array(values)
+        count = values.count
+    }
+
+    /// - Parameter bytes: a loaded section of the image. Sections are aligned to 64 bytes.
+    init(_ bytes: UnsafeRawBufferPointer, of image: SourceImage) {
+        let values = bytes.bindMemory(to: Element.self)
+        storage = .borrowed(values, owner: image)
+        count = values.count
+    }
+
+    /// Bytes of memory besides an image's.
+    package var memoryBytes: Int {
+        switch storage {
+        case .array: count * MemoryLayout<Element>.stride
+        case .borrowed(_, let owner):
+            (owner as? SourceImage)?.isEvictable == true ? 0 : count * MemoryLayout<Element>.stride
+        }
+    }
+
+    /// Whether reading them does not wait for a disk.
+    package var isResident: Bool {
+        switch storage {
+        case .array: true
+        case .borrowed(_, let owner): (owner as? SourceImage)?.isResident ?? true
+        }
+    }
+
+    /// The value at an index.
+    ///
+    /// - Precondition: `0 <= index < count`.
+    @inlinable package subscript(index: Int) -> Element {
+        switch storage {
+        case .borrowed(let values, _): values[index]
+        case .array(let values): values[index]
+        }
+    }
+
+    /// Lends the values.
+    @inlinable package func withValues<Result, Failure: Error>(
+        _ body: (UnsafeBufferPointer<Element>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        switch storage {
+        case .borrowed(let values, let owner):
+            defer { withExtendedLifetime(owner) {} }
+            return try body(values)
+        case .array(let values): return try values.withUnsafeBufferPointer(body)
+        }
     }
 }

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
 import Compression
+import Synchronization
 import SystemSupport
 
 /// Writes a file of sections one after another. The file has no header, so nothing reads it, before `finish`.
 ///
 /// Checksums are computed from the bytes in memory, not from what the disk returns.
-package final class SectionFileWriter {
+///
+/// `@unchecked Sendable` holds because several threads at a time only call `write`, which changes nothing here but
+/// `sums`; everything else is called by one thread, before or after.
+package final class SectionFileWriter: @unchecked Sendable {
     package private(set) var path: String
     package let file: FileDescriptor
     private let sums: PageSums
-    private let threads: Int
+    /// How many threads may compute checksums.
+    package var threads: Int
     private var offset = SourceImage.pageSize
     private var table: [UInt8] = []
     private var count: UInt32 = 0
@@ -24,39 +29,33 @@ package final class SectionFileWriter {
         sums = PageSums()
     }
 
-    /// Continues a file that contains its first section.
-    ///
-    /// - Parameters:
-    ///   - path: its name now.
-    ///   - count: the size of the section in bytes.
-    init(
-        continuing file: FileDescriptor, _ path: String, section name: UInt32, count: Int, _ sums: PageSums,
-        threads: Int
-    ) {
-        (self.path, self.file, self.sums, self.threads) = (path, file, sums, threads)
-        _ = reserve(name, count: count)
+    package func rename(to new: String) throws(FileError) {
+        try FileIO.rename(path, to: new)
+        path = new
+    }
+
+    /// An image of features' text that was written from the second page on, before any other section.
+    package func image(ofText count: Int, _ memory: PageMemory) throws(StateFault) -> SourceImage {
+        let size = SourceImage.pageSize + count
+        return try SourceImage(
+            file, path: path, size: size, checksums: sums.list(size: size), text: SourceImage.pageSize..<size,
+            memory: memory)
     }
 
     package func add(_ name: UInt32, _ bytes: UnsafeRawBufferPointer) throws(FileError) {
         try write(bytes, at: reserve(name, count: bytes.count))
     }
 
-    /// Writes a part of a section for which space is reserved.
+    /// Writes a part of a section for which space is reserved. Safe from any thread as long as parts do not overlap.
     package func write(_ bytes: UnsafeRawBufferPointer, at start: Int) throws(FileError) {
-        try Self.write(bytes, at: start, to: file, path, sums, threads: threads)
-    }
-
-    static func write(
-        _ bytes: UnsafeRawBufferPointer, at start: Int, to file: FileDescriptor, _ path: String,
-        _ sums: PageSums, threads: Int
-    ) throws(FileError) {
         sums.add(bytes, at: start, threads: threads)
         // Copied, since the bytes may be an image's, which system calls cannot read.
         let buffer = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: max(1, min(bytes.count, copySize)), alignment: 16)
+            byteCount: max(1, min(bytes.count, Self.copySize)), alignment: 16)
         defer { buffer.deallocate() }
-        for first in stride(from: 0, to: bytes.count, by: copySize) {
-            let part = UnsafeRawBufferPointer(rebasing: bytes[first..<min(first + copySize, bytes.count)])
+        for first in stride(from: 0, to: bytes.count, by: Self.copySize) {
+            let part = UnsafeRawBufferPointer(
+                rebasing: bytes[first..<min(first + Self.copySize, bytes.count)])
             buffer.copyMemory(from: part)
             try FileIO.write(
                 UnsafeRawBufferPointer(rebasing: buffer[..<part.count]), to: file, at: start + first,
@@ -106,12 +105,12 @@ package final class SectionFileWriter {
         let pages = sums.list(size: end)
         let bytes = pages.withUnsafeBytes { Array($0) }
         let checksum = pages.withUnsafeBytes { BlockChecksum.of($0) }
-        let place = reserve(SectionFile.pageChecksums, count: bytes.count, checksum: checksum)
-        try FileIO.write(bytes, to: file, at: place, path: path)
+        let sumsStart = reserve(SectionFile.pageChecksums, count: bytes.count, checksum: checksum)
+        try FileIO.write(bytes, to: file, at: sumsStart, path: path)
         let start = offset
         let (count, table) = (count, table)
         try FileIO.write(table, to: file, at: start, path: path)
-        let tableSum = table.withUnsafeBytes { Zlib.crc32($0) }
+        let tableSum = SectionFile.checksum(table[...])
         let header = SectionFile.header(.snapshot) { header in
             SectionFile.store(count, at: 24, in: &header)
             SectionFile.store(tableSum, at: 28, in: &header)
@@ -122,5 +121,68 @@ package final class SectionFileWriter {
         }
         try FileIO.write(header, to: file, at: 0, path: path)
         try FileIO.sync(file, path: path)
+    }
+}
+
+/// The checksums of a file's pages, computed from what is written to it. Safe from any thread, as long as
+/// parts do not overlap.
+///
+/// Bytes that nobody writes are zeros, as they are in the file.
+private final class PageSums: Sendable {
+    private struct State {
+        var sums: [Int: UInt64] = [:]
+        /// Pages of which only a part was written by one call.
+        var partial: [Int: [UInt8]] = [:]
+    }
+
+    private let state = Mutex(State())
+    private static var pageSize: Int { SourceImage.pageSize }
+
+    /// Adds bytes that are written at an offset of the file. O(bytes), on several threads if they are many.
+    func add(_ bytes: UnsafeRawBufferPointer, at offset: Int, threads: Int) {
+        let size = Self.pageSize
+        let end = offset + bytes.count
+        let pages = (offset + size - 1) / size..<max((offset + size - 1) / size, end / size)
+        nonisolated(unsafe) let bytes = bytes
+        if !pages.isEmpty {
+            let sums = Parallel(.shared, threads: threads).array(count: pages.count) { index in
+                let start = (pages.lowerBound + index) * size - offset
+                return BlockChecksum.of(UnsafeRawBufferPointer(rebasing: bytes[start..<start + size]))
+            }
+            state.withLock {
+                for (index, sum) in sums.enumerated() { $0.sums[pages.lowerBound + index] = sum }
+            }
+        }
+        if offset < min(end, pages.lowerBound * size) {
+            addPart(bytes, 0..<min(end, pages.lowerBound * size) - offset, at: offset)
+        }
+        if pages.upperBound * size < end, pages.upperBound >= pages.lowerBound,
+            pages.upperBound * size >= offset
+        {
+            addPart(bytes, pages.upperBound * size - offset..<bytes.count, at: offset)
+        }
+    }
+
+    private func addPart(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, at offset: Int) {
+        let page = (offset + range.lowerBound) / Self.pageSize
+        let start = offset + range.lowerBound - page * Self.pageSize
+        state.withLock { state in
+            state.partial[page, default: [UInt8](repeating: 0, count: Self.pageSize)]
+                .replaceSubrange(start..<start + range.count, with: bytes[range])
+        }
+    }
+
+    /// The checksums of the pages of a file of `size` bytes. The last page is as long as the file.
+    func list(size: Int) -> [UInt64] {
+        state.withLock { state in
+            (0..<(size + Self.pageSize - 1) / Self.pageSize).map { page in
+                if let sum = state.sums[page] { return sum }
+                let bytes = state.partial[page] ?? [UInt8](repeating: 0, count: Self.pageSize)
+                let length = min(Self.pageSize, size - page * Self.pageSize)
+                return bytes.withUnsafeBytes {
+                    BlockChecksum.of(UnsafeRawBufferPointer(rebasing: $0[..<length]))
+                }
+            }
+        }
     }
 }

@@ -37,15 +37,6 @@ extension Params {
                 throw invalid(param, at: index, "must be a number or a string.")
             }
         }
-        return text(of: param)?.withUnsafeBytes { FeatureIdentifier.list(json: $0) } ?? []
-    }
-
-    /// Lends the text of an array of features; an empty array if the param is left out.
-    func withFeatures<Result, Failure: Error>(
-        _ param: ParamDeclaration, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try (text(of: param) ?? Array("[]".utf8)).withUnsafeBufferPointer { (text) throws(Failure) in
-            try body(UnsafeRawBufferPointer(text))
-        }
+        return FeatureIdentifier.list(json: text(of: param) ?? []) ?? []
     }
 }

@@ -16,10 +16,10 @@ struct GetClusters: UnaryMethod {
         let ready = target.readyView(zoom: query.zoom)
         let isShort = isShort(query, ready, in: revision)
         var found: FoundNodes?
-        if let ready, isShort, !revision.isAtHand { found = revision.nodesAtHand(query, of: ready) }
+        if let ready, isShort, !revision.isResident { found = revision.residentNodes(query, of: ready) }
         return target.answer(
             isQuick: isShort,
-            isAtHand: { if let ready, let found { revision.isAtHand(found, of: ready) } else { false } }
+            isResident: { if let ready, let found { revision.isResident(found, of: ready) } else { false } }
         ) { [found] (revision, call, bytes) throws(SourceError) in
             let view = try target.view(ready, zoom: query.zoom, call)
             try revision.writeClusters(query, found, of: view, into: &bytes, call.cancellation)

@@ -23,7 +23,7 @@ struct GetTile: UnaryMethod {
         let isRaw = encoding != .json && call.form == .raw
         return target.answer(
             isQuick: isQuick,
-            isAtHand: { ready.map { target.revision.isAtHand(tile, of: $0) } ?? false }
+            isResident: { ready.map { target.revision.isResident(tile, of: $0) } ?? false }
         ) { (revision, call, bytes) throws(SourceError) in
             let view = try target.view(ready, zoom: Double(tile.z), call)
             switch encoding {
@@ -39,11 +39,11 @@ struct GetTile: UnaryMethod {
         }
     }
 
-    private static func tile(_ params: Params) throws(RPCError) -> TilePlace {
+    private static func tile(_ params: Params) throws(RPCError) -> TileAddress {
         let z = Int(try params.integer(.tileZoom))
         let x = Int(try params.integer(.tileColumn, in: 0...(1 << z) - 1))
         let y = Int(try params.integer(.tileRow, in: 0...(1 << z) - 1))
-        guard let tile = TilePlace(z: z, x: x, y: y) else {
+        guard let tile = TileAddress(z: z, x: x, y: y) else {
             throw params.invalid(.tileZoom, "names no tile.")
         }
         return tile
@@ -61,7 +61,7 @@ extension Revision {
     ///
     /// - Parameter isRaw: whether the answer consists of the tile's bytes alone, without JSON.
     func writeVectorTile(
-        _ tile: TilePlace, of view: View, layer: String, output: FeatureOutput, isRaw: Bool,
+        _ tile: TileAddress, of view: View, layer: String, output: FeatureOutput, isRaw: Bool,
         into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
         if isRaw {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Compression
-import SystemSupport
 
 /// The fixed header of a PMTiles archive, version 3.
 ///
@@ -75,8 +73,11 @@ struct ArchiveHeader {
         Int32(clamping: Int64((max(-360, min(360, degrees)) * 1e7).rounded()))
     }
 
-    private static func append<Number: FixedWidthInteger>(_ number: Number, to bytes: inout [UInt8]) {
-        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+    /// Appends the number's bytes, the lowest first.
+    fileprivate static func append<Number: FixedWidthInteger>(_ number: Number, to bytes: inout [UInt8]) {
+        for shift in stride(from: 0, to: Number.bitWidth, by: 8) {
+            bytes.append(UInt8(truncatingIfNeeded: number >> Number(shift)))
+        }
     }
 }
 
@@ -126,34 +127,12 @@ struct ArchiveEntry: Equatable, BitwiseCopyable {
     var length: UInt32
     /// The number of consecutive tiles with this content; 0 for a leaf directory.
     var runLength: UInt32
-}
 
-/// Compresses the directories and the metadata of an archive, as small as gzip can.
-///
-/// An archive may have thousands of directories, which take long at that level. So it checks for cancellation before each
-/// directory, and after every 256 KiB of a long one.
-struct DirectoryCompressor: ~Copyable {
-    private var stream: DeflateStream
-    private let cancellation: Cancellation
-
-    init(_ cancellation: Cancellation) throws(ArchiveError) {
-        do throws(CompressionError) { stream = try DeflateStream(format: .gzip, level: 9) } catch {
-            throw .outOfMemory
+    /// The entry's bytes while it waits in a file.
+    func write(into bytes: inout [UInt8]) {
+        for number in [tileID, offset, UInt64(length) | UInt64(runLength) << 32] {
+            ArchiveHeader.append(number, to: &bytes)
         }
-        self.cancellation = cancellation
-    }
-
-    mutating func compress(_ bytes: [UInt8]) throws(ArchiveError) -> [UInt8] {
-        if cancellation.isCancelled { throw .cancelled }
-        var output: [UInt8] = []
-        let isWhole: Bool
-        do {
-            isWhole = try bytes.withUnsafeBytes { (bytes) throws(CompressionError) in
-                try stream.compress(bytes, appendingTo: &output) { cancellation.isCancelled }
-            }
-        } catch { throw .outOfMemory }
-        guard isWhole else { throw .cancelled }
-        return output
     }
 }
 

@@ -9,9 +9,9 @@ import SystemSupport
 /// finds repeated tiles. The file begins with space for the header and the root directory. Tiles follow, then leaf
 /// directories and metadata.
 final class ArchiveWriter {
-    private let file: ArchiveFile
+    private let file: UnnamedFile
     /// Holds directory entries in order until all are known.
-    private let entryFile: ArchiveFile
+    private let entryFile: UnnamedFile
     private var waitingTiles: [UInt8] = []
     private var waitingEntries: [ArchiveEntry] = []
     private var last: ArchiveEntry?
@@ -37,8 +37,8 @@ final class ArchiveWriter {
     private static let entriesPerLeaf = 4096
 
     init(for target: ArchiveTarget) throws(ArchiveError) {
-        file = try ArchiveFile(for: target)
-        entryFile = try ArchiveFile(for: target)
+        file = try onDisk(try UnnamedFile(in: target.directory, path: target.name))
+        entryFile = try onDisk(try UnnamedFile(in: target.directory, path: target.name))
         repeats = Array(repeating: nil, count: Self.repeatSlots)
     }
 
@@ -52,8 +52,8 @@ final class ArchiveWriter {
     ///
     /// - Parameters:
     ///   - id: greater than all earlier ones.
-    ///   - hash: the content's `hash`, which other threads can compute in advance.
-    func append(_ content: UnsafeRawBufferPointer, id: UInt64, hash: Int) throws(ArchiveError) {
+    ///   - hash: of the content: equal contents have equal hashes.
+    func append(_ content: ArraySlice<UInt8>, id: UInt64, hash: Int) throws(ArchiveError) {
         header.addressedTiles += 1
         let (offset, isNew) = try store(content, hash)
         if isNew { header.tileContents += 1 }
@@ -69,16 +69,9 @@ final class ArchiveWriter {
             tileID: id, offset: offset, length: UInt32(clamping: content.count), runLength: 1)
     }
 
-    /// The hash by which repeated contents are found. It differs between processes.
-    static func hash(_ content: UnsafeRawBufferPointer) -> Int {
-        var hasher = Hasher()
-        hasher.combine(bytes: content)
-        return hasher.finalize()
-    }
-
     /// The offset of a content, which is stored unless it already is.
     private func store(
-        _ content: UnsafeRawBufferPointer, _ hash: Int
+        _ content: ArraySlice<UInt8>, _ hash: Int
     ) throws(ArchiveError) -> (offset: UInt64, isNew: Bool) {
         guard content.count <= UInt32.max else { throw .tooManyTiles }
         let slot = hash & (Self.repeatSlots - 1)
@@ -98,21 +91,21 @@ final class ArchiveWriter {
     }
 
     /// Whether the stored content is the same. Equal hashes are no proof.
-    private func isStored(
-        _ content: UnsafeRawBufferPointer, at offset: UInt64
-    ) throws(ArchiveError) -> Bool {
+    private func isStored(_ content: ArraySlice<UInt8>, at offset: UInt64) throws(ArchiveError) -> Bool {
         let written = tileBytes - UInt64(waitingTiles.count)
         if offset >= written {
             let start = Int(offset - written)
             return waitingTiles[start..<start + content.count].elementsEqual(content)
         }
-        return try file.read(at: Self.tileStart + offset, count: content.count).elementsEqual(content)
+        let stored = try onDisk(try file.read(content.count, at: Int(Self.tileStart + offset)))
+        return stored.elementsEqual(content)
     }
 
     private static let tileStart = UInt64(ArchiveHeader.firstRequest)
 
     private func writeTiles() throws(ArchiveError) {
-        try file.write(waitingTiles, at: Self.tileStart + tileBytes - UInt64(waitingTiles.count))
+        let start = Int(Self.tileStart + tileBytes) - waitingTiles.count
+        try onDisk(try file.write(waitingTiles, at: start))
         waitingTiles.removeAll(keepingCapacity: true)
     }
 
@@ -125,16 +118,13 @@ final class ArchiveWriter {
     }
 
     private func writeEntries() throws(ArchiveError) {
-        let stride = UInt64(MemoryLayout<ArchiveEntry>.stride)
-        let first = header.tileEntries - UInt64(waitingEntries.count)
-        try file(entryFile, write: waitingEntries, at: first * stride)
+        let stride = MemoryLayout<ArchiveEntry>.stride
+        let first = Int(header.tileEntries) - waitingEntries.count
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(waitingEntries.count * stride)
+        for entry in waitingEntries { entry.write(into: &bytes) }
+        try onDisk(try entryFile.write(bytes, at: first * stride))
         waitingEntries.removeAll(keepingCapacity: true)
-    }
-
-    private func file(
-        _ file: ArchiveFile, write entries: [ArchiveEntry], at offset: UInt64
-    ) throws(ArchiveError) {
-        try file.write(entries.withUnsafeBytes { Array($0) }, at: offset)
     }
 
     /// Writes the directories, the metadata and the header. The file is then complete but still unnamed.
@@ -158,18 +148,18 @@ final class ArchiveWriter {
         let compressedMetadata = try compressor.compress(metadata)
         header.metadata = ArchiveHeader.Section(
             offset: header.leaves.offset + header.leaves.length, length: UInt64(compressedMetadata.count))
-        try file.write(compressedMetadata, at: header.metadata.offset)
+        try onDisk(try file.write(compressedMetadata, at: Int(header.metadata.offset)))
         // Discarded attempts with smaller leaf directories may have reached farther.
-        try file.truncate(to: UInt64(fileSize))
-        try file.write(header.bytes + root, at: 0)
+        try onDisk(try file.truncate(to: fileSize))
+        try onDisk(try file.write(header.bytes + root, at: 0))
     }
 
     /// Syncs the finished file to disk.
-    func synchronize() throws(ArchiveError) { try file.synchronize() }
+    func synchronize() throws(ArchiveError) { try onDisk(try file.synchronize()) }
 
     /// Gives the finished file its name.
     func publish(as name: String, overwrite: Bool) throws(ArchiveError) {
-        try file.publish(as: name, overwrite: overwrite)
+        try onDisk(try file.publish(as: name, overwrite: overwrite))
     }
 
     // MARK: Directories
@@ -201,7 +191,7 @@ final class ArchiveWriter {
         for start in stride(from: 0, to: count, by: perLeaf) {
             let entries = try entries(start..<min(count, start + perLeaf))
             let leaf = try compressor.compress(ArchiveDirectory.serialize(entries))
-            try file.write(leaf, at: header.leaves.offset + offset)
+            try onDisk(try file.write(leaf, at: Int(header.leaves.offset + offset)))
             rootEntries.append(
                 ArchiveEntry(
                     tileID: entries[0].tileID, offset: offset, length: UInt32(leaf.count), runLength: 0))
@@ -213,64 +203,22 @@ final class ArchiveWriter {
 
     private func entries(_ range: Range<Int>) throws(ArchiveError) -> [ArchiveEntry] {
         let stride = MemoryLayout<ArchiveEntry>.stride
-        let bytes = try entryFile.read(at: UInt64(range.lowerBound * stride), count: range.count * stride)
-        return bytes.withUnsafeBytes { bytes in
-            range.indices.map { index in
-                bytes.loadUnaligned(
-                    fromByteOffset: (index - range.lowerBound) * stride, as: ArchiveEntry.self)
-            }
+        let bytes = try onDisk(try entryFile.read(range.count * stride, at: range.lowerBound * stride))
+        return (0..<range.count).map {
+            bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: $0 * stride, as: ArchiveEntry.self)
         }
     }
 }
 
-/// An unnamed file that gets its name by `publish`. Its errors are `ArchiveError`s.
-struct ArchiveFile {
-    private let file: UnnamedFile
-
-    init(for target: ArchiveTarget) throws(ArchiveError) {
-        file = try ArchiveError.translating { () throws(FileError) in
-            try UnnamedFile(in: target.directory, path: target.name)
-        }
-    }
-
-    /// Writes all bytes at an offset from the start.
-    func write(_ bytes: [UInt8], at offset: UInt64) throws(ArchiveError) {
-        try ArchiveError.translating { () throws(FileError) in try file.write(bytes, at: Int(offset)) }
-    }
-
-    /// Reads bytes that were written before.
-    func read(at offset: UInt64, count: Int) throws(ArchiveError) -> [UInt8] {
-        try ArchiveError.translating { () throws(FileError) in try file.read(count, at: Int(offset)) }
-    }
-
-    /// Removes the bytes from `size` on.
-    func truncate(to size: UInt64) throws(ArchiveError) {
-        try ArchiveError.translating { () throws(FileError) in try file.truncate(to: Int(size)) }
-    }
-
-    /// Syncs the file to disk.
-    func synchronize() throws(ArchiveError) {
-        try ArchiveError.translating { () throws(FileError) in try file.synchronize() }
-    }
-
-    /// Gives the complete file its name.
-    ///
-    /// - Parameter overwrite: whether to replace an existing file of that name. If false, such a file is an error.
-    func publish(as name: String, overwrite: Bool) throws(ArchiveError) {
-        try ArchiveError.translating { () throws(FileError) in
-            try file.publish(as: name, overwrite: overwrite)
-        }
-    }
+/// Evaluates an expression that works on files, and converts its errors to `ArchiveError`.
+private func onDisk<Result>(
+    _ body: @autoclosure () throws(FileError) -> Result
+) throws(ArchiveError) -> Result {
+    do throws(FileError) { return try body() } catch { throw ArchiveError(error) }
 }
 
 extension ArchiveError {
-    fileprivate static func translating<Result>(
-        _ body: () throws(FileError) -> Result
-    ) throws(ArchiveError) -> Result {
-        do throws(FileError) { return try body() } catch { throw ArchiveError(error) }
-    }
-
-    private init(_ error: FileError) {
+    fileprivate init(_ error: FileError) {
         self =
             switch error {
             case _ where error.isOutOfSpace: .noSpace

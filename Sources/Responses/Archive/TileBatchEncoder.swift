@@ -20,7 +20,7 @@ struct TileBatchEncoder: Sendable {
         for id in batch.tileIDs(view.index) {
             if cancellation.isCancelled { throw .cancelled }
             let cell = ArchiveTileID.cell(of: id, z: batch.zoom)
-            guard let address = TilePlace(z: batch.zoom, x: cell.x, y: cell.y) else { continue }
+            guard let address = TileAddress(z: batch.zoom, x: cell.x, y: cell.y) else { continue }
             tile.truncate(to: 0)
             do throws(SourceError) {
                 try revision.appendVectorTile(
@@ -32,11 +32,16 @@ struct TileBatchEncoder: Sendable {
             result.ids.append(id)
             result.ends.append(result.bytes.count)
             result.hashes.append(
-                result.bytes.withUnsafeBytes {
-                    ArchiveWriter.hash(UnsafeRawBufferPointer(rebasing: $0[start...]))
-                })
+                result.bytes.withUnsafeBytes { Self.hash(UnsafeRawBufferPointer(rebasing: $0[start...])) })
         }
         return result
+    }
+
+    /// The hash by which repeated contents are found. It differs between processes.
+    private static func hash(_ content: UnsafeRawBufferPointer) -> Int {
+        var hasher = Hasher()
+        hasher.combine(bytes: content)
+        return hasher.finalize()
     }
 
     private func append(
@@ -138,4 +143,33 @@ struct EncodedBatch: Sendable {
     var ends: [Int] = []
     var hashes: [Int] = []
     var bytes: [UInt8] = []
+}
+
+/// Compresses the directories and the metadata of an archive, as small as gzip can.
+///
+/// An archive may have thousands of directories, which take long at that level. So it checks for cancellation before each
+/// directory, and after every 256 KiB of a long one.
+struct DirectoryCompressor: ~Copyable {
+    private var stream: DeflateStream
+    private let cancellation: Cancellation
+
+    init(_ cancellation: Cancellation) throws(ArchiveError) {
+        do throws(CompressionError) { stream = try DeflateStream(format: .gzip, level: 9) } catch {
+            throw .outOfMemory
+        }
+        self.cancellation = cancellation
+    }
+
+    mutating func compress(_ bytes: [UInt8]) throws(ArchiveError) -> [UInt8] {
+        if cancellation.isCancelled { throw .cancelled }
+        var output: [UInt8] = []
+        let isWhole: Bool
+        do {
+            isWhole = try bytes.withUnsafeBytes { (bytes) throws(CompressionError) in
+                try stream.compress(bytes, appendingTo: &output) { cancellation.isCancelled }
+            }
+        } catch { throw .outOfMemory }
+        guard isWhole else { throw .cancelled }
+        return output
+    }
 }

@@ -210,11 +210,7 @@ public struct TilePublication: Sendable {
     private func write(_ batch: EncodedBatch, with writer: ArchiveWriter) throws(ArchiveError) {
         var start = 0
         for (tile, end) in batch.ends.enumerated() {
-            try batch.bytes.withUnsafeBufferPointer { (bytes) throws(ArchiveError) in
-                let content = UnsafeBufferPointer(rebasing: bytes[start..<end])
-                try writer.append(
-                    UnsafeRawBufferPointer(content), id: batch.ids[tile], hash: batch.hashes[tile])
-            }
+            try writer.append(batch.bytes[start..<end], id: batch.ids[tile], hash: batch.hashes[tile])
             start = end
         }
     }

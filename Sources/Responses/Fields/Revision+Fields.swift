@@ -33,18 +33,18 @@ extension Revision {
     ) throws(SourceError) -> [String: FieldStatistics] {
         let rows = features.rows ?? store.livingPlaces
         let count = rows?.count ?? store.count
-        let shares = max(1, min(threads * 4, count / Self.featuresPerShare))
+        let parts = max(1, min(threads * 4, count / Self.featuresPerPart))
         let collectors = Mutex<[Int: [String: FieldStatistics]]>([:])
-        Parallel(.shared, threads: threads).forEach(below: shares) { share in
+        Parallel(.shared, threads: threads).forEach(below: parts) { part in
             var collector = FieldCollector()
-            for position in count * share / shares..<count * (share + 1) / shares {
+            for position in count * part / parts..<count * (part + 1) / parts {
                 if position & 0xfff == 0, cancellation.isCancelled { return }
                 store.withProperties(rows.map { Int($0[position]) } ?? position) {
                     collector.add($0, output.properties)
                 }
             }
             let fields = collector.byName
-            collectors.withLock { $0[share] = fields }
+            collectors.withLock { $0[part] = fields }
         }
         if cancellation.isCancelled { throw .cancelled }
         var fields: [String: FieldStatistics] = [:]
@@ -57,7 +57,7 @@ extension Revision {
         return fields
     }
 
-    private static let featuresPerShare = 8192
+    private static let featuresPerPart = 8192
 
     /// The properties of clusters. Aggregates by expression may be of any type.
     private func clusterFields(of view: View, _ output: FeatureOutput) -> [String: FieldKinds] {

@@ -91,9 +91,9 @@ struct ClusterDetailWriter {
             bytes.append("]")
         }
         if output.include.contains(.coincident) {
-            bytes.append(extent.isOnePlace ? ",\"coincident\":true" : ",\"coincident\":false")
+            bytes.append(extent.isOneLocation ? ",\"coincident\":true" : ",\"coincident\":false")
         }
-        if output.include.contains(.spider), extent.isOnePlace {
+        if output.include.contains(.spider), extent.isOneLocation {
             writeSpider(view.index.pointCount(of: cluster), into: &bytes)
         }
         if output.include.contains(.anchor) {

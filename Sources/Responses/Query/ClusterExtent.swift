@@ -5,7 +5,7 @@ import Glibc
 import JSON
 import SourceEngine
 
-/// Where a cluster's points lie: their extent, whether they are one place, and which is nearest its centre.
+/// Where a cluster's points lie: their extent, whether they coincide, and which is nearest its centre.
 struct ClusterExtent {
     /// Greater than `east` if the shortest extent crosses the antimeridian.
     private(set) var west = Double.infinity
@@ -15,7 +15,7 @@ struct ClusterExtent {
     /// The location of the point nearest to the cluster's centre on the map. The first one wins a tie.
     private(set) var anchor = (longitude: 0.0, latitude: 0.0)
 
-    var isOnePlace: Bool { west == east && south == north }
+    var isOneLocation: Bool { west == east && south == north }
 
     /// - Complexity: O(points); O(points × log(points)) if they span more than half the world.
     init(of cluster: ClusterOrdinal, in view: View, store: FeatureStore) {
@@ -23,8 +23,8 @@ struct ClusterExtent {
         let projection = view.index.projection
         let leaves = view.index.leaves(of: cluster)
         var nearest = Double.infinity
-        for place in 0..<leaves.count {
-            let feature = view.feature(of: leaves[place])
+        for index in 0..<leaves.count {
+            let feature = view.feature(of: leaves[index])
             let (longitude, latitude) = store.coordinates(feature)
             west = min(west, longitude)
             east = max(east, longitude)

@@ -38,7 +38,7 @@ struct FeatureWriter {
     ) throws(SourceError) {
         if output.include.contains(.key) { return try writeWithKeys(nodes, to: &collection, into: &bytes) }
         var clusters: [ClusterSummary] = []
-        var places: [Int] = []
+        var rows: [Int] = []
         var features = revision.store.preparedFeatures
         var start = 0
         while start < nodes.count {
@@ -47,11 +47,11 @@ struct FeatureWriter {
             let batch = nodes[start..<end]
             start = end
             view.index.findSummaries(of: batch, into: &clusters)
-            places.removeAll(keepingCapacity: true)
+            rows.removeAll(keepingCapacity: true)
             for node in batch {
-                if case .point(let point) = node { places.append(view.feature(of: point)) }
+                if case .point(let point) = node { rows.append(view.feature(of: point)) }
             }
-            features.prepare(places)
+            features.prepare(rows)
             var (cluster, feature) = (0, 0)
             for node in batch {
                 try collection.beginFeature(&bytes, cancellation)

@@ -135,7 +135,7 @@ struct FeatureKeys {
     }
 }
 
-/// A 64-bit hash of a text, computed piece by piece.
+/// A 64-bit hash of a text, computed part by part.
 ///
 /// With the open seed, equal texts have equal fingerprints on every machine. With the secret seed, nobody
 /// outside can construct two texts with the same fingerprint.

@@ -39,7 +39,7 @@ final class PrintedTexts: @unchecked Sendable {
         let block = LargePages.allocate(tableBytes + capacity)
         entries = block.bindMemory(to: Atomic<UInt64>.self, capacity: count)
         texts = block + tableBytes
-        for place in 0..<count { (entries + place).initialize(to: Atomic(0)) }
+        for index in 0..<count { (entries + index).initialize(to: Atomic(0)) }
     }
 
     deinit {
@@ -55,7 +55,7 @@ final class PrintedTexts: @unchecked Sendable {
 
     /// A node's entry; 0 if it has none.
     @inline(__always) func entry(of node: Node) -> UInt64 {
-        let (set, tag) = place(of: node)
+        let (set, tag) = slot(of: node)
         for way in 0..<Self.ways {
             let entry = entries[set &+ way].load(ordering: .acquiring)
             if entry & Entry.tagMask == tag { return entry }
@@ -79,8 +79,14 @@ final class PrintedTexts: @unchecked Sendable {
 
     /// Caches a node's text, unless it is very long. May evict another node's text.
     ///
-    /// - Parameter text: without the comma.
+    /// - Parameters:
+    ///   - bytes: end with the text, without the comma.
+    ///   - start: where the text begins.
     /// - Returns: false if there is no room left.
+    func keep(_ bytes: borrowing ByteWriter, from start: Int, of node: Node) -> Bool {
+        bytes.withUnsafeBytes { keep(UnsafeRawBufferPointer(rebasing: $0[start...]), of: node) }
+    }
+
     func keep(_ text: UnsafeRawBufferPointer, of node: Node) -> Bool {
         let length = text.count + 1
         guard let source = text.baseAddress, length <= min(Entry.longest, capacity / Self.fewestTexts) else {
@@ -91,14 +97,14 @@ final class PrintedTexts: @unchecked Sendable {
         texts.storeBytes(of: UInt8(ascii: ","), toByteOffset: start, as: UInt8.self)
         (texts + start + 1).copyMemory(from: source, byteCount: text.count)
         kept.add(1, ordering: .relaxed)
-        let (set, tag) = place(of: node)
+        let (set, tag) = slot(of: node)
         let isTaken = entries[set].load(ordering: .relaxed) != 0
         let way = isTaken && entries[set + 1].load(ordering: .relaxed) == 0 ? 1 : 0
         entries[set + way].store(Entry.made(tag, start, length), ordering: .releasing)
         return true
     }
 
-    @inline(__always) private func place(of node: Node) -> (set: Int, tag: UInt64) {
+    @inline(__always) private func slot(of node: Node) -> (set: Int, tag: UInt64) {
         switch node {
         case .point(let point): (set(point.rawValue), Entry.tag(point.rawValue, isCluster: 0))
         case .cluster(let cluster): (set(cluster.rawValue), Entry.tag(cluster.rawValue, isCluster: 1))
@@ -127,6 +133,43 @@ final class PrintedTexts: @unchecked Sendable {
         @inline(__always) static func range(_ entry: UInt64) -> Range<Int> {
             let start = Int(truncatingIfNeeded: entry &>> lengthBits) & (1 << startBits - 1)
             return start..<start + Int(truncatingIfNeeded: entry) & longest
+        }
+    }
+}
+
+extension CollectionWriter {
+    /// Copies features that were printed before.
+    @inline(__always) mutating func append(
+        _ range: Range<Int>, of texts: PrintedTexts, to bytes: inout ByteWriter
+    ) {
+        guard !range.isEmpty else { return }
+        texts.write(isFirst ? range.dropFirst() : range, into: &bytes)
+        isFirst = false
+    }
+
+    /// Copies features that were all printed before; writes nothing and returns false if one was not.
+    ///
+    /// All are looked up before the first is copied. The look-ups are scattered over memory, and this way the processor
+    /// waits for all of them at the same time.
+    mutating func append(_ nodes: [Node], of texts: PrintedTexts, to bytes: inout ByteWriter) -> Bool {
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: nodes.count) { entries in
+            for index in nodes.indices {
+                let entry = texts.entry(of: nodes[index])
+                guard entry != 0 else { return false }
+                entries[index] = entry
+            }
+            var run = 0..<0
+            for entry in entries {
+                let text = PrintedTexts.Entry.range(entry)
+                if text.lowerBound == run.upperBound {
+                    run = run.lowerBound..<text.upperBound
+                } else {
+                    append(run, of: texts, to: &bytes)
+                    run = text
+                }
+            }
+            append(run, of: texts, to: &bytes)
+            return true
         }
     }
 }

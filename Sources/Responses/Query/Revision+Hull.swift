@@ -34,8 +34,8 @@ extension Revision {
         }
         let candidates = view.index.hullCandidates(of: cluster, isCancelled: { cancellation.isCancelled })
         guard let candidates else { throw .cancelled }
-        let places = try positions(of: candidates, in: view, cancellation)
-        guard let hull = ConvexHull.hull(of: places, isCancelled: { cancellation.isCancelled }) else {
+        let positions = try positions(of: candidates, in: view, cancellation)
+        guard let hull = ConvexHull.hull(of: positions, isCancelled: { cancellation.isCancelled }) else {
             throw .cancelled
         }
         if ViewAnswerCache.of(view).hulls.keep(hull, of: cluster, points: view.index.pointCount(of: cluster))
@@ -48,7 +48,7 @@ extension Revision {
 
 extension Revision {
     /// The number of points that one thread reads at a time.
-    private static let share = 32_768
+    private static let pointsPerPart = 32_768
 
     private func position(of point: PointIndex, in view: View) -> Position {
         let (longitude, latitude) = store.coordinates(view.feature(of: point))
@@ -59,10 +59,13 @@ extension Revision {
     private func positions(
         of points: [PointIndex], in view: View, _ cancellation: Cancellation
     ) throws(SourceError) -> [Position] {
-        let shares = (points.count + Self.share - 1) / Self.share
-        let read = Parallel(.shared, threads: AvailableProcessors.count).map(below: shares) { share in
+        let size = Self.pointsPerPart
+        let read = Parallel(.shared, threads: AvailableProcessors.count).map(
+            below: (points.count + size - 1) / size
+        ) {
+            part in
             if cancellation.isCancelled { return [Position]() }
-            let bounds = share * Self.share..<min(points.count, (share + 1) * Self.share)
+            let bounds = part * size..<min(points.count, (part + 1) * size)
             return points[bounds].map { position(of: $0, in: view) }
         }
         try cancellation.stopIfCancelled()
@@ -76,23 +79,23 @@ enum HullWriter {
     private static func rounded(_ hull: ConvexHull, _ precision: Int) -> ConvexHull {
         let corners =
             switch hull {
-            case .point(let place): [place]
+            case .point(let position): [position]
             case .line(let first, let last): [first, last]
             case .polygon(let ring): ring
             }
-        let places = corners.map {
+        let positions = corners.map {
             Position(
                 longitude: Coordinates.rounded($0.longitude, precision),
                 latitude: Coordinates.rounded($0.latitude, precision))
         }
-        return ConvexHull.hull(of: places, isCancelled: { false }) ?? hull
+        return ConvexHull.hull(of: positions, isCancelled: { false }) ?? hull
     }
 
     static func write(_ hull: ConvexHull, precision: Int?, into bytes: inout ByteWriter) {
         switch precision.map({ rounded(hull, $0) }) ?? hull {
-        case .point(let place):
+        case .point(let position):
             bytes.append("{\"type\":\"Point\",\"coordinates\":")
-            Coordinates.write(place.longitude, place.latitude, precision: precision, into: &bytes)
+            Coordinates.write(position.longitude, position.latitude, precision: precision, into: &bytes)
         case .line(let first, let last):
             bytes.append("{\"type\":\"LineString\",\"coordinates\":[")
             Coordinates.write(first.longitude, first.latitude, precision: precision, into: &bytes)
@@ -101,9 +104,9 @@ enum HullWriter {
             bytes.append("]")
         case .polygon(let ring):
             bytes.append("{\"type\":\"Polygon\",\"coordinates\":[[")
-            for (number, place) in ring.enumerated() {
+            for (number, position) in ring.enumerated() {
                 if number > 0 { bytes.append(",") }
-                Coordinates.write(place.longitude, place.latitude, precision: precision, into: &bytes)
+                Coordinates.write(position.longitude, position.latitude, precision: precision, into: &bytes)
             }
             bytes.append("]]")
         }

@@ -15,7 +15,7 @@ extension Revision {
     ) throws(SourceError) {
         // Many features may have one id. Those after the first one in the view need not be examined.
         var shownPoint: PointIndex?
-        _ = try identifierIndex(cancellation).firstPlace(of: identifier, in: store) {
+        _ = try identifierIndex(cancellation).firstRow(of: identifier, in: store) {
             shownPoint = view.point(of: $0)
             return shownPoint != nil || cancellation.isCancelled
         }

@@ -7,7 +7,7 @@ import SystemSupport
 
 extension Revision {
     /// The features of a tile and its margin, at the positions of supercluster's `getTile`.
-    public func tileFeatures(_ tile: TilePlace, of view: View) -> [TileFeature] {
+    public func tileFeatures(_ tile: TileAddress, of view: View) -> [TileFeature] {
         var nodes: [ClusterIndex.TileNode] = []
         view.index.tileNodes(z: tile.z, x: Double(tile.x), y: Double(tile.y), into: &nodes)
         let scale = Double(1 << tile.z)
@@ -22,7 +22,7 @@ extension Revision {
 
     /// Writes a tile as JSON.
     public func writeTile(
-        _ tile: TilePlace, of view: View, output: FeatureOutput = FeatureOutput(),
+        _ tile: TileAddress, of view: View, output: FeatureOutput = FeatureOutput(),
         into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
         let writer = FeatureWriter(
@@ -109,24 +109,8 @@ public struct TileFeature: Sendable {
     public let y: Int64
 }
 
-/// A tile's feature in parts, for encodings other than JSON.
-public struct TileFeatureParts {
-    public let x: Int64
-    public let y: Int64
-    public let content: Content
-
-    /// A feature's content. Texts are valid only during the call that lends them.
-    public enum Content {
-        /// A cluster with only the four built-in tags. The abbreviated count is a JSON number or string.
-        case cluster(ClusterSummary, abbreviatedCount: UnsafeRawBufferPointer)
-        /// Any other feature, also a cluster with more tags, whose count is among them: the id as JSON text, nil if there is
-        /// none, and the tags as JSON text, an object or null.
-        case other(id: UnsafeRawBufferPointer?, tags: UnsafeRawBufferPointer)
-    }
-}
-
 /// A tile's address: zoom, column and row.
-public struct TilePlace: Sendable, Equatable {
+public struct TileAddress: Sendable, Equatable {
     public let z: Int
     public let x: Int
     public let y: Int

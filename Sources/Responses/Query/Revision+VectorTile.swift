@@ -13,7 +13,7 @@ extension Revision {
     /// Features, positions, tags and ids are those of `writeTile`. Ids that are not integers from 0 up are left
     /// out, since a vector tile allows no others.
     public func appendVectorTile(
-        _ tile: TilePlace, of view: View, layer: String, output: FeatureOutput = FeatureOutput(),
+        _ tile: TileAddress, of view: View, layer: String, output: FeatureOutput = FeatureOutput(),
         into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
         try EncoderPool.shared.lend { (encoder) throws(SourceError) in
@@ -72,7 +72,7 @@ final class EncoderPool: Sendable {
 extension Revision {
     /// Lends the features of a tile one by one, in the order of `writeTile`.
     public func eachTileFeature(
-        _ tile: TilePlace, of view: View, output: FeatureOutput = FeatureOutput(),
+        _ tile: TileAddress, of view: View, output: FeatureOutput = FeatureOutput(),
         _ cancellation: Cancellation, _ body: (TileFeatureParts) -> Void
     ) throws(SourceError) {
         let writer = FeatureWriter(
@@ -85,7 +85,12 @@ extension Revision {
             text.truncate(to: 0)
             switch feature.node {
             case .cluster(let cluster) where writer.hasExtras:
-                try lend(cluster, feature, keys?.key(of: feature.node), writer, &text, body)
+                text.append(integer: writer.id(of: cluster))
+                let end = text.count
+                text.append("{")
+                try writer.writeProperties(of: cluster, into: &text)
+                text.append("}")
+                Self.lend(&text, tagsFrom: end, keys?.key(of: feature.node), feature, body)
             case .cluster(let cluster):
                 var summary = view.index.summary(of: cluster)
                 summary.id = writer.id(of: cluster, summary)
@@ -94,34 +99,34 @@ extension Revision {
                     let content = TileFeatureParts.Content.cluster(summary, abbreviatedCount: count)
                     body(TileFeatureParts(x: feature.x, y: feature.y, content: content))
                 }
+            case .point(let point) where output.properties == nil && keys == nil:
+                lend(point, feature, writer, &text, body)
             case .point(let point):
-                if writer.output.properties == nil, keys == nil {
-                    lend(point, feature, writer, &text, body)
-                } else {
-                    lendCopy(point, feature, keys?.key(of: feature.node), writer, &text, body)
-                }
+                if hasTileIdentifier(point, in: view) { writeIdentifier(of: point, in: view, into: &text) }
+                let end = text.count
+                store.writeProperties(view.feature(of: point), into: &text, selection: output.properties)
+                Self.lend(&text, tagsFrom: end, keys?.key(of: feature.node), feature, body)
             }
         }
     }
 
-    private func lend(
-        _ cluster: ClusterOrdinal, _ feature: TileFeature, _ key: MarkerKey?, _ writer: FeatureWriter,
-        _ text: inout ByteWriter, _ body: (TileFeatureParts) -> Void
-    ) throws(SourceError) {
-        text.append(integer: writer.id(of: cluster))
-        let end = text.count
-        text.append("{")
-        try writer.writeProperties(of: cluster, into: &text)
-        text.append("}")
-        if let key { Self.append(key, toTags: &text, from: end) }
+    /// Lends a feature whose id, if it has one, and tags stand in a text.
+    ///
+    /// - Parameter key: is added to the tags.
+    private static func lend(
+        _ text: inout ByteWriter, tagsFrom end: Int, _ key: MarkerKey?, _ feature: TileFeature,
+        _ body: (TileFeatureParts) -> Void
+    ) {
+        if let key { append(key, toTags: &text, from: end) }
         text.withUnsafeBytes { text in
             let content = TileFeatureParts.Content.other(
-                id: UnsafeRawBufferPointer(rebasing: text[..<end]),
+                id: end > 0 ? UnsafeRawBufferPointer(rebasing: text[..<end]) : nil,
                 tags: UnsafeRawBufferPointer(rebasing: text[end...]))
             body(TileFeatureParts(x: feature.x, y: feature.y, content: content))
         }
     }
 
+    /// Lends a point as it is stored.
     private func lend(
         _ point: PointIndex, _ feature: TileFeature, _ writer: FeatureWriter, _ text: inout ByteWriter,
         _ body: (TileFeatureParts) -> Void
@@ -149,24 +154,20 @@ extension Revision {
         MarkerWriter.write(key: key, into: &text)
         text.append("}")
     }
+}
 
-    /// Lends a point with some of its properties, or with its key among them.
-    private func lendCopy(
-        _ point: PointIndex, _ feature: TileFeature, _ key: MarkerKey?, _ writer: FeatureWriter,
-        _ text: inout ByteWriter, _ body: (TileFeatureParts) -> Void
-    ) {
-        if hasTileIdentifier(point, in: writer.view) {
-            writeIdentifier(of: point, in: writer.view, into: &text)
-        }
-        let end = text.count
-        store.writeProperties(
-            writer.view.feature(of: point), into: &text, selection: writer.output.properties)
-        if let key { Self.append(key, toTags: &text, from: end) }
-        text.withUnsafeBytes { text in
-            let content = TileFeatureParts.Content.other(
-                id: end > 0 ? UnsafeRawBufferPointer(rebasing: text[..<end]) : nil,
-                tags: UnsafeRawBufferPointer(rebasing: text[end...]))
-            body(TileFeatureParts(x: feature.x, y: feature.y, content: content))
-        }
+/// A tile's feature in parts, for encodings other than JSON.
+public struct TileFeatureParts {
+    public let x: Int64
+    public let y: Int64
+    public let content: Content
+
+    /// A feature's content. Texts are valid only during the call that lends them.
+    public enum Content {
+        /// A cluster with only the four built-in tags. The abbreviated count is a JSON number or string.
+        case cluster(ClusterSummary, abbreviatedCount: UnsafeRawBufferPointer)
+        /// Any other feature, also a cluster with more tags, whose count is among them: the id as JSON text, nil if there is
+        /// none, and the tags as JSON text, an object or null.
+        case other(id: UnsafeRawBufferPointer?, tags: UnsafeRawBufferPointer)
     }
 }

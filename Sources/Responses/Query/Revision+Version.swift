@@ -21,24 +21,24 @@ extension Revision {
 /// the system has in its page cache is moved into memory first. Never true while parts of the index are not in memory.
 extension Revision {
     /// The nodes of a query, if no disk has to be read for them.
-    public func nodesAtHand(_ query: ClustersQuery, of view: View) -> FoundNodes? {
+    public func residentNodes(_ query: ClustersQuery, of view: View) -> FoundNodes? {
         self.view.index.isResident ? try? view.nodes(query) : nil
     }
 
-    public func isAtHand(_ found: FoundNodes, of view: View) -> Bool {
+    public func isResident(_ found: FoundNodes, of view: View) -> Bool {
         var room = Self.mostMoved
-        return found.nodes.allSatisfy { isAtHand($0, of: view, room: &room) }
+        return found.nodes.allSatisfy { isResident($0, of: view, room: &room) }
     }
 
-    public func isAtHand(_ tile: TilePlace, of view: View) -> Bool {
+    public func isResident(_ tile: TileAddress, of view: View) -> Bool {
         guard self.view.index.isResident else { return false }
         var nodes: [ClusterIndex.TileNode] = []
         view.index.tileNodes(z: tile.z, x: Double(tile.x), y: Double(tile.y), into: &nodes)
         var room = Self.mostMoved
-        return nodes.allSatisfy { isAtHand($0.node, of: view, room: &room) }
+        return nodes.allSatisfy { isResident($0.node, of: view, room: &room) }
     }
 
-    private func isAtHand(_ node: Node, of view: View, room: inout Int) -> Bool {
+    private func isResident(_ node: Node, of view: View, room: inout Int) -> Bool {
         guard case .point(let point) = node else { return true }
         return store.isAtHand(view.feature(of: point), room: &room)
     }

@@ -17,9 +17,7 @@ final class ViewAnswerCache: ViewCache, @unchecked Sendable {
     override var memoryBytes: Int { features.memoryBytes }
 
     static func of(_ view: View) -> ViewAnswerCache {
-        if let known = view.cache.value as? ViewAnswerCache { return known }
-        let made = ViewAnswerCache(view)
-        return view.cache.keep(made) as? ViewAnswerCache ?? made
+        view.cache { ViewAnswerCache(view) }
     }
 }
 
@@ -128,10 +126,9 @@ final class PrintedFeatures: Sendable {
             printed += 1
             // Beyond an answer's limit, the writer overwrites its buffer, so the text is not valid.
             guard bytes.count > start, !isResting else { continue }
-            let isKept = bytes.withUnsafeBytes {
-                texts.keep(UnsafeRawBufferPointer(rebasing: $0[start...]), of: node)
+            if !texts.keep(bytes, from: start, of: node), let larger = current(replacing: texts) {
+                texts = larger
             }
-            if !isKept, let larger = current(replacing: texts) { texts = larger }
         }
         collection.append(run, of: texts, to: &bytes)
         texts.countFound(nodes.count - printed)

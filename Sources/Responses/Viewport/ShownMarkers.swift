@@ -155,10 +155,10 @@ struct FeatureTrace {
         if isOneLineage, row < other.count, !other.isGone(row) { return row }
         guard let identifier = store.featureIdentifier(row) else {
             let code = try from.revision.featureCodes(cancellation).code(of: row, in: store)
-            let found = try to.revision.featureCodes(cancellation).place(of: code, in: other)
+            let found = try to.revision.featureCodes(cancellation).row(of: code, in: other)
             return found.flatMap { other.hasIdentifier($0) ? nil : $0 }
         }
-        let rows = try to.revision.identifierIndex(cancellation).places(of: identifier, in: other)
+        let rows = try to.revision.identifierIndex(cancellation).rows(of: identifier, in: other)
         guard rows.count > 1 else { return rows.first }
         // Among features with the same id, the one of the same rank.
         let rank = try from.revision.featureCodes(cancellation).identity(of: row, in: store).rank

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Clustering
 import Dispatch
 import GeoJSON
@@ -80,14 +79,14 @@ public final class Revision: Sendable {
     /// How many points are clustered.
     public var pointCount: Int { view.index.pointCount }
 
-    /// Bytes of features' text and of the index that stay in files and are read on demand.
+    /// Bytes of features' text and of the index that stay in files and are read when they are needed.
     public var fileBytes: Int { store.fileBytes + indexFileBytes }
 
-    /// Those of the index: 0 if it is in memory as a whole.
+    /// Those of the index: 0 if all of it is in memory.
     public var indexFileBytes: Int { view.index.fileBytes }
 
     /// Whether its features can be found and read without waiting for a disk.
-    public var isAtHand: Bool { store.isAtHand && view.index.isResident }
+    public var isResident: Bool { store.isAtHand && view.index.isResident }
 
     /// Whether text or a part of the index could not be read, or was not what was written. Never becomes
     /// false again. To be checked after an answer was made, since both are read meanwhile.
@@ -117,11 +116,6 @@ public final class Revision: Sendable {
         }
     }
 
-    /// The same index for the features renumbered without gaps, if this one has been built.
-    package func gatheredIdentifiers(_ cancellation: Cancellation) throws(SourceError) -> IdentifierIndex? {
-        try identifiers.withLock { $0 }?.gathered(from: store, cancellation)
-    }
-
     /// Builds the index by id in the background, so that the first update or location does not wait for it.
     /// Stops when cancelled.
     package func prepareIdentifiers(_ cancellation: Cancellation) {
@@ -132,7 +126,7 @@ public final class Revision: Sendable {
     /// The index by id, if it has been built.
     var readyIdentifiers: IdentifierIndex? { identifiers.withLock { $0 } }
 
-    /// Forgets the index by id, which is damaged where nothing has been made of it.
+    /// Forgets the index by id, whose stored form is damaged. It is built again on first use.
     func forgetIdentifiers() { identifiers.withLock { $0 = nil } }
 
     /// Whether `writeLocation` takes only microseconds: the index by id has been built, and few features have
@@ -159,25 +153,27 @@ public final class Revision: Sendable {
     /// Whether answers that name features by number can be written without computing the numbers first.
     public var isReadyToName: Bool { readyFeatureCodes != nil }
 
-    /// The same data, with the features in another store of the same lineage.
-    ///
-    /// The other arguments are the same data elsewhere, too; nil for this revision's.
+    /// The same data elsewhere: the features in another store of the same lineage, and what else is given.
     package func with(
         _ store: FeatureStore, _ view: View? = nil, identifiers: IdentifierIndex? = nil,
         codes: FeatureCodes? = nil
     ) -> Revision {
-        Revision(
-            number: number, options: options, store: store, columns: columns, view: view ?? self.view,
-            buildMilliseconds: buildMilliseconds, identifiers: identifiers ?? readyIdentifiers,
-            codes: codes ?? readyFeatureCodes, log: log, shared: shared)
+        copy(number: number, store, view ?? self.view, identifiers, codes)
     }
 
     /// The same data under a new number.
     package func renumbered() -> Revision {
+        copy(number: hasData ? shared.nextRevision() : 0, store, view, nil, nil)
+    }
+
+    private func copy(
+        number: UInt64, _ store: FeatureStore, _ view: View, _ identifiers: IdentifierIndex?,
+        _ codes: FeatureCodes?
+    ) -> Revision {
         Revision(
-            number: hasData ? shared.nextRevision() : 0, options: options, store: store, columns: columns,
-            view: view, buildMilliseconds: buildMilliseconds, identifiers: identifiers.withLock { $0 },
-            codes: readyFeatureCodes, log: log, shared: shared)
+            number: number, options: options, store: store, columns: columns, view: view,
+            buildMilliseconds: buildMilliseconds, identifiers: identifiers ?? readyIdentifiers,
+            codes: codes ?? readyFeatureCodes, log: log, shared: shared)
     }
 }
 
@@ -199,8 +195,8 @@ extension Revision {
     private func cluster(_ id: Int64, in view: View, _ codes: FeatureCodes?) -> ClusterOrdinal? {
         guard options.clusterIds == .origin else { return view.index.cluster(id: id) }
         let zoom = Int(id & 31) - 1
-        guard let codes, id > 0, zoom >= 0, let place = codes.place(of: UInt64(id >> 5), in: store),
-            let point = view.point(of: place)
+        guard let codes, id > 0, zoom >= 0, let row = codes.row(of: UInt64(id >> 5), in: store),
+            let point = view.point(of: row)
         else { return nil }
         return view.index.cluster(from: point, at: Zoom(rawValue: zoom))
     }
@@ -209,9 +205,9 @@ extension Revision {
     ///
     /// The feature's number above the zoom: 53 bits, which JSON and JavaScript represent exactly.
     package func originId(of cluster: ClusterOrdinal, in view: View, _ codes: FeatureCodes) -> Int64 {
-        let place = view.feature(of: view.index.origin(of: .cluster(cluster)))
+        let row = view.feature(of: view.index.origin(of: .cluster(cluster)))
         let zoom = view.index.zoom(of: cluster).rawValue
-        return Int64(codes.code(of: place, in: store)) << 5 | Int64(zoom + 1)
+        return Int64(codes.code(of: row, in: store)) << 5 | Int64(zoom + 1)
     }
 }
 

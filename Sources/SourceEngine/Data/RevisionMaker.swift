@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Clustering
 import Expressions
 import GeoJSON
@@ -41,10 +40,8 @@ package struct RevisionMaker {
     /// - Parameters:
     ///   - counted: a store that an import's claim or a source already counts in the memory budget.
     ///   - known: columns of that store, also counted.
-    ///   - identifiers: the index by id, if it is known.
     package func make(
-        _ store: FeatureStore, counted: FeatureStore? = nil, known: SourceColumns? = nil,
-        identifiers: IdentifierIndex? = nil
+        _ store: FeatureStore, counted: FeatureStore? = nil, known: SourceColumns? = nil
     ) throws(SourceError) -> Revision {
         let own = store === counted ? 0 : store.memoryBytes
         let work = store.count * Self.bytesOfPoint(options)
@@ -52,7 +49,7 @@ package struct RevisionMaker {
             shared.directory != nil && store.count * Self.indexBytesOfPoint >= shared.limits.imageInMemory
             && (shared.limits.evictsIndexes || !shared.memory.hasRoom(for: own + work))
         guard isShort else {
-            return try make(store, counted: counted, known: known, identifiers, claiming: own + work)
+            return try make(store, counted: counted, known: known, claiming: own + work)
         }
         return try shared.shortBuilds.withLock(cancellation) { () throws(SourceError) -> Revision in
             let beyond = shared.memory.claim(for: nil, .uncounted)
@@ -60,7 +57,7 @@ package struct RevisionMaker {
             try shared.memory.checkMachine(work)
             defer { withExtendedLifetime(beyond) {} }
             return try make(
-                store, counted: counted, known: known, identifiers, claiming: own,
+                store, counted: counted, known: known, claiming: own,
                 file: store.count * Self.indexBytesOfPoint)
         }
     }
@@ -73,7 +70,7 @@ package struct RevisionMaker {
     ///   - file: the bytes in files to claim.
     private func make(
         _ store: FeatureStore, counted: FeatureStore?, known: SourceColumns?,
-        _ identifiers: IdentifierIndex?, claiming bytes: Int, file: Int = 0
+        claiming bytes: Int, file: Int = 0
     ) throws(SourceError) -> Revision {
         let claim = shared.memory.claim(for: owner, .ahead)
         try claim.grow(to: bytes, file: file)
@@ -92,7 +89,7 @@ package struct RevisionMaker {
         let duration = ContinuousClock.now - start
         let revision = Revision(
             number: shared.nextRevision(), options: options, store: store, columns: columns, view: view,
-            buildMilliseconds: duration / .milliseconds(1), identifiers: identifiers, shared: shared)
+            buildMilliseconds: duration / .milliseconds(1), shared: shared)
         if options.clusterIds == .origin { _ = try revision.featureCodes(cancellation) }
         return revision
     }
@@ -108,7 +105,7 @@ package struct RevisionMaker {
         groups: RowGroups = RowGroups()
     ) throws(SourceError) -> FeatureBatch {
         guard options.filter != nil || options.weight != nil else {
-            return FeatureBatch(store: store, loaded: .all(store.count), badWeights: 0)
+            return FeatureBatch(store)
         }
         let columns = try SourceColumns(
             store, reading: options.screeningNames, from: known, threads: threads, cancellation)
@@ -131,16 +128,16 @@ package struct RevisionMaker {
             }
         }
         guard let passing, passing.count < store.count else {
-            return FeatureBatch(store: store, loaded: .all(store.count), badWeights: 0)
+            return FeatureBatch(store)
         }
-        return FeatureBatch(store: store, loaded: .some(passing), badWeights: badWeights)
+        return FeatureBatch(store, rows: passing, badWeights: badWeights)
     }
 
     private static func badWeight(
         _ rows: [UInt32], _ weights: [Double], _ groups: RowGroups
     ) -> SourceError {
-        let place = weights.firstIndex { !PointWeight.isGood($0) } ?? 0
-        let index = groups.feature(of: Int(rows[place]))
+        let first = weights.firstIndex { !PointWeight.isGood($0) } ?? 0
+        let index = groups.feature(of: Int(rows[first]))
         return .badFeature(
             index: index, reason: FeatureBatch.badWeight,
             message:
@@ -165,58 +162,46 @@ extension Revision {
 /// Features to be loaded into a source, and which of them it accepts.
 package struct FeatureBatch {
     package let store: FeatureStore
-    package let loaded: Rows
+    /// The accepted rows, ascending; nil for all.
+    let rows: [UInt32]?
     /// The number of features left out because of their weight.
     package let badWeights: Int
+
+    init(_ store: FeatureStore, rows: [UInt32]? = nil, badWeights: Int = 0) {
+        (self.store, self.rows, self.badWeights) = (store, rows, badWeights)
+    }
 
     /// The reason under which features with a bad weight are counted.
     package static let badWeight = "badWeight"
 
-    /// A selection of a store's rows.
-    package enum Rows {
-        case all(Int)
-        /// Ascending.
-        case some([UInt32])
+    /// How many features are accepted.
+    var count: Int { rows?.count ?? store.count }
 
-        var count: Int {
-            switch self {
-            case .all(let count): count
-            case .some(let rows): rows.count
-            }
-        }
-
-        package func contains(_ row: Int) -> Bool {
-            switch self {
-            case .all(let count): return row < count
-            case .some(let rows):
-                let index = rows.partitionIndex { Int($0) < row }
-                return index < rows.count && Int(rows[index]) == row
-            }
-        }
+    func accepts(_ row: Int) -> Bool {
+        guard let rows else { return true }
+        let index = rows.partitionIndex { Int($0) < row }
+        return index < rows.count && Int(rows[index]) == row
     }
 
-    /// The loaded features as slices of the store.
+    /// The accepted features as slices of the store.
     package var slices: [FeatureSlice] {
-        switch loaded {
-        case .all(let count): return count > 0 ? [FeatureSlice(store: store, rows: 0..<count)] : []
-        case .some(let rows):
-            var slices: [FeatureSlice] = []
-            var start = 0
-            for position in rows.indices {
-                let isLast = position + 1 == rows.count || rows[position + 1] != rows[position] + 1
-                guard isLast else { continue }
-                slices.append(FeatureSlice(store: store, rows: Int(rows[start])..<Int(rows[position]) + 1))
-                start = position + 1
-            }
-            return slices
+        guard let rows else {
+            return store.count > 0 ? [FeatureSlice(store: store, rows: 0..<store.count)] : []
         }
+        var slices: [FeatureSlice] = []
+        var start = 0
+        for index in rows.indices where index + 1 == rows.count || rows[index + 1] != rows[index] + 1 {
+            slices.append(FeatureSlice(store: store, rows: Int(rows[start])..<Int(rows[index]) + 1))
+            start = index + 1
+        }
+        return slices
     }
 
-    /// A store of another store's features followed by the loaded ones.
+    /// A store of another store's features followed by the accepted ones.
     ///
     /// - Parameter spill: decides when the text goes to a file; nil if never.
     package func store(after base: FeatureStore?, spill: TextSpill? = nil) -> FeatureStore {
-        if case .all = loaded, base.map({ $0.count == 0 }) ?? true { return store.plain(spill: spill) }
+        if rows == nil, base.map({ $0.count == 0 }) ?? true { return store.plain(spill: spill) }
         let first = base.map { $0.count > 0 ? [FeatureSlice(store: $0, rows: 0..<$0.count)] : [] } ?? []
         return FeatureStore.joining(first + slices, spill: spill)
     }

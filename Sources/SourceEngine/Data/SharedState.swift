@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Dispatch
 import ImageStore
 import Synchronization

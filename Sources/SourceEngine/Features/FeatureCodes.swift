@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import GeoJSON
 import ImageStore
 import JSON
@@ -42,7 +41,7 @@ package struct FeatureCodes: Sendable {
     /// Features with equal hashes, found once for each revision.
     private final class Groups: Sendable {
         struct Group {
-            var places: [Int]
+            var rows: [Int]
             var ranks: [Int: Int]
         }
         let known = Mutex<[UInt64: Group]>([:])
@@ -53,13 +52,13 @@ package struct FeatureCodes: Sendable {
     package init(
         _ store: FeatureStore, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) {
-        let identified = try HashedPlaces.sorted(of: store, key: Self.key, threads: threads, cancellation)
+        let identified = try IdentifierIndex.entries(of: store, key: Self.key, threads: threads, cancellation)
         var anonymous: [UInt64] = []
         if identified.count < store.count {
-            for place in 0..<store.count where !store.isGone(place) && !store.hasIdentifier(place) {
-                if place & 0xfff == 0 { try cancellation.stopIfCancelled() }
-                let hash = Self.hash(of: place, in: store)
-                anonymous.append(IdentifierIndex.prefix(hash) | UInt64(UInt32(truncatingIfNeeded: place)))
+            for row in 0..<store.count where !store.isGone(row) && !store.hasIdentifier(row) {
+                if row & 0xfff == 0 { try cancellation.stopIfCancelled() }
+                let hash = Self.hash(of: row, in: store)
+                anonymous.append(IdentifierIndex.prefix(hash) | UInt64(UInt32(truncatingIfNeeded: row)))
             }
             anonymous.sort()
         }
@@ -93,82 +92,49 @@ package struct FeatureCodes: Sendable {
     }
 
     /// The codes after an update has added features.
-    package func adding(_ places: Range<Int>, in store: FeatureStore) -> FeatureCodes {
+    package func adding(_ rows: Range<Int>, in store: FeatureStore) -> FeatureCodes {
         var later = self
         later.groups = Groups()
-        for place in places { later.note(place, in: store) }
+        for row in rows { later.note(row, in: store) }
         return later
     }
 
-    private mutating func note(_ place: Int, in store: FeatureStore) {
-        let prefix = UInt32(truncatingIfNeeded: Self.hash(of: place, in: store) >> 32)
+    private mutating func note(_ row: Int, in store: FeatureStore) {
+        let prefix = UInt32(truncatingIfNeeded: Self.hash(of: row, in: store) >> 32)
         if !candidates(prefix).isEmpty { repeated.insert(prefix) }
-        added[prefix, default: []].append(place)
+        added[prefix, default: []].append(row)
     }
 
     /// A feature's number.
-    package func code(of place: Int, in store: FeatureStore) -> UInt64 {
-        let hash = Self.hash(of: place, in: store)
-        let rank = rank(of: place, hash, in: store)
+    package func code(of row: Int, in store: FeatureStore) -> UInt64 {
+        let hash = Self.hash(of: row, in: store)
+        let rank = rank(of: row, hash, in: store)
         return (hash >> (64 - Self.bits) &+ UInt64(rank) &* Self.step) & Self.mask
     }
 
     /// The hash of a feature's id or text, and how many features with the same hash come before it: mostly 0.
     /// No other feature has both.
-    package func identity(of place: Int, in store: FeatureStore) -> (hash: UInt64, rank: Int) {
-        let hash = Self.hash(of: place, in: store)
-        return (hash, rank(of: place, hash, in: store))
+    package func identity(of row: Int, in store: FeatureStore) -> (hash: UInt64, rank: Int) {
+        let hash = Self.hash(of: row, in: store)
+        return (hash, rank(of: row, hash, in: store))
     }
 
-    private func rank(of place: Int, _ hash: UInt64, in store: FeatureStore) -> Int {
+    private func rank(of row: Int, _ hash: UInt64, in store: FeatureStore) -> Int {
         guard repeated.contains(UInt32(truncatingIfNeeded: hash >> 32)) else { return 0 }
-        return group(hash >> (64 - Self.bits), in: store).ranks[place] ?? 0
+        return group(hash >> (64 - Self.bits), in: store).ranks[row] ?? 0
     }
 
     /// The feature with a number; nil if there is none. O(log features), and O(groups) for features with
     /// equal hashes.
-    package func place(of code: UInt64, in store: FeatureStore) -> Int? {
+    package func row(of code: UInt64, in store: FeatureStore) -> Int? {
         guard code <= Self.mask else { return nil }
-        if let only = onlyPlace(of: code, in: store) { return only }
-        if let first = group(code, in: store).places.first { return first }
+        if let first = group(code, in: store).rows.first { return first }
         for start in derivedGroups(in: store) {
             let rank = ((code &- start) &* Self.inverse) & Self.mask
-            let places = group(start, in: store).places
-            if rank > 0, rank < UInt64(places.count) { return places[Int(rank)] }
+            let rows = group(start, in: store).rows
+            if rank > 0, rank < UInt64(rows.count) { return rows[Int(rank)] }
         }
         return nil
-    }
-
-    /// The feature with a hash whose upper half is unique, which holds for nearly all. Allocates nothing and,
-    /// since hashes are spread evenly, examines few entries.
-    private func onlyPlace(of code: UInt64, in store: FeatureStore) -> Int? {
-        let prefix = UInt32(truncatingIfNeeded: code >> (Self.bits - 32))
-        guard !repeated.contains(prefix) else { return nil }
-        let place =
-            Self.first(prefix, in: identified) ?? Self.first(prefix, in: anonymous) ?? added[prefix]?.first
-        guard let place, !store.isGone(place), Self.hash(of: place, in: store) >> (64 - Self.bits) == code
-        else { return nil }
-        return place
-    }
-
-    /// The index of the first entry with an upper half. The search starts where it would be if hashes were
-    /// spread perfectly.
-    private static func first(_ prefix: UInt32, in entries: SectionValues<UInt64>) -> Int? {
-        guard !entries.isEmpty else { return nil }
-        return entries.withValues { entries in
-            let sought = UInt64(prefix) << 32
-            let guess = Int(sought.multipliedFullWidth(by: UInt64(entries.count)).high)
-            // The distance doubles until the entry lies between both ends.
-            var (low, high, step) = (guess, guess, 8)
-            while low > 0, entries[low] >= sought { (low, step) = (max(0, low - step), step * 2) }
-            step = 8
-            while high < entries.count, entries[high] < sought {
-                (high, step) = (min(entries.count, high + step), step * 2)
-            }
-            let index = (low..<high).partitionIndex { entries[$0] < sought }
-            guard index < entries.count, entries[index] >> 32 == UInt64(prefix) else { return nil }
-            return Int(UInt32(truncatingIfNeeded: entries[index]))
-        }
     }
 
     /// The hashes that several features share, among those with equal upper halves.
@@ -176,9 +142,9 @@ package struct FeatureCodes: Sendable {
         if let known = groups.derived.withLock({ $0 }) { return known }
         var found: Set<UInt64> = []
         for prefix in repeated {
-            for place in candidates(prefix) where !store.isGone(place) {
-                let code = Self.hash(of: place, in: store) >> (64 - Self.bits)
-                if group(code, in: store).places.count > 1 { found.insert(code) }
+            for row in candidates(prefix) where !store.isGone(row) {
+                let code = Self.hash(of: row, in: store) >> (64 - Self.bits)
+                if group(code, in: store).rows.count > 1 { found.insert(code) }
             }
         }
         let starts = found.sorted()
@@ -190,18 +156,18 @@ package struct FeatureCodes: Sendable {
         let prefix = UInt32(truncatingIfNeeded: code >> (Self.bits - 32))
         let isRepeated = repeated.contains(prefix)
         if isRepeated, let known = groups.known.withLock({ $0[code] }) { return known }
-        var places = candidates(prefix).filter {
+        var rows = candidates(prefix).filter {
             !store.isGone($0) && Self.hash(of: $0, in: store) >> (64 - Self.bits) == code
         }
-        if places.count > 1 {
-            let ranked = places.map { (store.featureIdentifier($0)?.description ?? "", $0) }.sorted {
+        if rows.count > 1 {
+            let ranked = rows.map { (store.featureIdentifier($0)?.description ?? "", $0) }.sorted {
                 $0 < $1
             }
-            places = ranked.map(\.1)
+            rows = ranked.map(\.1)
         }
         let ranks = Dictionary(
-            places.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-        let group = Groups.Group(places: places, ranks: ranks)
+            rows.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        let group = Groups.Group(rows: rows, ranks: ranks)
         if isRepeated { groups.known.withLock { $0[code] = group } }
         return group
     }
@@ -232,10 +198,10 @@ package struct FeatureCodes: Sendable {
         }
     }
 
-    private static func hash(of place: Int, in store: FeatureStore) -> UInt64 {
-        if let hash = store.identifierHash(place, key) { return hash }
+    private static func hash(of row: Int, in store: FeatureStore) -> UInt64 {
+        if let hash = store.identifierHash(row, key) { return hash }
         var text = ByteWriter(capacity: 512)
-        store.write(place, into: &text, selection: nil, precision: nil)
-        return text.withUnsafeBytes { key.hash($0) }
+        store.write(row, into: &text, selection: nil, precision: nil)
+        return key.hash(text.bytes)
     }
 }

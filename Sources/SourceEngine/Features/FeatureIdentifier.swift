@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import JSON
 import SystemSupport
 
@@ -63,14 +62,16 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Reads the validated text of a JSON array of ids; nil if it is not an array of ids.
-    public static func list(json text: UnsafeRawBufferPointer) -> [FeatureIdentifier]? {
-        guard let values = JSONElements(ofValidated: text) else { return nil }
-        var identifiers: [FeatureIdentifier] = []
-        for value in values {
-            guard let identifier = FeatureIdentifier(json: value) else { return nil }
-            identifiers.append(identifier)
+    public static func list(json text: [UInt8]) -> [FeatureIdentifier]? {
+        text.withUnsafeBytes { text in
+            guard let values = JSONElements(ofValidated: text) else { return nil }
+            var identifiers: [FeatureIdentifier] = []
+            for value in values {
+                guard let identifier = FeatureIdentifier(json: value) else { return nil }
+                identifiers.append(identifier)
+            }
+            return identifiers
         }
-        return identifiers
     }
 
     /// The id as JSON text, for messages.
@@ -86,7 +87,11 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// A keyed hash: nobody without the key can construct ids that collide.
-    package func hash(_ key: SipHash) -> UInt64 { bytes.withUnsafeBytes { key.hash($0) } }
+    package func hash(_ key: SipHash) -> UInt64 { key.hash(bytes) }
+}
+
+extension SipHash {
+    func hash(_ bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes { hash($0) } }
 }
 
 /// Exact integers in JSON's notation, of any length that a finite double can have.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Aggregates
 import Clustering
 import GeoJSON
@@ -23,29 +22,24 @@ package struct IdentifierIndex: Sendable {
     ) throws(SourceError) {
         self.key = key
         entries = SectionValues(
-            try HashedPlaces.sorted(of: store, key: key, threads: threads, cancellation))
+            try Self.entries(of: store, key: key, threads: threads, cancellation))
     }
 
     /// An index on stored entries.
     package init(entries: SectionValues<UInt64>, key: SipHash) { (self.entries, self.key) = (entries, key) }
 
-    private init(sorted entries: [UInt64], _ key: SipHash) {
-        self.entries = SectionValues(entries)
-        self.key = key
-    }
-
     package var memoryBytes: Int { entries.memoryBytes + added.count * 64 }
 
     /// Adds a feature whose row is above all others.
-    package mutating func add(_ identifier: FeatureIdentifier, at place: Int) {
-        added[identifier, default: []].append(place)
+    package mutating func add(_ identifier: FeatureIdentifier, at row: Int) {
+        added[identifier, default: []].append(row)
     }
 
     /// The rows of all features that have the id, ascending, in the store that the index was made from or one
     /// derived from it by updates. O(log features).
-    package func places(of identifier: FeatureIdentifier, in store: FeatureStore) -> [Int] {
+    package func rows(of identifier: FeatureIdentifier, in store: FeatureStore) -> [Int] {
         var found: [Int] = []
-        _ = firstPlace(of: identifier, in: store) {
+        _ = firstRow(of: identifier, in: store) {
             found.append($0)
             return false
         }
@@ -53,15 +47,15 @@ package struct IdentifierIndex: Sendable {
     }
 
     /// The first of these rows that satisfies a condition. O(log features + rows examined).
-    package func firstPlace(
+    package func firstRow(
         of identifier: FeatureIdentifier, in store: FeatureStore, where isRight: (Int) -> Bool
     ) -> Int? {
         let prefix = Self.prefix(identifier.hash(key))
         let found = entries.withValues { (entries) -> Int? in
-            for entry in entries[Self.firstEntry(of: prefix, in: entries)...] {
+            for entry in entries[entries.partitionIndex { $0 < prefix }...] {
                 guard Self.prefix(entry) == prefix else { break }
-                let place = Int(UInt32(truncatingIfNeeded: entry))
-                if store.featureIdentifier(place) == identifier, isRight(place) { return place }
+                let row = Int(UInt32(truncatingIfNeeded: entry))
+                if store.featureIdentifier(row) == identifier, isRight(row) { return row }
             }
             return nil
         }
@@ -73,7 +67,7 @@ package struct IdentifierIndex: Sendable {
     package func hasFew(_ identifier: FeatureIdentifier) -> Bool {
         let prefix = Self.prefix(identifier.hash(key))
         let hasMany = entries.withValues { entries in
-            let last = Self.firstEntry(of: prefix, in: entries) + Self.few
+            let last = entries.partitionIndex { $0 < prefix } + Self.few
             return last < entries.count && Self.prefix(entries[last]) == prefix
         }
         if hasMany { return false }
@@ -82,85 +76,32 @@ package struct IdentifierIndex: Sendable {
 
     private static let few = 64
 
-    /// The index in `entries` of the first hash with this prefix or a greater one.
-    private static func firstEntry(of prefix: UInt64, in entries: UnsafeBufferPointer<UInt64>) -> Int {
-        entries.partitionIndex { $0 < prefix }
-    }
-
-    /// The index of a store's `plain()`, without reading ids again.
-    ///
-    /// - Parameter store: the store of this index.
-    /// - Complexity: O(1) if no feature was added or removed; otherwise O(features), several milliseconds for
-    ///   a million.
-    package func gathered(
-        from store: FeatureStore, _ cancellation: Cancellation
-    ) throws(SourceError) -> IdentifierIndex {
-        let living = store.livingPlaces
-        if living == nil, added.isEmpty { return self }
-        let numbers = living.map { living in
-            var numbers = [UInt32](repeating: .max, count: store.count)
-            for (number, place) in living.enumerated() {
-                numbers[Int(place)] = UInt32(truncatingIfNeeded: number)
-            }
-            return numbers
-        }
-        func renumbered(_ entry: UInt64) -> UInt64? {
-            guard let numbers else { return entry }
-            let number = numbers[Int(UInt32(truncatingIfNeeded: entry))]
-            return number == .max ? nil : Self.prefix(entry) | UInt64(number)
-        }
-        let later = added.flatMap { identifier, places in
-            let prefix = Self.prefix(identifier.hash(key))
-            return places.compactMap { renumbered(prefix | UInt64(UInt32(truncatingIfNeeded: $0))) }
-        }.sorted()
-        var gathered: [UInt64] = []
-        gathered.reserveCapacity(entries.count + later.count)
-        var next = 0
-        try entries.withValues { (entries) throws(SourceError) in
-            for (place, entry) in entries.enumerated() {
-                if place & (Self.entriesBetweenLooks - 1) == 0 { try cancellation.stopIfCancelled() }
-                guard let entry = renumbered(entry) else { continue }
-                while next < later.count, later[next] < entry {
-                    gathered.append(later[next])
-                    next += 1
-                }
-                gathered.append(entry)
-            }
-        }
-        gathered += later[next...]
-        return IdentifierIndex(sorted: gathered, key)
-    }
-
-    /// About a millisecond of work between two looks at a cancellation.
-    static let entriesBetweenLooks = 1 << 16
-
     package static func prefix(_ hash: UInt64) -> UInt64 { hash & 0xffff_ffff_0000_0000 }
 }
 
 extension FeatureStore {
     /// A feature's id in comparable form; nil if it has none.
-    package func featureIdentifier(_ place: Int) -> FeatureIdentifier? {
-        withIdentifier(place) { text in text.flatMap { FeatureIdentifier(json: $0) } }
+    package func featureIdentifier(_ row: Int) -> FeatureIdentifier? {
+        withIdentifier(row) { text in text.flatMap { FeatureIdentifier(json: $0) } }
     }
 
     /// The id's hash; nil if the feature has none.
-    package func identifierHash(_ place: Int, _ key: SipHash) -> UInt64? {
-        withIdentifier(place) { text in text.flatMap { FeatureIdentifier.hash(json: $0, key) } }
+    package func identifierHash(_ row: Int, _ key: SipHash) -> UInt64? {
+        withIdentifier(row) { text in text.flatMap { FeatureIdentifier.hash(json: $0, key) } }
     }
 }
 
-/// Features' rows, each below the upper half of its id's hash: the entries of an index by id.
-package enum HashedPlaces {
+extension IdentifierIndex {
     /// Below this many features a second thread costs more than it saves.
-    private static let smallestShare = 1 << 15
+    private static let leastRows = 1 << 15
 
-    /// All features that have an id, by hash and then by row. O(features).
-    package static func sorted(
+    /// The rows of all features that have an id, each below the upper half of its id's hash, sorted. O(features).
+    static func entries(
         of store: FeatureStore, key: SipHash, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) -> [UInt64] {
-        let shares = max(1, min(threads, store.count / smallestShare))
-        let parts = Parallel(.shared, threads: threads).map(below: shares) { share in
-            let rows = store.count * share / shares..<store.count * (share + 1) / shares
+        let partCount = max(1, min(threads, store.count / leastRows))
+        let parts = Parallel(.shared, threads: threads).map(below: partCount) { part in
+            let rows = store.count * part / partCount..<store.count * (part + 1) / partCount
             return hashed(rows, of: store, key, cancellation)
         }
         try cancellation.stopIfCancelled()
@@ -174,13 +115,13 @@ package enum HashedPlaces {
         var hashed: [UInt64] = []
         hashed.reserveCapacity(rows.count)
         let scan = FeatureScan(store)
-        for place in rows {
-            if place & 0xffff == 0, cancellation.isCancelled { break }
-            let hash = scan.withIdentifier(place) { text in
+        for row in rows {
+            if row & 0xffff == 0, cancellation.isCancelled { break }
+            let hash = scan.withIdentifier(row) { text in
                 text.flatMap { FeatureIdentifier.hash(json: $0, key) }
             }
             guard let hash else { continue }
-            hashed.append(IdentifierIndex.prefix(hash) | UInt64(UInt32(truncatingIfNeeded: place)))
+            hashed.append(prefix(hash) | UInt64(UInt32(truncatingIfNeeded: row)))
         }
         return hashed
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Clustering
 import Expressions
 import GeoJSON
@@ -47,7 +46,7 @@ package struct SortKeys {
     private let isIdentifier: Bool
 
     /// Below this many features a second thread costs more than it saves.
-    private static let smallestShare = 16_384
+    private static let leastRows = 16_384
 
     package init(_ option: CompiledOption) {
         self.option = option
@@ -95,10 +94,10 @@ package struct SortKeys {
         let known = known.flatMap { known in
             known.columns.count == store.count && names.allSatisfy(known.has) ? known : nil
         }
-        let shares = max(1, min(threads, rows.count / Self.smallestShare))
-        let parts = Parallel(.shared, threads: threads).map(below: shares) {
-            share -> Result<SortKeyColumn, SourceError> in
-            let some = rows[rows.count * share / shares..<rows.count * (share + 1) / shares]
+        let partCount = max(1, min(threads, rows.count / Self.leastRows))
+        let parts = Parallel(.shared, threads: threads).map(below: partCount) {
+            part -> Result<SortKeyColumn, SourceError> in
+            let some = rows[rows.count * part / partCount..<rows.count * (part + 1) / partCount]
             if isIdentifier { return .success(Self.identifiers(some, of: store, cancellation)) }
             return Result { () throws(SourceError) in
                 let some = Array(some)
@@ -106,8 +105,8 @@ package struct SortKeys {
                     let source = known.rows(some, of: store, cancellation)
                     return SortKeyColumn(try SourceColumns.values(option.expression, source))
                 }
-                // Columns of a share alone: joining those of all would look up each string again, on one thread.
-                let source = try SourceColumns(store, places: some, reading: names, cancellation)
+                // Columns of a part alone: joining those of all would look up each string again, on one thread.
+                let source = try SourceColumns(store, rows: some, reading: names, cancellation)
                     .rows(readOf: some, of: store, cancellation)
                 return SortKeyColumn(try SourceColumns.values(option.expression, source))
             }
@@ -128,7 +127,7 @@ package struct SortKeys {
             scan.withIdentifier(Int(row)) { text in
                 guard let text else { return column.append(.none) }
                 if let number = shortInteger(text) { return column.append(number) }
-                if let plain = plainString(text) { return column.append(plain) }
+                if let plain = plainString(text) { return column.append(text: plain) }
                 column.append((try? JSONReader.parse(text)).map { SortKey($0) } ?? .none)
             }
         }
@@ -136,7 +135,7 @@ package struct SortKeys {
     }
 
     /// The value of an unsigned integer of at most 15 digits.
-    private static func shortInteger(_ text: UnsafeRawBufferPointer) -> Double? {
+    private static func shortInteger(_ text: some Collection<UInt8>) -> Double? {
         guard !text.isEmpty, text.count <= 15 else { return nil }
         var value = 0
         for byte in text {
@@ -147,11 +146,11 @@ package struct SortKeys {
     }
 
     /// The bytes of a string without escapes.
-    private static func plainString(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    private static func plainString<Text: BidirectionalCollection<UInt8>>(_ text: Text) -> Text.SubSequence? {
         guard text.first == UInt8(ascii: "\""), text.count >= 2, !text.contains(UInt8(ascii: "\\")) else {
             return nil
         }
-        return UnsafeRawBufferPointer(rebasing: text[1..<text.count - 1])
+        return text.dropFirst().dropLast()
     }
 }
 
@@ -184,7 +183,7 @@ struct SortKeyColumn: Sendable {
                     append(.none)
                     continue
                 }
-                text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+                text.withUTF8 { append(text: $0) }
             }
         }
     }
@@ -210,7 +209,7 @@ struct SortKeyColumn: Sendable {
     mutating func append(_ key: SortKey) {
         switch key {
         case .number(let number): append(number)
-        case .text(let bytes): bytes.withUnsafeBytes { append($0) }
+        case .text(let bytes): append(text: bytes)
         case .none: append(.none, 0)
         }
     }
@@ -221,7 +220,7 @@ struct SortKeyColumn: Sendable {
         append(.number, bits >> 63 == 1 ? ~bits : bits | 1 << 63)
     }
 
-    mutating func append(_ text: UnsafeRawBufferPointer) {
+    mutating func append<Text: RandomAccessCollection<UInt8>>(text: Text) where Text.Index == Int {
         // A string of up to 8 bytes without a zero byte is stored in its prefix.
         if text.count > 8 || text.contains(0) {
             strings += repeatElement(0..<0, count: kinds.count - strings.count)
@@ -332,13 +331,13 @@ struct SortKeyColumn: Sendable {
     private func word(_ row: Int, at offset: Int) -> UInt64 {
         let known = string(row)
         guard known.count > offset else { return 0 }
-        return bytes.withUnsafeBytes { Self.word(UnsafeRawBufferPointer(rebasing: $0[known]), at: offset) }
+        return Self.word(bytes[known], at: offset)
     }
 
-    private static func word(_ text: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
-        if offset + 8 <= text.count {
-            return UInt64(bigEndian: text.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-        }
-        return (offset..<offset + 8).reduce(0) { $0 << 8 | ($1 < text.count ? UInt64(text[$1]) : 0) }
+    private static func word<Text: RandomAccessCollection<UInt8>>(
+        _ text: Text, at offset: Int
+    ) -> UInt64 where Text.Index == Int {
+        let rest = text[(text.startIndex + offset)...].prefix(8)
+        return rest.reduce(0) { $0 << 8 | UInt64($1) } << UInt64(8 * (8 - rest.count))
     }
 }

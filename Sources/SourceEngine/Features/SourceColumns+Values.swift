@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Aggregates
 import Expressions
 import GeoJSON
@@ -44,25 +43,25 @@ extension SourceColumns {
     ) throws(SourceError) -> [UInt32] {
         let living = store.livingPlaces
         let count = living?.count ?? store.count
-        let shares = threads == 1 ? 1 : max(1, min(8 * threads, count / Self.smallestShare))
+        let partCount = threads == 1 ? 1 : max(1, min(8 * threads, count / Self.leastRows))
         let budget = EvaluationBudget(steps: ExpressionLimits.filterSteps(rows: count)) {
             cancellation.isCancelled
         }
-        let passing = Mutex([[UInt32]](repeating: [], count: shares))
-        Parallel(.shared, threads: threads).forEach(below: shares) { share in
-            let places = count * share / shares..<count * (share + 1) / shares
-            let some = living.map { Array($0[places]) } ?? places.map { UInt32(truncatingIfNeeded: $0) }
+        let passing = Mutex([[UInt32]](repeating: [], count: partCount))
+        Parallel(.shared, threads: threads).forEach(below: partCount) { part in
+            let indexes = count * part / partCount..<count * (part + 1) / partCount
+            let some = living.map { Array($0[indexes]) } ?? indexes.map { UInt32(truncatingIfNeeded: $0) }
             let source = rows(some, of: store, zoom: zoom, budget)
-            // The first share that fails stops all others. The budget holds the reason.
+            // The first part that fails stops all others. The budget holds the reason.
             guard let some = try? filter.passing(source) else { return }
-            passing.withLock { $0[share] = some }
+            passing.withLock { $0[part] = some }
         }
         do throws(EvaluationStop) { try budget.check() } catch { throw SourceError(error) }
         return passing.withLock { $0.count == 1 ? $0[0] : Array($0.joined()) }
     }
 
     /// The least number of rows for one thread.
-    private static let smallestShare = 16_384
+    private static let leastRows = 16_384
 
     private static func feature(_ row: Int, of store: FeatureStore) -> (JSONValue, JSONObject) {
         let identifier = store.withIdentifier(row) { text in text.flatMap { try? JSONReader.parse($0) } }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Aggregates
 import Expressions
 import GeoJSON
@@ -11,45 +10,36 @@ import SystemSupport
 package struct SourceColumns: Sendable {
     package private(set) var columns: FeatureColumns
 
-    /// - Parameter claim: grows with the memory that the columns take; nil if that is not counted here.
+    /// - Parameters:
+    ///   - known: columns that are already decoded. Those of other names, or of another number of rows, are ignored.
+    ///   - claim: grows with the memory that the columns take; nil if that is not counted here.
     /// - Throws: `tooLarge` if the claim may not grow.
-    /// - Complexity: O(the properties' text).
-    package init(
-        _ store: FeatureStore, reading names: Set<String>, threads: Int, claim: MemoryClaim? = nil,
-        _ cancellation: Cancellation
-    ) throws(SourceError) {
-        columns = FeatureColumns(count: store.count)
-        try read(names, of: store, threads: threads, claim, cancellation)
-    }
-
-    package init(_ columns: FeatureColumns) { self.columns = columns }
-
-    /// Columns of which some are already decoded. Columns of other names are ignored.
-    ///
     /// - Complexity: O(the properties' text) if any column is missing.
     package init(
-        _ store: FeatureStore, reading names: Set<String>, from known: SourceColumns?,
-        threads: Int, _ cancellation: Cancellation
+        _ store: FeatureStore, reading names: Set<String>, from known: SourceColumns? = nil, threads: Int,
+        claim: MemoryClaim? = nil, _ cancellation: Cancellation
     ) throws(SourceError) {
         columns = FeatureColumns(count: store.count)
         if let known, known.columns.count == store.count {
             for name in names { if let column = known.columns.column(name) { columns.add(name, column) } }
         }
-        try read(names, of: store, threads: threads, nil, cancellation)
+        try read(names, of: store, threads: threads, claim, cancellation)
     }
+
+    package init(_ columns: FeatureColumns) { self.columns = columns }
 
     /// Columns of some of a store's features, renumbered in this order.
     package init(
-        _ store: FeatureStore, places: [UInt32], reading names: Set<String>, _ cancellation: Cancellation
+        _ store: FeatureStore, rows: [UInt32], reading names: Set<String>, _ cancellation: Cancellation
     ) throws(SourceError) {
-        columns = FeatureColumns(count: places.count)
+        columns = FeatureColumns(count: rows.count)
         let names = names.sorted()
-        let cells = names.map { _ in PropertyCells(count: places.count) }
-        let reader = RowReader(names, cells, rows: places.indices)
+        let cells = names.map { _ in PropertyCells(count: rows.count) }
+        let reader = RowReader(names, cells, rows: rows.indices)
         let scan = FeatureScan(store)
-        for (row, index) in places.enumerated() {
-            if row & 0x3fff == 0 { try cancellation.stopIfCancelled() }
-            scan.withProperties(Int(index)) { reader.read($0) }
+        for (index, row) in rows.enumerated() {
+            if index & 0x3fff == 0 { try cancellation.stopIfCancelled() }
+            scan.withProperties(Int(row)) { reader.read($0) }
         }
         try cancellation.stopIfCancelled()
         for (name, part) in zip(names, reader.finish()) {
@@ -85,10 +75,10 @@ package struct SourceColumns: Sendable {
         }
         try growth.check()
         try cancellation.stopIfCancelled()
-        let pieces = read.withLock { read in parts.indices.map { read[$0] ?? [] } }
+        let written = read.withLock { read in parts.indices.map { read[$0] ?? [] } }
         let joined = Mutex<[Int: PropertyColumn]>([:])
         Parallel(.shared, threads: threads).forEach(below: missing.count) { index in
-            let column = PropertyColumn(pieces.map { $0[index] }) { cancellation.isCancelled }
+            let column = PropertyColumn(written.map { $0[index] }) { cancellation.isCancelled }
             joined.withLock { $0[index] = column }
         }
         try cancellation.stopIfCancelled()

@@ -53,14 +53,13 @@ package struct KeptColumns {
     private func follow(
         _ columns: inout [String: FilterCache.Column], _ cancellation: Cancellation
     ) throws(SourceError) {
-        let places = store.changedPlaces
-        let read = try SourceColumns(
-            store, places: places, reading: Set(columns.keys), cancellation)
+        let rows = store.changedPlaces
+        let read = try SourceColumns(store, rows: rows, reading: Set(columns.keys), cancellation)
         for (name, column) in columns {
             guard let changed = read.columns.column(name) else { continue }
             let claim = memory.claim(for: nil, .filter)
             try claim.grow(to: column.values.memoryBytes + changed.memoryBytes)
-            let values = column.values.changing(places, to: changed, count: store.count)
+            let values = column.values.changing(rows, to: changed, count: store.count)
             columns[name] = FilterCache.Column(values, claim)
         }
     }

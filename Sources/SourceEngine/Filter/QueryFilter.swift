@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Clustering
 import GeoJSON
 import JSON
@@ -17,7 +16,7 @@ public struct QueryFilter: Sendable {
         source = value
         var writer = ByteWriter()
         writer.append(value)
-        text = writer.withUnsafeBytes { Array($0) }
+        text = writer.bytes
         mentionsZoom = Self.mentionsZoom(value)
     }
 

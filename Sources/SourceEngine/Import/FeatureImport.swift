@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Aggregates
 import GeoJSON
 import Synchronization
@@ -40,19 +39,11 @@ public final class FeatureImport: Sendable {
     ///   - format: what is known about the format of pushed bytes or of a file.
     ///   - wrapsLongitudes: whether longitudes beyond ±180 are wrapped around.
     ///   - allowsEmpty: whether an import without valid features may replace data.
-    public convenience init(
-        into source: Source, mode: ImportMode, policy: InvalidFeaturePolicy,
-        format: FeatureFormat = FeatureFormat(), wrapsLongitudes: Bool = false, allowsEmpty: Bool = false
-    ) {
-        self.init(
-            into: source, mode: mode, policy: policy, format: format, wrapsLongitudes: wrapsLongitudes,
-            allowsEmpty: allowsEmpty, at: nil)
-    }
-
-    package init(
+    ///   - moment: of insertion; nil for the moment when the import finishes.
+    public init(
         into source: Source, mode: ImportMode, policy: InvalidFeaturePolicy,
         format: FeatureFormat = FeatureFormat(), wrapsLongitudes: Bool = false, allowsEmpty: Bool = false,
-        at moment: Timestamp?
+        at moment: Timestamp? = nil
     ) {
         self.moment = moment
         self.format = format
@@ -87,6 +78,10 @@ public final class FeatureImport: Sendable {
 
     /// Adds the features of a JSON array.
     public func add(features json: UnsafeRawBufferPointer) throws(SourceError) {
+        try withWork { (work) throws(GeoJSONError) in try work.builder.append(features: json) }
+    }
+
+    func add(features json: [UInt8]) throws(SourceError) {
         try withWork { (work) throws(GeoJSONError) in try work.builder.append(features: json) }
     }
 
@@ -173,7 +168,7 @@ public final class FeatureImport: Sendable {
             badWeights = batch.badWeights
             warnings = ImportWarnings.of(
                 gathered.advice, base.options, store: gathered.store, accepted: gathered.accepted,
-                loaded: batch.loaded.count)
+                loaded: batch.count)
             let isRecord =
                 mode == .append && base.hasData
                 && gathered.store.memoryBytes + gathered.store.fileBytes < Self.largestRecord
@@ -185,7 +180,7 @@ public final class FeatureImport: Sendable {
                 revision: try maker.make(
                     batch.store(
                         after: mode == .append ? base.store : nil,
-                        spill: DraftMaker(source.files, source.shared)?.spill), counted: gathered.store,
+                        spill: source.spill), counted: gathered.store,
                     known: gathered.columns),
                 keeping: log != nil ? .later : isRecord ? .record(.append(batch.slices)) : .snapshot,
                 replacesData: mode == .replace,

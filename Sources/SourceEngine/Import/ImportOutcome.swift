@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import GeoJSON
 import JSON
 
@@ -20,31 +19,25 @@ public struct ImportOutcome: Sendable {
 
     /// Writes the description with the counts.
     public func write(into output: inout ByteWriter) {
-        output.append("{")
-        description.writeMembers(into: &output)
-        output.append(",\"accepted\":")
-        output.append(integer: Int64(accepted))
-        output.append(",\"skipped\":")
-        output.append(integer: Int64(skipped))
-        output.append(",\"skippedReasons\":{")
-        for (place, entry) in skippedReasons.sorted(by: { $0.key < $1.key }).enumerated() {
-            if place > 0 { output.append(",") }
-            output.append(json: entry.key)
-            output.append(":")
-            output.append(integer: Int64(entry.value))
-        }
-        output.append("}")
-        ImportOutcome.write(warnings: warnings, into: &output)
-        output.append("}")
+        var object = description.json
+        object["accepted"] = .number(Double(accepted))
+        object["skipped"] = .number(Double(skipped))
+        let reasons = skippedReasons.sorted { $0.key < $1.key }
+        object["skippedReasons"] = .object(JSONObject(reasons.map { ($0.key, .number(Double($0.value))) }))
+        object["warnings"] = Self.json(warnings)
+        output.append(.object(object))
+    }
+
+    /// The member `warnings`; nil if there are none.
+    static func json(_ warnings: [String]) -> JSONValue? {
+        warnings.isEmpty ? nil : .array(warnings.map { .string($0) })
     }
 
     /// Writes the member `warnings`, if there are any.
     public static func write(warnings: [String], into output: inout ByteWriter) {
-        for (place, warning) in warnings.enumerated() {
-            output.append(place == 0 ? ",\"warnings\":[" : ",")
-            output.append(json: warning)
-        }
-        if !warnings.isEmpty { output.append("]") }
+        guard let list = json(warnings) else { return }
+        output.append(",\"warnings\":")
+        output.append(list)
     }
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Clustering
 import GeoJSON
 import SystemSupport
@@ -31,8 +30,8 @@ package struct CatchUp: Sendable {
     package var pendingCount: Int { pending.count }
 
     /// Records which rows changed, including those of new features, up to a revision.
-    package mutating func note(_ places: [Int], upTo newest: Revision) {
-        pending.formUnion(places)
+    package mutating func note(_ rows: [Int], upTo newest: Revision) {
+        pending.formUnion(rows)
         self.newest = newest
     }
 
@@ -49,28 +48,28 @@ package struct CatchUp: Sendable {
         var rest = pending.sorted().prefix(limit)
         while !rest.isEmpty {
             let batch = rest.prefix(step)
-            try takeOver(batch, threads, cancellation)
+            try apply(batch, threads, cancellation)
             pending.subtract(batch)
             rest = rest.dropFirst(step)
         }
     }
 
-    private mutating func takeOver(
-        _ places: ArraySlice<Int>, _ threads: Int, _ cancellation: Cancellation
+    private mutating func apply(
+        _ rows: ArraySlice<Int>, _ threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) {
         var changes: [Int: Int?] = [:]
         var (added, slices): ([Int], [FeatureSlice]) = ([], [])
-        for place in places {
-            let row = newest.store.isGone(place) ? nil : slices.count
-            if place - start.store.count >= additions.count {
-                additions.append(row.map { _ in revision.store.count + added.count })
-                if let row { added.append(row) }
-            } else if let known = self.place(of: place) {
-                changes[known] = .some(row)
+        for row in rows {
+            let newRow = newest.store.isGone(row) ? nil : slices.count
+            if row - start.store.count >= additions.count {
+                additions.append(newRow.map { _ in revision.store.count + added.count })
+                if let newRow { added.append(newRow) }
+            } else if let known = compactedRow(row) {
+                changes[known] = .some(newRow)
             } else {
                 continue
             }
-            if row != nil { slices.append(FeatureSlice(store: newest.store, rows: place..<place + 1)) }
+            if newRow != nil { slices.append(FeatureSlice(store: newest.store, rows: row..<row + 1)) }
         }
         guard !(changes.isEmpty && added.isEmpty) else { return }
         let store = FeatureStore.joining(slices)
@@ -87,11 +86,11 @@ package struct CatchUp: Sendable {
         revision = followed
     }
 
-    /// Where a feature of the source is in `revision`; nil if it is not in it.
-    private func place(of place: Int) -> Int? {
-        if place >= start.store.count { return additions[place - start.store.count] }
-        guard let living else { return place }
-        let index = living.partitionIndex { Int($0) < place }
-        return index < living.count && Int(living[index]) == place ? index : nil
+    /// The row in `revision` of a feature of the source; nil if it is not in it.
+    private func compactedRow(_ row: Int) -> Int? {
+        if row >= start.store.count { return additions[row - start.store.count] }
+        guard let living else { return row }
+        let index = living.partitionIndex { Int($0) < row }
+        return index < living.count && Int(living[index]) == row ? index : nil
     }
 }

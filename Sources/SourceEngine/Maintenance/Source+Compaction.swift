@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Aggregates
 import ImageStore
 import SystemSupport
@@ -28,9 +27,9 @@ extension Source {
         beginCompaction().map { compact($0, meanwhile: meanwhile) } ?? 0
     }
 
-    /// So few rows are applied while updates wait, beside those that the last update changed.
-    package static let placesInTurn = 32
-    /// The most rounds in which it catches up no further before updates wait for more than that.
+    /// Most rows applied while holding the change lock, besides the last update's.
+    package static let rowsWhileLocked = 32
+    /// The most rounds without progress before updates wait for more rows than that.
     private static let vainRounds = 4
 
     @discardableResult
@@ -50,7 +49,7 @@ extension Source {
                 let pending = catchUp.pendingCount
                 if pending > former / 4 * 3 { vain += 1 }
                 former = pending
-                if pending <= Self.placesInTurn || vain > Self.vainRounds {
+                if pending <= Self.rowsWhileLocked || vain > Self.vainRounds {
                     let doublings = max(0, vain - Self.vainRounds)
                     isDone = try withChangeLock(cancellation) { () throws(SourceError) in
                         try finish(&catchUp, doublings, &mostWhileLocked, cancellation)
@@ -96,9 +95,7 @@ extension Source {
         let maker = RevisionMaker(
             options: base.options, shared: shared, owner: owner, threads: compactionThreads,
             cancellation: cancellation)
-        let spill = DraftMaker(files, shared)?.spill
-        let whole = try maker.make(
-            base.store.plain(spill: spill), identifiers: base.gatheredIdentifiers(cancellation))
+        let whole = try maker.make(base.store.plain(spill: spill))
         // Built ahead of time, so that no update waits for it.
         _ = try whole.identifierIndex(cancellation)
         try whole.store.checkWritten()
@@ -117,7 +114,7 @@ extension Source {
     ) throws(SourceError) -> Bool {
         let largest = try gather(&catchUp)
         let count = catchUp.pendingCount
-        guard count <= (Self.placesInTurn + largest) << min(doublings, 28) else { return false }
+        guard count <= (Self.rowsWhileLocked + largest) << min(doublings, 28) else { return false }
         // Updates wait, so all threads are free for it.
         try catchUp.follow(atMost: count, threads: shared.limits.buildThreads, cancellation)
         mostWhileLocked = max(mostWhileLocked, count)
@@ -136,8 +133,48 @@ extension Source {
     /// - Returns: the number of rows that the largest of these updates changed.
     private func gather(_ catchUp: inout CatchUp) throws(SourceError) -> Int {
         guard let (newest, updates) = takeUpdates() else { throw .cancelled }
-        for places in updates { catchUp.note(places, upTo: newest) }
+        for rows in updates { catchUp.note(rows, upTo: newest) }
         return updates.lazy.map(\.count).max() ?? 0
+    }
+}
+
+extension Source {
+    /// Begins a compaction and records updates from now on. Returns the revision to compact; nil if a compaction
+    /// is running or there is no delta.
+    package func beginCompaction() -> Revision? {
+        state.withLock { state in
+            guard state.isServing, state.compaction.updates == nil, !state.revision.isPlain else {
+                return nil
+            }
+            state.compaction.updates = []
+            return state.revision
+        }
+    }
+
+    /// Whether the compaction is still useful: the data have not been replaced.
+    package var isCompacting: Bool { state.withLock { $0.isServing && $0.compaction.updates != nil } }
+
+    /// The current revision, and the updates since the last call; nil if the data have been replaced.
+    package func takeUpdates() -> (Revision, [[Int]])? {
+        state.withLock { state in
+            guard state.isServing, let updates = state.compaction.updates else { return nil }
+            state.compaction.updates = []
+            return (state.revision, updates)
+        }
+    }
+
+    /// The size of the delta at which the next compaction begins, if that is more than usual.
+    package var compactionFloor: Int {
+        get { state.withLock { $0.compaction.floor } }
+        set { state.withLock { $0.compaction.floor = newValue } }
+    }
+
+    /// Ends a failed compaction, which is retried when the delta reaches `floor`. If the data have been replaced,
+    /// there is nothing to retry.
+    package func giveUpCompaction(until floor: Int) {
+        state.withLock { state in
+            state.compaction = Compaction(floor: state.compaction.updates == nil ? 0 : floor)
+        }
     }
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Dispatch
 import GeoJSON
 import SystemSupport
@@ -17,8 +16,8 @@ extension Source {
     package func expire(at now: Timestamp) throws(SourceError) {
         guard let limit = revision.expiryLimit(at: now) else { return }
         let base = revision
-        let (places, next) = base.store.places(notAfter: limit)
-        guard !places.isEmpty else { return setOldest(next ?? now.milliseconds, in: base) }
+        let (rows, next) = base.store.places(notAfter: limit)
+        guard !rows.isEmpty else { return setOldest(next ?? now.milliseconds, in: base) }
         do throws(SourceError) { try expire(notAfter: limit, at: now) } catch {
             setOldest(limit + Self.retryMilliseconds, in: base)
             throw error
@@ -28,16 +27,22 @@ extension Source {
     /// The delay before the next attempt after features could not be removed.
     private static let retryMilliseconds: Int64 = 60_000
 
+    /// A moment, in milliseconds since 1970, before which no feature was inserted; nil if unknown.
+    package var oldest: Int64? { state.withLock { $0.oldest } }
+
+    /// Sets `oldest`, unless the revision is no longer the current one.
+    package func setOldest(_ moment: Int64, in revision: Revision) {
+        state.withLock { if $0.revision === revision { $0.oldest = moment } }
+    }
+
     /// Removes all features inserted at a moment or earlier, as a call of `UpdateFeatures` would.
     package func expire(notAfter limit: Int64, at moment: Timestamp) throws(SourceError) {
         let update = FeatureUpdate(expiry: limit)
         _ = try change(.never) { (base) throws(SourceError) -> Change in
-            let (revision, plan) = try update.apply(
-                to: base, owner: owner, spill: updateSpill, .never)
+            let made = try update.apply(to: base, owner: owner, spill: updateSpill, .never)
             return Change(
-                revision: revision, keeping: .record(.expiry(limit)),
-                changedPlaces: plan.places(in: base, to: revision),
-                moment: moment)
+                revision: made.revision, keeping: .record(.expiry(limit)),
+                changedRows: made.changedRows(in: base), moment: moment)
         }
     }
 }

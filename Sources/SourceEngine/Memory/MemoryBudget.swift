@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Aggregates
 import ImageStore
 import Synchronization
@@ -39,7 +38,7 @@ public final class MemoryBudget: Sendable {
         var claimedByOwner: [UInt32: Int] = [:]
         /// Bytes claimed by builds, which allocate after claiming.
         var ahead = 0
-        /// Bytes claimed in small pieces since the system was last asked.
+        /// Bytes of small claims since the system was last asked.
         var unchecked = 0
         /// The number of running recoveries of acknowledged data.
         var recoveries = 0
@@ -117,7 +116,7 @@ public final class MemoryBudget: Sendable {
         MemoryClaim(self, owner, kind)
     }
 
-    /// Throws if the system's limit would be exceeded. Small pieces are covered by the reserve.
+    /// Throws if the system's limit would be exceeded. Small claims are covered by the reserve.
     func checkSystem(_ more: Int, _ kind: MemoryClaim.Kind) throws(SourceError) {
         let isDue = state.withLock { state in
             guard kind == .gathered else { return more >= Self.leastChecked }

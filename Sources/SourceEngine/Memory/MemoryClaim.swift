@@ -4,7 +4,7 @@ import Synchronization
 /// Bytes that an import or a build holds or is about to allocate. Released with the last reference.
 package final class MemoryClaim: Sendable {
     package enum Kind: Sendable {
-        /// The memory is allocated piece by piece, just after each claim.
+        /// The memory is allocated bit by bit, just after each claim.
         case gathered
         /// The memory is allocated while the claim is held.
         case ahead

@@ -48,22 +48,13 @@ package enum ExpressionOption {
         } ?? []
     }
 
-    package static func weight(_ value: JSONValue, path: String) throws(SourceError) -> CompiledOption {
+    static func weight(_ value: JSONValue, path: String) throws(SourceError) -> CompiledOption {
         CompiledOption(
             source: value, expression: try compile(value, expected: .number, purpose: .map, path: path))
     }
 
-    package static func partition(_ value: JSONValue, path: String) throws(SourceError) -> CompiledOption {
-        try stringOrNumber(value, path: path)
-    }
-
-    package static func sortKey(_ value: JSONValue, path: String) throws(SourceError) -> CompiledOption {
-        try stringOrNumber(value, path: path)
-    }
-
-    private static func stringOrNumber(
-        _ value: JSONValue, path: String
-    ) throws(SourceError) -> CompiledOption {
+    /// A value by which features are compared: a string or a number.
+    static func key(_ value: JSONValue, path: String) throws(SourceError) -> CompiledOption {
         let expression = try compile(value, expected: nil, purpose: .map, path: path)
         switch expression.type {
         case .string, .number, .value: return CompiledOption(source: value, expression: expression)

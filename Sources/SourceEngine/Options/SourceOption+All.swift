@@ -43,18 +43,15 @@ extension SourceOption {
             read: { (options, value, path) throws(SourceError) in
                 options.ttlSeconds = try OptionValue.positive(value, path: path)
             }, write: { $0.ttlSeconds.map { .number($0) } }),
-        expression("filter", \.filter, "load only the features that pass") {
-            (value, path) throws(SourceError) in try ExpressionOption.filter(value, path: path)
-        },
-        expression("weight", \.weight, "a point's weight in its cluster's centre") {
-            (value, path) throws(SourceError) in try ExpressionOption.weight(value, path: path)
-        },
-        expression("partitionBy", \.partitionBy, "cluster only points for which this is the same") {
-            (value, path) throws(SourceError) in try ExpressionOption.partition(value, path: path)
-        },
+        expression("filter", \.filter, "load only the features that pass", compile: ExpressionOption.filter),
         expression(
-            "sortKey", \.sortKey, "cluster features in ascending order of this instead of input order"
-        ) { (value, path) throws(SourceError) in try ExpressionOption.sortKey(value, path: path) },
+            "weight", \.weight, "a point's weight in its cluster's centre", compile: ExpressionOption.weight),
+        expression(
+            "partitionBy", \.partitionBy, "cluster only points for which this is the same",
+            compile: ExpressionOption.key),
+        expression(
+            "sortKey", \.sortKey, "cluster features in ascending order of this instead of input order",
+            compile: ExpressionOption.key),
         SourceOption(
             "clusterProperties", .other, "aggregated properties of clusters, by name",
             read: { (options, value, path) throws(SourceError) in

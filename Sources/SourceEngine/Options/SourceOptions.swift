@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Aggregates
 import Clustering
 import Expressions

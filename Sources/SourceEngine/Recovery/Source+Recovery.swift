@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Clustering
 import Dispatch
 import GeoJSON
@@ -162,16 +161,10 @@ extension Source {
             try follow(change, clears: false, upserts, removals: try Self.identifiers(removals))
         case .update(let upserts, let removals):
             let identifiers = try Self.identifiers(removals)
-            _ = try upserts.withUnsafeBufferPointer { (text) throws(SourceError) in
-                try update(
-                    upserts: UnsafeRawBufferPointer(text), removals: identifiers,
-                    at: change.moment, .never)
-            }
+            _ = try update(upserts: upserts, removals: identifiers, at: change.moment, .never)
         case .append(let features):
             let append = FeatureImport(into: self, mode: .append, policy: .reject, at: change.moment)
-            try features.withUnsafeBufferPointer { (text) throws(SourceError) in
-                try append.add(features: UnsafeRawBufferPointer(text))
-            }
+            try append.add(features: features)
             _ = try append.finish(.never)
         case .options(let options):
             _ = try update(options: SourceOptions(reading: options), at: change.moment, .never)
@@ -189,7 +182,7 @@ extension Source {
     }
 
     private static func identifiers(_ text: [UInt8]) throws(SourceError) -> [FeatureIdentifier] {
-        guard let identifiers = text.withUnsafeBytes({ FeatureIdentifier.list(json: $0) }) else {
+        guard let identifiers = FeatureIdentifier.list(json: text) else {
             throw .defect("a record's ids are not an array of ids")
         }
         return identifiers

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Aggregates
 import Dispatch
 import GeoJSON
@@ -69,7 +68,7 @@ extension SourceRegistry {
         guard let opened else { return drop(unread) }
         // Features that expired meanwhile must not be visible.
         if opened.source.mayExpire(at: .now) { expire(opened.source, .now) }
-        if opened.source === unread { return unread.observers.tell() }
+        if opened.source === unread { return unread.observers.notify() }
         guard unread.adopt(opened.source) else { return }
         unread.maintain(opened)
         // A fault has been reported.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Aggregates
 import Clustering
 import Glibc
@@ -169,10 +168,9 @@ public final class StateDirectory: Sendable {
         get throws(StateFault) {
             let path = path + "/revision"
             guard FileIO.exists(path) else { return 0 }
-            let file: FileImage
-            do throws(FileError) { file = try FileImage(loading: path) } catch { throw StateFault(error) }
-            defer { withExtendedLifetime(file) {} }
-            guard let number = UInt64(String(decoding: file.bytes, as: UTF8.self)) else {
+            let text: [UInt8]
+            do throws(FileError) { text = try FileIO.contents(of: path) } catch { throw StateFault(error) }
+            guard let number = UInt64(String(decoding: text, as: UTF8.self)) else {
                 throw StateFault("\(path) is damaged: it has no number")
             }
             return number

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Clustering
 import GeoJSON
 import ImageStore
@@ -30,12 +29,12 @@ package final class ImageText: FeatureText {
         image.isResident(start + range.lowerBound..<start + range.upperBound, room: &room)
     }
 
-    package func fill(_ window: UnsafeMutableRawBufferPointer, from place: Int) -> Range<Int>? {
+    package func fill(_ window: UnsafeMutableRawBufferPointer, from offset: Int) -> Range<Int>? {
         let page = SourceImage.pageSize
-        let first = (start + place) / page * page
+        let first = (start + offset) / page * page
         let last = min(image.bytes.count, (start + bytes.count + page - 1) / page * page)
         let end = min(last, first + window.count / page * page)
-        guard place >= 0, place < bytes.count, first < end else { return nil }
+        guard offset >= 0, offset < bytes.count, first < end else { return nil }
         let target = UnsafeMutableRawBufferPointer(rebasing: window[..<(end - first)])
         guard image.copy(first..<end, into: target) else { return nil }
         return first - start..<min(end - start, bytes.count)
@@ -54,7 +53,7 @@ package final class LostText: FeatureText {
     package var isDamaged: Bool { true }
     package var isEvictable: Bool { false }
     package func isResident(_ range: Range<Int>, room: inout Int) -> Bool { true }
-    package func fill(_ window: UnsafeMutableRawBufferPointer, from place: Int) -> Range<Int>? { nil }
+    package func fill(_ window: UnsafeMutableRawBufferPointer, from offset: Int) -> Range<Int>? { nil }
     package func verify(goesOn: () -> Bool) -> Bool { false }
 }
 
@@ -80,8 +79,78 @@ extension FeatureStore {
     }
 }
 
-/// Writes features' text that is too long for memory to a file that becomes the source's next snapshot.
-package final class DraftMaker: Sendable {
+extension FeatureStore {
+    /// Lends a range of its text, in memory of the call's own if it is read from a file; nil if it cannot be read.
+    func withText(_ range: Range<Int>, _ body: (UnsafeRawBufferPointer?) -> Void) {
+        let window = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: range.count + FeatureStore.textStep, alignment: 16)
+        defer { window.deallocate() }
+        withText(range, window: window, body)
+    }
+}
+
+/// The beginning of a snapshot: a file with the features' text, written before the other sections are known.
+///
+/// It has no header until it becomes a snapshot. If it never does, it is deleted with its last reference.
+final class TextDraft: TextSink {
+    /// The path under which it was created.
+    private let path: String
+    private let writer: SectionFileWriter
+    private let pages: PageMemory
+    private let state = Mutex(State())
+    private let written = Atomic<Int>(0)
+
+    private struct State {
+        var failure: FileError?
+        /// Whether the file still has its name.
+        var isNamed = true
+    }
+
+    init(_ path: String, _ pages: PageMemory) throws(FileError) {
+        (self.path, self.pages) = (path, pages)
+        writer = try SectionFileWriter(path)
+    }
+
+    deinit { if state.withLock({ $0.isNamed }) { FileIO.remove(path) } }
+
+    /// The number of bytes of text written so far.
+    var bytes: Int { written.load(ordering: .relaxed) }
+
+    /// The first failed write; nil if none failed.
+    var failure: FileError? { state.withLock { $0.failure } }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+        do throws(FileError) { try writer.write(bytes, at: SourceImage.pageSize + offset) } catch {
+            return state.withLock { $0.failure = $0.failure ?? error }
+        }
+        written.add(bytes.count, ordering: .relaxed)
+    }
+
+    func finish(count: Int) -> any FeatureText {
+        guard failure == nil, bytes == count, let image = try? writer.image(ofText: count, pages) else {
+            return LostText(failure: failure)
+        }
+        return ImageText(
+            image, UnsafeRawBufferPointer(rebasing: image.bytes[SourceImage.pageSize...]), draft: self)
+    }
+
+    /// Turns the file into a snapshot under a new name, to which the other sections are added; nil if it was turned
+    /// into one before, or cannot be renamed.
+    func begin(_ new: String, threads: Int) -> SectionFileWriter? {
+        let isOurs = state.withLock { state in
+            guard state.isNamed, (try? writer.rename(to: new)) != nil else { return false }
+            state.isNamed = false
+            return true
+        }
+        guard isOurs else { return nil }
+        writer.threads = threads
+        _ = writer.reserve(SnapshotSection.text, count: bytes)
+        return writer
+    }
+}
+
+/// Makes the files to which features' text goes that is too long for memory.
+final class DraftMaker: Sendable {
     private let directory: String
     private let pages: PageMemory
     private let longest: Int
@@ -89,43 +158,27 @@ package final class DraftMaker: Sendable {
     private static let number = Atomic<UInt64>(0)
 
     /// - Returns: nil if the source has no files.
-    package init?(_ files: SourceFiles?, _ shared: SharedState) {
+    init?(_ files: SourceFiles?, _ shared: SharedState) {
         guard let files else { return nil }
         (directory, pages, longest) = (files.directory, shared.pages, shared.limits.textGathered)
     }
 
     /// Bytes of the text that are in the file.
-    package var bytes: Int { draft.withLock { $0 }?.bytes ?? 0 }
+    var bytes: Int { draft.withLock { $0 }?.bytes ?? 0 }
 
     /// Why text could not be written.
-    package var failure: FileError? { draft.withLock { $0 }?.failure }
+    var failure: FileError? { draft.withLock { $0 }?.failure }
 
     /// The spill for one text.
-    package var spill: TextSpill {
+    var spill: TextSpill {
         TextSpill(from: longest) { [self] in
             let number = Self.number.add(1, ordering: .relaxed).newValue
             let path = "\(directory)/\(SourceFiles.temporaryPrefix)text-\(number)"
             // If the file cannot be created, the text stays in memory, and writing the snapshot reports the
             // error.
-            guard let made = try? TextDraft(path) else { return nil }
+            guard let made = try? TextDraft(path, pages) else { return nil }
             draft.withLock { $0 = made }
-            return DraftSink(draft: made, pages: pages)
+            return made
         }
-    }
-}
-
-/// Writes features' text into a draft while it is gathered.
-final class DraftSink: TextSink {
-    private let draft: TextDraft
-    private let pages: PageMemory
-
-    init(draft: TextDraft, pages: PageMemory) { (self.draft, self.pages) = (draft, pages) }
-
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) { draft.write(bytes, at: offset) }
-
-    func finish(count: Int) -> any FeatureText {
-        guard let image = draft.image(count: count, pages) else { return LostText(failure: draft.failure) }
-        return ImageText(
-            image, UnsafeRawBufferPointer(rebasing: image.bytes[SourceImage.pageSize...]), draft: draft)
     }
 }

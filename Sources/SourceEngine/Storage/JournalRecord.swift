@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import GeoJSON
 import ImageStore
 import JSON
@@ -54,17 +53,19 @@ package enum JournalRecord: Sendable {
     }
 
     package static func update(
-        upserts: UnsafeRawBufferPointer?, removals: [FeatureIdentifier]
+        upserts: [UInt8], removals: [FeatureIdentifier]
     ) -> JournalRecord {
         var ids = ByteWriter()
         ids.append("[")
-        for (place, id) in removals.enumerated() {
-            if place > 0 { ids.append(",") }
+        for (index, id) in removals.enumerated() {
+            if index > 0 { ids.append(",") }
             id.write(into: &ids)
         }
         ids.append("]")
-        return .update(upserts: upserts.map { Array($0) } ?? Array("[]".utf8), removals: ids.bytes)
+        return .update(upserts: upserts, removals: ids.bytes)
     }
+
+    static let emptyList = Array("[]".utf8)
 
     package static func append(_ slices: [FeatureSlice]) -> JournalRecord {
         var text = ByteWriter()
@@ -117,22 +118,25 @@ package enum JournalRecord: Sendable {
 
 extension JournalRecord.Entry: StoredRecord {
     /// Reads what `payload` wrote.
-    package init?(payload: UnsafeRawBufferPointer) {
+    package init?(payload: ArraySlice<UInt8>) {
         guard payload.first == UInt8(ascii: "{"), payload.last == UInt8(ascii: "}") else { return nil }
-        var parts: [String: UnsafeRawBufferPointer] = [:]
-        for (key, value) in JSONMembers(ofValidated: payload) {
-            parts[JSONText.string(inside: key)] = value
+        let parts = payload.withUnsafeBytes { payload in
+            var parts: [String: [UInt8]] = [:]
+            for (key, value) in JSONMembers(ofValidated: payload) {
+                parts[JSONText.string(inside: key)] = Array(value)
+            }
+            return parts
         }
+        func value(_ name: String) -> JSONValue? { parts[name].flatMap { try? JSONReader.parse($0) } }
         func integer(_ name: String) -> Int64? {
-            parts[name].flatMap { JSONText.number($0) }.flatMap { Int64(exactly: $0) }
+            guard case .number(let number)? = value(name) else { return nil }
+            return Int64(exactly: number)
         }
         guard let time = integer("time"), let revision = integer("revision"), revision >= 0 else {
             return nil
         }
         func string(_ name: String) -> String? {
-            parts[name].map {
-                JSONText.string(inside: UnsafeRawBufferPointer(rebasing: $0.dropFirst().dropLast()))
-            }
+            if case .string(let text)? = value(name) { text } else { nil }
         }
         var mark: LogMark?
         if let text = string("position") {
@@ -148,22 +152,24 @@ extension JournalRecord.Entry: StoredRecord {
 
 extension JournalRecord {
     /// Reads the members of a payload that only its kind of record has. Nil if they are of no kind.
-    private init?(_ parts: [String: UnsafeRawBufferPointer]) {
+    private init?(_ parts: [String: [UInt8]]) {
         guard let kind = Kind.allCases.first(where: { parts[$0.rawValue] != nil }),
             let content = parts[kind.rawValue]
         else { return nil }
         switch kind {
         case .update:
             guard let removals = parts["remove"] else { return nil }
-            self = .update(upserts: Array(content), removals: Array(removals))
-        case .append: self = .append(Array(content))
+            self = .update(upserts: content, removals: removals)
+        case .append: self = .append(content)
         case .options:
             guard let options = try? JSONReader.parse(content) else { return nil }
             self = .options(options)
         case .expiry:
-            guard let limit = JSONText.number(content).flatMap({ Int64(exactly: $0) }) else { return nil }
+            guard case .number(let number)? = try? JSONReader.parse(content),
+                let limit = Int64(exactly: number)
+            else { return nil }
             self = .expiry(limit)
-        case .refill: self = .refill(Array(content))
+        case .refill: self = .refill(content)
         case .progress: self = .progress
         }
     }

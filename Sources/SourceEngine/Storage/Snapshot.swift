@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Aggregates
 import Clustering
 import Expressions
@@ -31,10 +30,7 @@ package struct Snapshot {
         let codes = revision.options.clusterIds == .origin ? try revision.featureCodes(.never) : nil
         let threads = revision.shared.limits.buildThreads
         let writer: SectionFileWriter
-        if let draft = (revision.store.text as? ImageText)?.draft,
-            let begun = draft.hand(
-                to: path, section: SnapshotSection.text, count: revision.store.textBytes, threads: threads)
-        {
+        if let begun = (revision.store.text as? ImageText)?.draft?.begin(path, threads: threads) {
             writer = begun
         } else {
             writer = try onDisk(try SectionFileWriter(path, threads: threads))
@@ -58,14 +54,10 @@ package struct Snapshot {
         let count = store.textBytes
         let start = writer.reserve(SnapshotSection.text, count: count)
         let failure = Mutex<FileError?>(nil)
-        nonisolated(unsafe) let writer = writer
-        Parallel(.shared, threads: threads).forEach(below: (count + pieceSize - 1) / pieceSize) { piece in
+        Parallel(.shared, threads: threads).forEach(below: (count + partSize - 1) / partSize) { part in
             guard failure.withLock({ $0 == nil }) else { return }
-            let range = piece * pieceSize..<min(count, (piece + 1) * pieceSize)
-            let window = UnsafeMutableRawBufferPointer.allocate(
-                byteCount: range.count + FeatureStore.textStep, alignment: 16)
-            defer { window.deallocate() }
-            store.withText(range, window: window) { bytes in
+            let range = part * partSize..<min(count, (part + 1) * partSize)
+            store.withText(range) { bytes in
                 guard let bytes else { return }
                 do throws(FileError) { try writer.write(bytes, at: start + range.lowerBound) } catch {
                     failure.withLock { $0 = error }
@@ -75,7 +67,7 @@ package struct Snapshot {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
-    private static let pieceSize = 64 * FeatureStore.textStep
+    private static let partSize = 64 * FeatureStore.textStep
 
     private static func writeSections(
         _ revision: Revision, _ identifiers: IdentifierIndex, _ codes: FeatureCodes?,
@@ -89,17 +81,17 @@ package struct Snapshot {
             try writer.add(SnapshotSection.blockStarts, blockStarts)
             try writer.add(SnapshotSection.offsets, offsets)
         }
-        for (place, aggregate) in view.aggregates.enumerated() {
+        for (index, aggregate) in view.aggregates.enumerated() {
             try aggregate.column.store(
-                in: AggregateSection(writer) { SnapshotSection.aggregate(place, $0) })
+                in: AggregateSection(writer) { SnapshotSection.aggregate(index, $0) })
         }
         if !view.partitions.isEmpty {
             try ValueSections.write(view.partitions, to: writer, SnapshotSection.partitions)
         }
         try writer.add(SnapshotSection.momentStarts, revision.store.plainMoments.starts)
         try writer.add(SnapshotSection.moments, revision.store.plainMoments.milliseconds)
-        try view.order?.withArrays { (places, points) throws(FileError) in
-            try writer.add(SnapshotSection.sortedPlaces, places)
+        try view.order?.withArrays { (rows, points) throws(FileError) in
+            try writer.add(SnapshotSection.sortedRows, rows)
             try writer.add(SnapshotSection.sortedPoints, points)
         }
         try codes?.store(in: writer, SnapshotSection.origins)
@@ -139,7 +131,8 @@ package struct Snapshot {
             try reader.checkIntact()
         }
         generation = reader.generation
-        description = try SnapshotDescription(reader.bytes(SnapshotSection.description), path: path)
+        description = try SnapshotDescription(
+            Array(reader.bytes(SnapshotSection.description)), path: path)
         let store = try Self.store(reader)
         guard store.count == description.points else {
             throw StateFault("\(path) has \(store.count) features for \(description.points) points")
@@ -198,10 +191,9 @@ package struct Snapshot {
     static func view(
         _ reader: SectionFileReader, _ description: SnapshotDescription, lineage: UInt64? = nil
     ) throws(StateFault) -> View {
-        var sections: [IndexSection: UnsafeRawBufferPointer] = [:]
-        for section in IndexSection.allCases where reader.has(SnapshotSection.index(section)) {
-            sections[section] = reader.bytes(SnapshotSection.index(section))
-        }
+        let found = IndexSection.allCases.filter { reader.has(SnapshotSection.index($0)) }
+        let sections = Dictionary(
+            uniqueKeysWithValues: found.map { ($0, reader.bytes(SnapshotSection.index($0))) })
         let index: ClusterIndex
         do throws(IndexSectionError) {
             index = try ClusterIndex.onSections(
@@ -211,10 +203,10 @@ package struct Snapshot {
             throw StateFault("\(reader.path), section \(error.section): \(error.message)")
         }
         var aggregates: [NamedAggregate] = []
-        for (place, aggregate) in description.aggregates.enumerated() {
+        for (number, aggregate) in description.aggregates.enumerated() {
             let stored = StoredAggregate(
                 reader, clusters: index.clusterCount, points: description.points
-            ) { SnapshotSection.aggregate(place, $0) }
+            ) { SnapshotSection.aggregate(number, $0) }
             let column = try AggregateTable.load(aggregate.kind, from: stored)
             aggregates.append(NamedAggregate(name: aggregate.name, column: column))
         }
@@ -230,12 +222,12 @@ package struct Snapshot {
         _ reader: SectionFileReader, _ description: SnapshotDescription
     ) throws(StateFault) -> PointOrder? {
         guard description.options.sortKey != nil else { return nil }
-        let places: SectionValues<UInt32> = try reader.borrowed(
-            SnapshotSection.sortedPlaces, count: description.points)
+        let rows: SectionValues<UInt32> = try reader.borrowed(
+            SnapshotSection.sortedRows, count: description.points)
         let points: SectionValues<UInt32> = try reader.borrowed(
             SnapshotSection.sortedPoints, count: description.points)
-        return places.withValues { places in
-            points.withValues { PointOrder(places: places, points: $0, owner: reader.image) }
+        return rows.withValues { rows in
+            points.withValues { PointOrder(places: rows, points: $0, owner: reader.image) }
         }
     }
 }
@@ -253,7 +245,8 @@ extension Revision {
         else { return self }
         var view: View?
         if isShort,
-            let description = try? SnapshotDescription(reader.bytes(SnapshotSection.description), path: path)
+            let description = try? SnapshotDescription(
+                Array(reader.bytes(SnapshotSection.description)), path: path)
         {
             view = try? Snapshot.view(reader, description, lineage: self.view.index.lineage)
         }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Clustering
 import ImageStore
 import JSON
@@ -74,7 +73,7 @@ package struct SnapshotDescription: Sendable {
     }
 
     /// - Parameter path: the file's path, for messages.
-    package init(_ text: UnsafeRawBufferPointer, path: String) throws(StateFault) {
+    package init(_ text: [UInt8], path: String) throws(StateFault) {
         guard case .object(let object)? = try? JSONReader.parse(text),
             case .string(let source)? = object["source"],
             let revision = Self.integer(object["revision"]), revision >= 0,
@@ -162,7 +161,7 @@ package enum SnapshotSection {
     package static let moments: UInt32 = 8
 
     /// The features' rows in the order of `sortKey`, 32 bits each. Only with that option.
-    package static let sortedPlaces: UInt32 = 9
+    package static let sortedRows: UInt32 = 9
     /// The points by the features' rows, 32 bits each. Only with that option.
     package static let sortedPoints: UInt32 = 14
     /// The numbers from which cluster ids are made: `FeatureCodes`. Only with the option `clusterIds`
@@ -172,8 +171,8 @@ package enum SnapshotSection {
     package static func index(_ section: IndexSection) -> UInt32 { 0x100 + section.rawValue }
 
     /// One array of an aggregated property, by the property's index.
-    package static func aggregate(_ place: Int, _ part: UInt32) -> UInt32 {
-        0x1000 + UInt32(truncatingIfNeeded: place) * 8 + part
+    package static func aggregate(_ index: Int, _ part: UInt32) -> UInt32 {
+        0x1000 + UInt32(truncatingIfNeeded: index) * 8 + part
     }
 
     /// The values of `partitionBy`.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Clustering
 import ImageStore
 import Synchronization
@@ -147,41 +146,28 @@ package final class SourceFiles: Sendable {
         try withState { (state) throws(SourceError) -> Revision in
             try check(&state)
             let generation = state.contents.newest + 1
-            let (new, final) = (temporary(generation), path(generation, .snapshot))
-            let journalPath = path(generation, .journal)
+            try writeTemporary(revision, generation, updatedAt, loss)
             var made: JournalWriter?
             do throws(SourceError) {
-                try Snapshot.write(
-                    revision, of: identity, updatedAt: updatedAt, loss: loss, generation: generation, to: new)
-                let journal = try onDisk(
-                    try JournalWriter(
-                        creating: journalPath, beside: temporary(generation) + ".journal",
-                        generation: generation, revision: revision.number, previous: nil,
-                        hasBegun: false))
+                // A power loss must not leave the snapshot without the journal that says whether it is in effect.
+                var journal = try makeJournal(
+                    revision: revision.number, previous: nil, hasBegun: false, &state)
                 made = journal
-                // A power loss must not leave the snapshot without the journal that says whether it is in
-                // effect.
-                try onDisk(try FileIO.syncDirectory(directory))
-                try onDisk(try FileIO.rename(new, to: final))
-                try onDisk(try FileIO.syncDirectory(directory))
+                try giveName(generation)
                 // The commit point of the new data.
-                do throws(FileError) { try made?.begin() } catch { throw SourceError(error) }
-                state.contents.journal = made
-                state.contents.unopened = nil
-                state.contents.newest = generation
-                state.contents.loss = loss
-                state.replayMilliseconds = 0
+                do throws(FileError) { try journal.begin() } catch { throw SourceError(error) }
+                state.contents.journal = journal
             } catch {
-                FileIO.remove(new)
-                if let made {
-                    state.contents.newest = generation
-                    state.failed = made
-                    try? takeBackFailed(&state)
-                }
+                FileIO.remove(temporary(generation))
+                state.failed = made
+                try? takeBackFailed(&state)
                 throw error
             }
+            state.contents.unopened = nil
+            state.contents.loss = loss
+            state.replayMilliseconds = 0
             took(generation, &state)
-            return revision.reading(final)
+            return revision.reading(path(generation, .snapshot))
         }
     }
 
@@ -210,7 +196,8 @@ package final class SourceFiles: Sendable {
             try check(&state)
             try openJournal(&state)
             let journal = try makeJournal(
-                revision: revision.number, previous: state.contents.journal?.generation, &state)
+                revision: revision.number, previous: state.contents.journal?.generation, hasBegun: true,
+                &state)
             state.contents.journal = journal
             state.replayMilliseconds = 0
             return journal.generation
@@ -224,26 +211,42 @@ package final class SourceFiles: Sendable {
     package func writeSnapshot(
         _ revision: Revision, generation: UInt64, updatedAt: Timestamp
     ) throws(SourceError) -> Revision? {
+        try writeTemporary(revision, generation, updatedAt, loss)
+        do throws(SourceError) {
+            return try withState { (state) throws(SourceError) -> Revision? in
+                // An import may have overtaken it.
+                guard generation > state.contents.generation else {
+                    FileIO.remove(temporary(generation))
+                    return nil
+                }
+                try giveName(generation)
+                took(generation, &state)
+                return revision.reading(path(generation, .snapshot))
+            }
+        } catch {
+            FileIO.remove(temporary(generation))
+            throw error
+        }
+    }
+
+    /// Writes a snapshot under its temporary name.
+    private func writeTemporary(
+        _ revision: Revision, _ generation: UInt64, _ updatedAt: Timestamp, _ loss: String?
+    ) throws(SourceError) {
         let new = temporary(generation)
         do throws(SourceError) {
             try Snapshot.write(
                 revision, of: identity, updatedAt: updatedAt, loss: loss, generation: generation, to: new)
-            return try withState { (state) throws(SourceError) -> Revision? in
-                // An import may have overtaken it.
-                guard generation > state.contents.generation else {
-                    FileIO.remove(new)
-                    return nil
-                }
-                let final = path(generation, .snapshot)
-                try onDisk(try FileIO.rename(new, to: final))
-                try onDisk(try FileIO.syncDirectory(directory))
-                took(generation, &state)
-                return revision.reading(final)
-            }
         } catch {
             FileIO.remove(new)
             throw error
         }
+    }
+
+    /// Gives a complete snapshot its name, synced on return.
+    private func giveName(_ generation: UInt64) throws(SourceError) {
+        try onDisk(try FileIO.rename(temporary(generation), to: path(generation, .snapshot)))
+        try onDisk(try FileIO.syncDirectory(directory))
     }
 
     private func temporary(_ generation: UInt64) -> String {
@@ -293,8 +296,9 @@ package final class SourceFiles: Sendable {
     /// - Parameters:
     ///   - revision: the number of the revision that its records change.
     ///   - previous: the generation of the journal that it continues; nil if it follows other data.
+    ///   - hasBegun: false if it takes effect only after `begin`.
     private func makeJournal(
-        revision: UInt64, previous: UInt64?, _ state: inout State
+        revision: UInt64, previous: UInt64?, hasBegun: Bool, _ state: inout State
     ) throws(SourceError) -> JournalWriter {
         let generation = state.contents.newest + 1
         let path = path(generation, .journal)
@@ -302,7 +306,7 @@ package final class SourceFiles: Sendable {
             let journal = try onDisk(
                 try JournalWriter(
                     creating: path, beside: temporary(generation) + ".journal", generation: generation,
-                    revision: revision, previous: previous, hasBegun: true))
+                    revision: revision, previous: previous, hasBegun: hasBegun))
             try onDisk(try FileIO.syncDirectory(directory))
             state.contents.newest = generation
             return journal

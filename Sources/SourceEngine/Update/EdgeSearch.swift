@@ -12,12 +12,12 @@ package struct EdgeSearch {
     private enum Side {
         case west, south, east, north
 
-        func depth(_ place: (longitude: Double, latitude: Double)) -> Double {
+        func depth(_ location: (longitude: Double, latitude: Double)) -> Double {
             switch self {
-            case .west: place.longitude
-            case .south: place.latitude
-            case .east: -place.longitude
-            case .north: -place.latitude
+            case .west: location.longitude
+            case .south: location.latitude
+            case .east: -location.longitude
+            case .north: -location.latitude
             }
         }
 
@@ -34,7 +34,7 @@ package struct EdgeSearch {
         }
     }
 
-    /// An upper bound of the error of the index's positions, and the first strip's width: 0.001 degrees, or the same share of a plane.
+    /// An upper bound of the error of the index's positions, and the first strip's width: 0.001 degrees, or the same fraction of a plane.
     private let tolerance: Double
     private let world: Box
 

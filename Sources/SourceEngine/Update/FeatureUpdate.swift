@@ -31,29 +31,23 @@ package struct FeatureUpdate: Sendable {
     }
 
     /// - Parameters:
-    ///   - json: the text of a JSON array of features, each with an id; nil for none.
+    ///   - json: the text of a JSON array of features, each with an id.
     ///   - removals: ids to remove. None of them may be an id of the features.
     ///   - moment: the moment of insertion.
     package init(
-        upserts json: UnsafeRawBufferPointer?, removals: [FeatureIdentifier], rules: FeatureRules,
+        upserts json: [UInt8], removals: [FeatureIdentifier], rules: FeatureRules,
         at moment: Timestamp, policy: InvalidFeaturePolicy = .reject
     ) throws(SourceError) {
         self.policy = policy
         var builder = FeatureStoreBuilder(policy: .reject, rules: rules)
-        if let json {
-            do throws(GeoJSONError) {
-                try builder.append(features: json)
-            } catch {
-                throw SourceError(error)
-            }
-        }
+        do throws(GeoJSONError) { try builder.append(features: json) } catch { throw SourceError(error) }
         groups = builder.groups
         store = builder.finish(moments: FeatureMoments(all: moment.milliseconds))
         expiry = nil
         var identifiers: [FeatureIdentifier] = []
-        for place in 0..<store.count {
-            guard let identifier = store.featureIdentifier(place) else {
-                let index = groups.feature(of: place)
+        for row in 0..<store.count {
+            guard let identifier = store.featureIdentifier(row) else {
+                let index = groups.feature(of: row)
                 throw .badFeature(
                     index: index, reason: "noIdentifier",
                     message: "Feature \(index) has no id, which an update needs.")
@@ -63,51 +57,52 @@ package struct FeatureUpdate: Sendable {
         self.identifiers = identifiers
         self.removals = removals
         let upserted = Set(identifiers)
-        for (place, identifier) in removals.enumerated() where upserted.contains(identifier) {
-            throw .invalidParameter(path: "remove[\(place)]", message: "is also among the features to upsert")
+        for (index, identifier) in removals.enumerated() where upserted.contains(identifier) {
+            throw .invalidParameter(path: "remove[\(index)]", message: "is also among the features to upsert")
         }
     }
 
     /// The maximum number of features that the update puts in and takes out.
     package var count: Int { store.count + removals.count }
 
-    /// Applies the update to a base revision, in place if that is
-    /// possible; otherwise everything is clustered again. The answers are the same, except for cluster ids.
-    ///
-    /// - Parameter spill: when the text of features that are clustered again goes to a file; nil: never.
-    package func apply(
-        to base: Revision, owner: UInt32?, spill: TextSpill?, _ cancellation: Cancellation
-    ) throws(SourceError) -> (Revision, UpdatePlan) {
-        var badWeights = 0
-        return try apply(to: base, owner: owner, spill: spill, badWeights: &badWeights, cancellation)
+    /// A revision after an update, and what the update changed.
+    package struct Applied {
+        package let revision: Revision
+        package let plan: UpdatePlan
+        /// The number of features left out because of their weight.
+        let badWeights: Int
+
+        /// The rows that the update changed or added; nil if the revision was built from scratch, so that rows were
+        /// renumbered.
+        package func changedRows(in base: Revision) -> [Int]? {
+            revision.isPlain ? nil : Array(plan.changes.keys) + Array(base.store.count..<revision.store.count)
+        }
     }
 
-    /// Applies the update as above.
+    /// Applies the update to a base revision, in place if that is possible; otherwise everything is clustered again.
+    /// The answers are the same, except for cluster ids.
     ///
     /// - Parameters:
     ///   - isWhole: whether everything is clustered again even if the update could be applied in place.
     ///   - spill: when the text of features that are clustered again goes to a file; nil: never.
-    ///   - badWeights: set to the number of features left out because of their weight.
     package func apply(
-        to base: Revision, owner: UInt32?, asWhole isWhole: Bool = false, spill: TextSpill? = nil,
-        badWeights: inout Int, _ cancellation: Cancellation
-    ) throws(SourceError) -> (Revision, UpdatePlan) {
+        to base: Revision, owner: UInt32?, asWhole isWhole: Bool = false, spill: TextSpill?,
+        _ cancellation: Cancellation
+    ) throws(SourceError) -> Applied {
         let start = ContinuousClock.now
         let shared = base.shared
         let maker = RevisionMaker(
             options: base.options, shared: shared, owner: owner, cancellation: cancellation)
         let batch = try maker.screen(store, policy: policy, groups: groups)
-        let loaded = batch.loaded
-        badWeights = batch.badWeights
         let index = try base.identifierIndex(cancellation)
         let plan =
             if let expiry {
                 UpdatePlan(removing: base.store.places(notAfter: expiry).places)
             } else {
                 UpdatePlan(
-                    upserts: identifiers, groups: groups, isLoaded: { loaded.contains($0) },
+                    upserts: identifiers, groups: groups, isLoaded: batch.accepts,
                     removals: removals, countsRows: base.options.geometries == .point,
-                    places: { index.places(of: $0, in: base.store) })
+                    rows: { index.rows(of: $0, in: base.store) })
             }
         let live =
             isWhole || plan.renumbersRows
@@ -117,8 +112,10 @@ package struct FeatureUpdate: Sendable {
                 threads: shared.limits.buildThreads, cancellation: cancellation
             ).make(since: start)
         shared.updates.count(live != nil)
-        if let live { return (live, plan) }
+        if let live { return Applied(revision: live, plan: plan, badWeights: batch.badWeights) }
         let slices = plan.slices(old: base.store, new: store)
-        return (try maker.make(FeatureStore.joining(slices, spill: spill)), plan)
+        return Applied(
+            revision: try maker.make(FeatureStore.joining(slices, spill: spill)), plan: plan,
+            badWeights: batch.badWeights)
     }
 }

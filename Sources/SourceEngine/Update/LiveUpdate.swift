@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Aggregates
 import Clustering
 import Expressions
@@ -38,10 +37,7 @@ package struct LiveUpdate {
         else { return nil }
         try cancellation.stopIfCancelled()
         guard
-            let aggregates = try LiveAggregates(
-                options: base.options, view: view, update: updated, store: store, order: order,
-                cancellation: cancellation
-            ).make()
+            let aggregates = try aggregates(updated, store, order)
         else { return nil }
         let newView = View(
             index: updated.index, members: nil, order: order,
@@ -60,10 +56,7 @@ package struct LiveUpdate {
     private static func isFollowable(_ view: View, _ options: SourceOptions) -> Bool {
         // Input indexes of sorted features require a store without gaps.
         view.propertyErrors.isEmpty && !(view.order != nil && options.generateId)
-            && view.aggregates.allSatisfy { aggregate in
-                let property = options.clusterProperties.first { $0.property.name == aggregate.name }
-                return property?.property.aggregate.followsUpdates ?? false
-            }
+            && view.aggregates.allSatisfy { property($0, options)?.aggregate.followsUpdates ?? false }
     }
 
     private var replacements: [FeatureReplacement] {
@@ -79,48 +72,49 @@ package struct LiveUpdate {
     ) throws(SourceError) -> PointChanges? {
         let new = try newRows(&partitions)
         var changes = PointChanges()
-        var inserted: [(place: Int, row: Int)] = []
+        // Rows of the updated store, with those of the new features.
+        var inserted: [(row: Int, new: Int)] = []
         // In the same order in every process: a replay of the update must give new points the same indexes.
-        for (place, row) in plan.changes.sorted(by: { $0.key < $1.key }) {
-            guard let point = order == nil ? Self.point(place) : order?.point(at: place) else { return nil }
-            guard let row else {
+        for (row, newRow) in plan.changes.sorted(by: { $0.key < $1.key }) {
+            guard let point = order == nil ? Self.point(row) : order?.point(at: row) else { return nil }
+            guard let newRow else {
                 changes.removed.append(point)
                 continue
             }
-            if let keys = new.keys, try keys.option.key(of: place, in: base.store) != keys.ofRows[row] {
+            if let keys = new.keys, try keys.option.key(of: row, in: base.store) != keys.ofRows[newRow] {
                 changes.removed.append(point)
-                inserted.append((place, row))
+                inserted.append((row, newRow))
                 continue
             }
-            if new.havePositionsOnly, update.store.coordinates(row) == base.store.coordinates(place) {
+            if new.havePositionsOnly, update.store.coordinates(newRow) == base.store.coordinates(row) {
                 continue
             }
-            changes.moved.append(new.placement(row, point))
+            changes.moved.append(new.placement(newRow, point))
         }
-        for (position, row) in plan.additions.enumerated() {
-            inserted.append((base.store.count + position, row))
+        for (index, newRow) in plan.additions.enumerated() {
+            inserted.append((base.store.count + index, newRow))
         }
         guard let keys = new.keys else {
-            changes.added = inserted.map { new.placement($0.row, Self.point($0.place)) }
+            changes.added = inserted.map { new.placement($0.new, Self.point($0.row)) }
             return changes
         }
         let (built, current) = (base.store.plainBase, base.store)
         let change = try order?.update(
-            removing: changes.removed, inserting: inserted.map { ($0.place, keys.ofRows[$0.row]) }
+            removing: changes.removed, inserting: inserted.map { ($0.row, keys.ofRows[$0.new]) }
         ) { (feature) throws(SourceError) in
             switch feature {
-            case .built(let place): try keys.option.key(of: place, in: built)
-            case .current(let place): try keys.option.key(of: place, in: current)
+            case .built(let row): try keys.option.key(of: row, in: built)
+            case .current(let row): try keys.option.key(of: row, in: current)
             }
         }
         guard let change = change ?? nil else { return nil }
         changes.relabelled = change.relabelled
-        changes.added = zip(change.insertions, inserted).map { new.placement($1.row, $0.point, $0.label) }
+        changes.added = zip(change.insertions, inserted).map { new.placement($1.new, $0.point, $0.label) }
         return changes
     }
 
-    private static func point(_ place: Int) -> PointIndex {
-        PointIndex(rawValue: UInt32(truncatingIfNeeded: place))
+    private static func point(_ row: Int) -> PointIndex {
+        PointIndex(rawValue: UInt32(truncatingIfNeeded: row))
     }
 
     /// What clustering needs of the new features, by row.
@@ -202,37 +196,31 @@ package struct LiveUpdate {
             .extent(within: box)
     }
 
-    private func isAtEdge(_ place: Int, of box: Box) -> Bool {
-        let (longitude, latitude) = base.store.coordinates(place)
+    private func isAtEdge(_ row: Int, of box: Box) -> Bool {
+        let (longitude, latitude) = base.store.coordinates(row)
         return longitude == box.west || longitude == box.east || latitude == box.south
             || latitude == box.north
     }
-}
 
-/// Folds aggregated properties for the clusters that an update made, from their children's values.
-package struct LiveAggregates {
-    package let options: SourceOptions
-    package let view: View
-    package let update: IndexUpdate
-    /// The features after the update.
-    package let store: FeatureStore
-    /// The feature of each point after the update, if features are clustered in the order of a key.
-    package let order: PointOrder?
-    package let cancellation: Cancellation
-
-    /// All aggregates with the new clusters' values; nil if a value failed to evaluate, since only a build
-    /// of everything counts such errors correctly.
-    package func make() throws(SourceError) -> [NamedAggregate]? {
+    /// All aggregates with the new clusters' values, folded from their children's values; nil if a value failed to
+    /// evaluate, since only a build of everything counts such errors correctly.
+    private func aggregates(
+        _ updated: IndexUpdate, _ store: FeatureStore, _ order: PointOrder?
+    ) throws(SourceError) -> [NamedAggregate]? {
+        let (options, view) = (base.options, base.view)
         guard !view.aggregates.isEmpty else { return [] }
-        let fold = LiveFold(update)
-        let rows = try rows(of: fold.points)
+        let fold = LiveFold(updated)
+        // The columns of only these points' features.
+        let some = FeatureStore.joining(
+            fold.points.map { point in
+                let row = order?.place(of: point) ?? Int(point.rawValue)
+                return FeatureSlice(store: store, rows: row..<row + 1)
+            })
+        let columns = try SourceColumns(some, reading: options.propertyNames, threads: 1, cancellation)
+        let rows = columns.rows(nil, of: some, cancellation)
         var aggregates: [NamedAggregate] = []
         for aggregate in view.aggregates {
-            guard
-                let property = options.clusterProperties.first(where: {
-                    $0.property.name == aggregate.name
-                })?.property
-            else { return nil }
+            guard let property = Self.property(aggregate, options) else { return nil }
             let values = try SourceColumns.values(property.map, rows)
             guard values.errors.isEmpty,
                 let column = property.aggregate.extend(aggregate.column, with: values, in: fold)
@@ -242,14 +230,7 @@ package struct LiveAggregates {
         return aggregates
     }
 
-    /// The columns of only these points' features.
-    private func rows(of points: [PointIndex]) throws(SourceError) -> RowSource {
-        let some = FeatureStore.joining(
-            points.map { point in
-                let place = order?.place(of: point) ?? Int(point.rawValue)
-                return FeatureSlice(store: store, rows: place..<place + 1)
-            })
-        let columns = try SourceColumns(some, reading: options.propertyNames, threads: 1, cancellation)
-        return columns.rows(nil, of: some, cancellation)
+    private static func property(_ aggregate: NamedAggregate, _ options: SourceOptions) -> ClusterProperty? {
+        options.clusterProperties.first { $0.property.name == aggregate.name }?.property
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import GeoJSON
 import JSON
 import SystemSupport
@@ -15,7 +14,7 @@ public struct LogStep {
     /// The revision made by the parts so far.
     private(set) var revision: Revision
     /// The rows that they changed; nil if the revision was built from scratch.
-    private(set) var changedPlaces: [Int]? = []
+    private(set) var changedRows: [Int]? = []
     /// The journal record of the only part; nil if there are several or none.
     private(set) var record: JournalRecord?
     private var partCount = 0
@@ -36,8 +35,8 @@ public struct LogStep {
     /// The text of a feature's properties after the parts so far; nil if there is no such feature.
     public func properties(of identifier: FeatureIdentifier) throws(SourceError) -> [UInt8]? {
         let index = try revision.identifierIndex(cancellation)
-        guard let place = index.places(of: identifier, in: revision.store).first else { return nil }
-        return revision.store.withProperties(place) { Array($0) }
+        guard let row = index.rows(of: identifier, in: revision.store).first else { return nil }
+        return revision.store.withProperties(row) { Array($0) }
     }
 
     /// Adds changes that follow those of the previous parts.
@@ -68,13 +67,9 @@ public struct LogStep {
     }
 
     private func read(_ changes: LogChanges) throws(SourceError) -> FeatureUpdate {
-        try changes.upserts.withUnsafeBytes { text in
-            Result { () throws(SourceError) in
-                try FeatureUpdate(
-                    upserts: text, removals: changes.removals, rules: revision.options.featureRules,
-                    at: moment, policy: .skip)
-            }
-        }.get()
+        try FeatureUpdate(
+            upserts: changes.upserts, removals: changes.removals, rules: revision.options.featureRules,
+            at: moment, policy: .skip)
     }
 
     /// The reason that counts rows rejected by the reader, such as one whose JSON is nested too deeply.
@@ -89,24 +84,21 @@ public struct LogStep {
             options: revision.options, shared: source.shared, owner: source.owner, cancellation: cancellation)
         let batch = try maker.screen(store, policy: .skip)
         revision = try maker.make(batch.store(after: nil), counted: store)
-        changedPlaces = nil
+        changedRows = nil
         count(badWeights: batch.badWeights)
     }
 
     private mutating func apply(_ update: FeatureUpdate) throws(SourceError) {
-        var badWeights = 0
-        let spill = DraftMaker(source.files, source.shared)?.spill
-        let (next, plan) = try update.apply(
-            to: revision, owner: source.owner, asWhole: isBuilt(update), spill: spill,
-            badWeights: &badWeights, cancellation)
+        let made = try update.apply(
+            to: revision, owner: source.owner, asWhole: isBuilt(update), spill: source.spill, cancellation)
         if update.count > max(64, revision.pointCount / 1024) { isSmall = false }
-        if let places = plan.places(in: revision, to: next), let before = changedPlaces {
-            changedPlaces = before + places
+        if let rows = made.changedRows(in: revision), let before = changedRows {
+            changedRows = before + rows
         } else {
-            changedPlaces = nil
+            changedRows = nil
         }
-        revision = next
-        count(badWeights: badWeights)
+        revision = made.revision
+        count(badWeights: made.badWeights)
     }
 
     /// Whether to cluster everything again. Following a change takes about as long as clustering a hundred points, and only
@@ -124,14 +116,14 @@ public struct LogStep {
         if let record {
             return Source.Change(
                 revision: revision, keeping: .record(record), replacesData: hasCleared,
-                changedPlaces: changedPlaces, moment: moment, log: .at(log), isCompacted: isSmall)
+                changedRows: changedRows, moment: moment, log: .at(log), isCompacted: isSmall)
         }
         // A snapshot holds a plain revision, without a delta.
-        let spill = DraftMaker(source.files, source.shared)?.spill
         let whole =
             try revision.isPlain
             ? revision
-            : revision.rebuilt(from: revision.store.plain(spill: spill), owner: source.owner, cancellation)
+            : revision.rebuilt(
+                from: revision.store.plain(spill: source.spill), owner: source.owner, cancellation)
         return Source.Change(
             revision: whole, keeping: .snapshot, replacesData: hasCleared, moment: moment, log: .at(log))
     }
@@ -181,11 +173,9 @@ public struct LogChanges: Sendable {
     }
 
     private static func isGood(_ feature: UnsafeRawBufferPointer, _ rules: FeatureRules) -> Bool {
-        var list: [UInt8] = [UInt8(ascii: "[")]
-        list += feature
-        list.append(UInt8(ascii: "]"))
+        let list = [UInt8(ascii: "[")] + feature + [UInt8(ascii: "]")]
         var builder = FeatureStoreBuilder(policy: .reject, rules: rules)
-        return list.withUnsafeBytes { (try? builder.append(features: $0)) != nil }
+        return (try? builder.append(features: list)) != nil
     }
 
     private static func identifier(of feature: UnsafeRawBufferPointer) -> FeatureIdentifier? {
@@ -196,7 +186,6 @@ public struct LogChanges: Sendable {
     }
 
     var record: JournalRecord {
-        if clears { return .refill(upserts) }
-        return upserts.withUnsafeBytes { .update(upserts: $0, removals: removals) }
+        clears ? .refill(upserts) : .update(upserts: upserts, removals: removals)
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import SystemSupport
 
 /// Sources whose data follow a table. The reader of its log applies the changes here, in the order of commits and
@@ -21,7 +20,7 @@ extension Source {
             guard let log = base.log else { throw .defect("changes came for data that follow no log") }
             var step = LogStep(self, base, moment, cancellation)
             try gather(&step)
-            if step.isEmpty { try step.add(LogChanges(upserts: Array("[]".utf8), removals: [])) }
+            if step.isEmpty { try step.add(LogChanges(upserts: JournalRecord.emptyList, removals: [])) }
             skippedReasons = step.skippedReasons
             return try step.change(FollowedLog(origin: log.origin, mark: mark))
         }
@@ -31,7 +30,7 @@ extension Source {
     /// Advances the position: the log contains no changes to the table up to `mark`.
     public func follow(upTo mark: LogMark) {
         revision.follow(upTo: mark)
-        positionObservers.tell()
+        positionObservers.notify()
     }
 
     /// Writes the mark of `follow(upTo:)` to the journal, or writes a snapshot if a published copy has not been stored yet.

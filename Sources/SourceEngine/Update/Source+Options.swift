@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Aggregates
 import GeoJSON
 import JSON
@@ -22,7 +21,7 @@ extension Source {
                     revision: try .empty(options: options, shared: shared), keeping: keeping,
                     moment: moment, log: .same)
             }
-            let spill = DraftMaker(files, shared)?.spill
+            let spill = spill
             let plain = base.store.plain(spill: spill)
             let keepsIds = options.promoteId == base.options.promoteId
             let isValid = options.projection == base.options.projection
@@ -37,10 +36,8 @@ extension Source {
             if options.geometries != base.options.geometries {
                 warnings.append(ImportWarnings.keptPoints(base.store.count))
             }
-            let identifiers =
-                keepsIds && features === store ? try base.gatheredIdentifiers(cancellation) : nil
             return Change(
-                revision: try maker.make(features, counted: base.store, identifiers: identifiers),
+                revision: try maker.make(features, counted: base.store),
                 keeping: keeping, moment: moment, log: .same)
         }
         // Without a snapshot the next start would have to cluster again.
@@ -58,20 +55,14 @@ extension Source {
             try cancellation.stopIfCancelled()
             var bytes = ByteWriter()
             bytes.append("[")
-            for place in start..<min(start + step, store.count) {
-                if place > start { bytes.append(",") }
-                store.writeSent(place, into: &bytes)
+            for row in start..<min(start + step, store.count) {
+                if row > start { bytes.append(",") }
+                store.writeSent(row, into: &bytes)
             }
             bytes.append("]")
-            var failure: GeoJSONError?
-            bytes.withUnsafeBytes { text in
-                do throws(GeoJSONError) {
-                    try builder.append(features: text)
-                } catch {
-                    failure = error
-                }
+            do throws(GeoJSONError) { try builder.append(features: bytes.bytes) } catch {
+                throw SourceError(error)
             }
-            if let failure { throw SourceError(failure) }
         }
         return builder.finish(moments: store.plainMoments)
     }
@@ -95,9 +86,8 @@ public struct OptionsOutcome: Sendable {
 
     /// Writes the description with the warnings.
     public func write(into output: inout ByteWriter) {
-        output.append("{")
-        description.writeMembers(into: &output)
-        ImportOutcome.write(warnings: warnings, into: &output)
-        output.append("}")
+        var object = description.json
+        object["warnings"] = ImportOutcome.json(warnings)
+        output.append(.object(object))
     }
 }

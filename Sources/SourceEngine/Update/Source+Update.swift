@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import GeoJSON
 import JSON
 import SystemSupport
@@ -11,28 +10,28 @@ extension Source {
     /// not change keep their ids. Blocks: only for threads of the pool.
     ///
     /// - Parameters:
-    ///   - upserts: the text of a JSON array of features, each with an id. Of equal ids the last one is used.
+    ///   - json: the text of a JSON array of features, each with an id; nil for none. Of equal ids the last one is used.
     ///   - removals: ids of features to remove.
     ///   - moment: the moment of insertion, never later than now.
     /// - Complexity: O(the changes and the clusters above them); O(features) if the options do not allow updates in place.
     public func update(
-        upserts json: UnsafeRawBufferPointer?, removals: [FeatureIdentifier], at moment: Timestamp = .now,
+        upserts json: [UInt8]?, removals: [FeatureIdentifier], at moment: Timestamp = .now,
         _ cancellation: Cancellation
     ) throws(SourceError) -> UpdateOutcome {
         // Removals are never rejected, since they release memory.
         let claim = shared.memory.claim(for: owner)
         try claim.grow(to: (json?.count ?? 0) * Self.bytesOfUpsert)
         defer { withExtendedLifetime(claim) {} }
+        let json = json ?? JournalRecord.emptyList
         var plan: UpdatePlan?
         let revision = try change(cancellation) { (base) throws(SourceError) -> Change in
             let update = try FeatureUpdate(
                 upserts: json, removals: removals, rules: base.options.featureRules, at: moment)
-            let (revision, made) = try update.apply(
-                to: base, owner: owner, spill: updateSpill, cancellation)
-            plan = made
+            let made = try update.apply(to: base, owner: owner, spill: updateSpill, cancellation)
+            plan = made.plan
             return Change(
-                revision: revision, keeping: .record(.update(upserts: json, removals: removals)),
-                changedPlaces: made.places(in: base, to: revision), moment: moment)
+                revision: made.revision, keeping: .record(.update(upserts: json, removals: removals)),
+                changedRows: made.changedRows(in: base), moment: moment)
         }
         return UpdateOutcome(
             description: description(of: revision), inserted: plan?.inserted ?? 0,
@@ -42,7 +41,7 @@ extension Source {
     /// For the text of features that an update clusters again. During a replay it stays in memory: a full disk must not make
     /// acknowledged data unavailable.
     var updateSpill: TextSpill? {
-        files?.isReplaying == true ? nil : DraftMaker(files, shared)?.spill
+        files?.isReplaying == true ? nil : spill
     }
 
     /// The most bytes of memory for each byte of an upsert while it is applied: its text, its record and its index.
@@ -64,16 +63,12 @@ public struct UpdateOutcome: Sendable {
 
     /// Writes the description with the counts.
     public func write(into output: inout ByteWriter) {
-        output.append("{")
-        description.writeMembers(into: &output)
-        output.append(",\"inserted\":")
-        output.append(integer: Int64(inserted))
-        output.append(",\"updated\":")
-        output.append(integer: Int64(updated))
-        output.append(",\"removed\":")
-        output.append(integer: Int64(removed))
-        output.append(",\"missing\":")
-        output.append(integer: Int64(missing))
-        output.append("}")
+        var object = description.json
+        for (name, count) in [
+            ("inserted", inserted), ("updated", updated), ("removed", removed), ("missing", missing),
+        ] {
+            object[name] = .number(Double(count))
+        }
+        output.append(.object(object))
     }
 }

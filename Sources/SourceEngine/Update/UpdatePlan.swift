@@ -28,26 +28,26 @@ package struct UpdatePlan {
     ///   - isLoaded: whether the source loads a new feature. One that it does not load is removed.
     ///   - removals: ids of features to remove, none of them among `upserts`.
     ///   - countsRows: whether to count removed rows rather than removed ids.
-    ///   - places: the rows of an id's features in the old store, ascending.
+    ///   - rows: the rows of an id's features in the old store, ascending.
     package init(
         upserts: [FeatureIdentifier], groups: RowGroups = RowGroups(), isLoaded: (Int) -> Bool,
-        removals: [FeatureIdentifier], countsRows: Bool = true, places: (FeatureIdentifier) -> [Int]
+        removals: [FeatureIdentifier], countsRows: Bool = true, rows: (FeatureIdentifier) -> [Int]
     ) {
-        for (identifier, place) in Self.latest(upserts) {
-            upsert(groups.rows(of: place).filter(isLoaded), over: places(identifier))
+        for (identifier, row) in Self.latest(upserts) {
+            upsert(groups.rows(of: row).filter(isLoaded), over: rows(identifier))
         }
         var seen: Set<FeatureIdentifier> = []
         for identifier in removals where seen.insert(identifier).inserted {
-            let old = places(identifier)
-            for place in old { changes[place] = .some(nil) }
+            let old = rows(identifier)
+            for row in old { changes[row] = .some(nil) }
             if old.isEmpty { missing += 1 } else { removed += countsRows ? old.count : 1 }
         }
     }
 
     /// Removes features by their rows.
-    package init(removing places: [Int]) {
-        for place in places { changes[place] = .some(nil) }
-        removed = places.count
+    package init(removing rows: [Int]) {
+        for row in rows { changes[row] = .some(nil) }
+        removed = rows.count
     }
 
     /// Makes a plan from known changes, without counts.
@@ -56,10 +56,10 @@ package struct UpdatePlan {
     }
 
     private mutating func upsert(_ new: [Int], over old: [Int]) {
-        for place in old { changes[place] = .some(nil) }
-        // The positions of a feature stay together, at the feature's place in the order.
+        for row in old { changes[row] = .some(nil) }
+        // The positions of a feature stay together, at the feature's position in the order.
         let room = Self.consecutive(old)
-        for (place, row) in zip(room, new) { changes[place] = .some(row) }
+        for (row, newRow) in zip(room, new) { changes[row] = .some(newRow) }
         let rest = new.dropFirst(room.count)
         if let last = room.last, !rest.isEmpty { insertions[last] = rest } else { additions += rest }
         switch (new.isEmpty, old.isEmpty) {
@@ -71,20 +71,20 @@ package struct UpdatePlan {
     }
 
     /// The first rows that follow one another without a gap.
-    private static func consecutive(_ places: [Int]) -> Range<Int> {
-        guard let first = places.first else { return 0..<0 }
-        let end = places.indices.first { places[$0] != first + $0 } ?? places.count
+    private static func consecutive(_ rows: [Int]) -> Range<Int> {
+        guard let first = rows.first else { return 0..<0 }
+        let end = rows.indices.first { rows[$0] != first + $0 } ?? rows.count
         return first..<first + end
     }
 
     /// The last feature of each id, in the order of the ids' first occurrence.
     private static func latest(_ upserts: [FeatureIdentifier]) -> [(FeatureIdentifier, Int)] {
         var latest: [FeatureIdentifier: Int] = [:]
-        for (place, identifier) in upserts.enumerated() { latest[identifier] = place }
+        for (row, identifier) in upserts.enumerated() { latest[identifier] = row }
         var seen: Set<FeatureIdentifier> = []
         return upserts.compactMap { identifier in
-            guard seen.insert(identifier).inserted, let place = latest[identifier] else { return nil }
-            return (identifier, place)
+            guard seen.insert(identifier).inserted, let row = latest[identifier] else { return nil }
+            return (identifier, row)
         }
     }
 
@@ -92,24 +92,16 @@ package struct UpdatePlan {
     package func slices(old: FeatureStore, new: FeatureStore) -> [FeatureSlice] {
         var slices: [FeatureSlice] = []
         var start = 0
-        for place in changes.keys.sorted() {
-            if start < place { slices.append(FeatureSlice(store: old, rows: start..<place)) }
-            if case .some(.some(let row)) = changes[place] {
-                slices.append(FeatureSlice(store: new, rows: row..<row + 1))
+        for row in changes.keys.sorted() {
+            if start < row { slices.append(FeatureSlice(store: old, rows: start..<row)) }
+            let replacement = changes[row].flatMap { $0 }.map { [$0] } ?? []
+            for newRow in replacement + (insertions[row] ?? []) {
+                slices.append(FeatureSlice(store: new, rows: newRow..<newRow + 1))
             }
-            for row in insertions[place] ?? [] {
-                slices.append(FeatureSlice(store: new, rows: row..<row + 1))
-            }
-            start = place + 1
+            start = row + 1
         }
         if start < old.count { slices.append(FeatureSlice(store: old, rows: start..<old.count)) }
         for row in additions { slices.append(FeatureSlice(store: new, rows: row..<row + 1)) }
         return slices
-    }
-
-    /// The rows that the update changed or added between two revisions;
-    /// nil if the new one was built from scratch, so that rows were renumbered.
-    package func places(in old: Revision, to new: Revision) -> [Int]? {
-        new.isPlain ? nil : Array(changes.keys) + Array(old.store.count..<new.store.count)
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Aggregates
 import Clustering
 import JSON
@@ -26,7 +25,7 @@ public final class View: Sendable {
     /// Advice about the filter, if nothing passes it or it is probably not what was meant: sentences that say what to do.
     package let warnings: [String]
     /// What the writers of answers cache for the view.
-    package let cache = ViewCacheSlot()
+    private let cached = Mutex<ViewCache?>(nil)
     /// The claim of the memory of a filter's view.
     private let claim = Mutex<MemoryClaim?>(nil)
     /// Built if input indexes are requested of a filter's view whose points are in another order.
@@ -45,6 +44,16 @@ public final class View: Sendable {
         self.partitions = partitions
         self.propertyErrors = propertyErrors
         self.warnings = warnings
+    }
+
+    /// The view's cache, made on first use.
+    package func cache<Cache: ViewCache>(_ make: () -> Cache) -> Cache {
+        cached.withLock { cached in
+            if let known = cached as? Cache { return known }
+            let made = make()
+            cached = made
+            return made
+        }
     }
 
     /// Holds the claim of the view's memory while the view exists.
@@ -79,10 +88,10 @@ public final class View: Sendable {
 
     /// The points of features, in the order in which they are clustered.
     ///
-    /// - Parameter places: the features' rows, ascending, all in this view.
-    package func points(at places: [UInt32]) -> [PointIndex] {
-        guard let order else { return places.map { PointIndex(rawValue: $0) } }
-        return order.sorted(places.compactMap { order.point(at: Int($0)) })
+    /// - Parameter rows: the features' rows, ascending, all in this view.
+    package func points(at rows: [UInt32]) -> [PointIndex] {
+        guard let order else { return rows.map { PointIndex(rawValue: $0) } }
+        return order.sorted(rows.compactMap { order.point(at: Int($0)) })
     }
 
     /// A number that ascends in the order in which the source's features are clustered.
@@ -94,15 +103,15 @@ public final class View: Sendable {
     /// The index in the input of a point's feature, as if only this view's features had been loaded.
     package func inputIndex(of point: PointIndex) -> Int {
         guard order != nil else { return index.inputPlace(of: point) }
-        let place = feature(of: point)
+        let row = feature(of: point)
         // Updates of such sources rebuild everything, so there are no gaps.
-        guard let members else { return place }
+        guard let members else { return row }
         let sorted = ascendingMembers.withLock { known in
             let sorted = known ?? members.sorted()
             known = sorted
             return sorted
         }
-        return sorted.partitionIndex { Int($0) < place }
+        return sorted.partitionIndex { Int($0) < row }
     }
 
     /// The value of `partitionBy` for a cluster's points; nil without that option.
@@ -119,7 +128,8 @@ public final class View: Sendable {
 
     /// Bytes of memory that the view holds.
     package var memoryBytes: Int {
-        indexBytes - index.fileBytes + aggregates.reduce(0) { $0 + $1.memoryBytes } + cache.memoryBytes
+        indexBytes - index.fileBytes + aggregates.reduce(0) { $0 + $1.memoryBytes }
+            + (cached.withLock { $0 }?.memoryBytes ?? 0)
     }
 }
 
@@ -129,34 +139,6 @@ open class ViewCache: @unchecked Sendable {
 
     /// Bytes of memory held.
     open var memoryBytes: Int { 0 }
-}
-
-/// Holds the cache of the layer above, whose type this module does not know. Reading it takes no lock. Safe from any
-/// thread.
-///
-/// Invariant: once set, the reference does not change, and it retains its object until this slot is destroyed.
-package final class ViewCacheSlot: Sendable {
-    private let cache = Atomic<Unmanaged<ViewCache>?>(nil)
-
-    package init() {}
-
-    deinit { cache.load(ordering: .acquiring)?.release() }
-
-    /// The cache; nil until one is kept.
-    package var value: ViewCache? { cache.load(ordering: .acquiring)?.takeUnretainedValue() }
-
-    /// Keeps a cache unless there is one already. Returns the one that is kept.
-    package func keep(_ made: ViewCache) -> ViewCache {
-        let reference = Unmanaged.passRetained(made)
-        let known = cache.compareExchange(
-            expected: nil, desired: reference, ordering: .acquiringAndReleasing
-        ).original
-        guard let known else { return made }
-        reference.release()
-        return known.takeUnretainedValue()
-    }
-
-    package var memoryBytes: Int { value?.memoryBytes ?? 0 }
 }
 
 /// An expression's error message, with the number of points or clusters that had it.
@@ -186,10 +168,10 @@ public struct Box: Sendable, Equatable {
     package static let nowhere = Box(west: .infinity, south: .infinity, east: -.infinity, north: -.infinity)
 
     /// Widens the box to contain a location, ignoring the antimeridian.
-    package mutating func include(_ place: (longitude: Double, latitude: Double)) {
-        west = min(west, place.longitude)
-        south = min(south, place.latitude)
-        east = max(east, place.longitude)
-        north = max(north, place.latitude)
+    package mutating func include(_ location: (longitude: Double, latitude: Double)) {
+        west = min(west, location.longitude)
+        south = min(south, location.latitude)
+        east = max(east, location.longitude)
+        north = max(north, location.latitude)
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Aggregates
 import Clustering
 import Expressions
@@ -130,9 +129,9 @@ package struct ViewMaker {
         // Nobody writes them, so that several threads may read them.
         nonisolated(unsafe) let (longitudes, latitudes) = (longitudes, latitudes)
         Parallel(.shared, threads: threads).forEachShare(of: longitudes.indices, smallest: 1 << 17) {
-            places in
+            some in
             var box = Box.nowhere
-            for position in places { box.include((longitudes[position], latitudes[position])) }
+            for position in some { box.include((longitudes[position], latitudes[position])) }
             all.withLock {
                 $0.include((box.west, box.south))
                 $0.include((box.east, box.north))

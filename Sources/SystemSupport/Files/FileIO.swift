@@ -68,6 +68,12 @@ package enum FileIO {
         return bytes
     }
 
+    /// The bytes of a file.
+    package static func contents(of path: String) throws(FileError) -> [UInt8] {
+        let file = try open(path, O_RDONLY | O_NONBLOCK)
+        return try read(file.size, from: file, at: 0, path: path)
+    }
+
     /// Reads the bytes of a range; throws if the file ends earlier.
     package static func read(
         _ range: Range<Int>, of file: FileDescriptor, into target: UnsafeMutableRawBufferPointer, path: String

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 import JSON
+import Responses
 import SourceTestSupport
 import Testing
 
@@ -16,15 +17,18 @@ extension Caller {
     /// The same on a registry.
     ///
     /// - Parameters:
+    ///   - exports: where archives may be written.
     ///   - looking: called before a call's source, and what it waits for, are looked up.
     ///   - found: called after that.
     convenience init(
         on registry: SourceRegistry, loop: HandLoop, answers: KeptAnswers,
-        looking: (@Sendable () -> Void)? = nil, found: (@Sendable () -> Void)? = nil
+        exports: ExportDirectories = ExportDirectories([]), looking: (@Sendable () -> Void)? = nil,
+        found: (@Sendable () -> Void)? = nil
     ) throws {
         let limits = Limits()
         let settings = LiveSettings(
-            LiveSettings.Values(limits: limits, importDirectories: ImportDirectories([])))
+            LiveSettings.Values(
+                limits: limits, importDirectories: ImportDirectories([]), exportDirectories: exports))
         let metrics = Metrics()
         var methods = MethodSet(
             SourceCatalog(registry: registry, settings: settings), ServerStatus(metrics: metrics))

@@ -2,6 +2,7 @@
 import ClusterProtocol
 import Foundation
 import JSON
+import Responses
 import SourceTestSupport
 import Testing
 
@@ -34,6 +35,8 @@ import Testing
             truths.append(try ask().map { try $0.get() })
         }
 
+        private static let archive = "a.pmtiles"
+
         private static func queries(on kept: KeptSources) throws -> [(method: String, params: JSONObject)] {
             let world: JSONValue = [-180, -85, 180, 85]
             let filter: JSONValue = [">", ["get", "n"], 4]
@@ -57,6 +60,12 @@ import Testing
                         ["z": .number(Double(zoom)), "x": .number(column), "y": .number(column)]
                     ))
             }
+            queries.append(("ClusterService/WatchClusters", ["bbox": world, "zoom": 4]))
+            queries.append(
+                (
+                    "SourceService/PublishTiles",
+                    ["path": .string(Self.archive), "overwrite": true, "minZoom": 0, "maxZoom": 2]
+                ))
             let clusters = try Self.answer("ClusterService/GetClusters", ["bbox": world, "zoom": 3], kept)
                 .get()
             let features = try JSONReader.parse(clusters)["features"]?.array ?? []
@@ -70,16 +79,27 @@ import Testing
         }
 
         /// Calls a method, and waits for the answer.
+        /// Of a watch the first item, and of an archive also its content.
         private static func answer(
             _ method: String, _ params: JSONObject, _ kept: KeptSources
         ) throws -> Result<String, RPCError> {
             let (loop, answers) = (HandLoop(), KeptAnswers())
-            let caller = try Caller(on: kept.registry, loop: loop, answers: answers)
+            let caller = try Caller(
+                on: kept.registry, loop: loop, answers: answers, exports: ExportDirectories([kept.path]))
             caller.open(method, params, id: 1, answers: answers)
             loop.step()
+            let error = answers.errors.first
+            if error == nil, method.hasSuffix("/WatchClusters") {
+                #expect(!answers.items.isEmpty, "the watch has no item")
+                caller.receiveCancel(for: 1)
+            }
             #expect(caller.openCalls == 0, "\(method) does not end")
-            if let error = answers.errors.first { return .failure(error) }
-            let text = (answers.items + answers.answers).joined(separator: "\n")
+            if let error { return .failure(error) }
+            var text = (answers.items + answers.answers).joined(separator: "\n")
+            if method.hasSuffix("/PublishTiles") {
+                text += try Data(contentsOf: URL(fileURLWithPath: kept.path + "/" + archive))
+                    .base64EncodedString()
+            }
             return .success(
                 text.replacingOccurrences(
                     of:

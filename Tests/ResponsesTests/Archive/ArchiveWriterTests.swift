@@ -18,9 +18,7 @@ struct ArchiveWriterTests {
         let target = try ExportDirectories([folder]).target("t", overwrite: false)
         let writer = try ArchiveWriter(for: target)
         for tile in tiles {
-            try tile.content.withUnsafeBytes {
-                try writer.append($0, id: tile.id, hash: ArchiveWriter.hash($0))
-            }
+            try writer.append(tile.content[...], id: tile.id, hash: tile.content.hashValue)
         }
         try writer.finish(metadata: Array("{}".utf8), cancellation) { _ in }
         try writer.publish(as: "t", overwrite: false)

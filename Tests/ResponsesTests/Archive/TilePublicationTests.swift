@@ -71,7 +71,7 @@ struct TilePublicationTests {
                 for y in 0..<1 << z {
                     var expected = ByteWriter()
                     try revision.appendVectorTile(
-                        try #require(TilePlace(z: z, x: x, y: y)), of: view, layer: layer,
+                        try #require(TileAddress(z: z, x: x, y: y)), of: view, layer: layer,
                         into: &expected, .never)
                     let content = tiles[ArchiveTileID.of(z: z, x: x, y: y)]
                     #expect((content != nil) == (expected.count > 0), "\(z)/\(x)/\(y)")

@@ -65,7 +65,7 @@ import Testing
 
     private func checkTile(_ query: [String: Any], _ test: TestSource) throws {
         let (z, x, y) = (query["z"] as? Int ?? -1, query["x"] as? Int ?? -1, query["y"] as? Int ?? -1)
-        let tile = try #require(TilePlace(z: z, x: x, y: y))
+        let tile = try #require(TileAddress(z: z, x: x, y: y))
         let answer = try test.answer { try $0.writeTile(tile, of: $1, into: &$2, .never) }
         let rows = answer.features.map { feature -> [Any] in
             let tags = feature["tags"] as? [String: Any] ?? [:]

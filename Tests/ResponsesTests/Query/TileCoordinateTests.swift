@@ -23,6 +23,6 @@ import Testing
             (30, (1 << 30) - 1, 0, true), (31, 0, 0, false),
         ])
     func knowsWhichTilesTheWorldHas(_ z: Int, _ x: Int, _ y: Int, _ exists: Bool) {
-        #expect((TilePlace(z: z, x: x, y: y) != nil) == exists)
+        #expect((TileAddress(z: z, x: x, y: y) != nil) == exists)
     }
 }

@@ -287,7 +287,7 @@ struct TransitionTests {
         let output = FeatureOutput(include: [.key])
         let keys = Set(try test.world(0, output).features.compactMap { $0["key"] as? String })
         #expect(keys.count == 3)
-        let tile = try #require(TilePlace(z: 0, x: 0, y: 0))
+        let tile = try #require(TileAddress(z: 0, x: 0, y: 0))
         let json = try test.answer { try $0.writeTile(tile, of: $1, output: output, into: &$2, .never) }
         #expect(Set(json.features.compactMap { $0["key"] as? String }) == keys)
         var tagged: Set<String> = []

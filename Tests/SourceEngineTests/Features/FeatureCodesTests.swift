@@ -87,7 +87,7 @@ struct FeatureCodesTests {
         for place in 0..<400 {
             let code = codes.code(of: place, in: test.source.revision.store)
             #expect(seen.insert(code).inserted)
-            #expect(codes.place(of: code, in: test.source.revision.store) == place)
+            #expect(codes.row(of: code, in: test.source.revision.store) == place)
         }
         let ids = try ids(test)
         #expect(ids.count == view.index.clusterCount)

@@ -24,7 +24,7 @@ struct SortKeyTests {
                     }.text)
             }
         }
-        let tile = try #require(TilePlace(z: 1, x: 0, y: 0))
+        let tile = try #require(TileAddress(z: 1, x: 0, y: 0))
         answers.append(try test.answer(filter) { try $0.writeTile(tile, of: $1, into: &$2, .never) }.text)
         let number = #""revision":\#(test.source.revision.number)"#
         return answers.map { $0.replacingOccurrences(of: number, with: "") }

@@ -43,7 +43,7 @@ struct CompactionTests {
     func fewWhileLocked(_ rounds: Int) throws {
         // Each round has three fifths of the updates of the last.
         let outcome = try compact { round in round < rounds ? [20, 12, 7, 4, 2, 1, 0, 0, 0][round] : 0 }
-        #expect(outcome.most <= Source.placesInTurn)
+        #expect(outcome.most <= Source.rowsWhileLocked)
         #expect(outcome.rounds == min(rounds, 6) + 1)
     }
 

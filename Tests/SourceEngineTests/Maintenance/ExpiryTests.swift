@@ -15,9 +15,7 @@ struct ExpiryTests {
     }
 
     private func put(_ source: Source, _ features: String, at moment: Timestamp) throws {
-        _ = try Array(features.utf8).withUnsafeBytes { bytes in
-            try source.update(upserts: bytes, removals: [], at: moment, .never)
-        }
+        _ = try source.update(upserts: Array(features.utf8), removals: [], at: moment, .never)
     }
 
     private func identifiers(_ source: Source) -> [String] {

@@ -113,7 +113,7 @@ import Testing
         registry.memory.limit = MemoryBudget.Limit(bytes: source.revision.memoryBytes)
         let more = Array(list(point(10_000, 1, 1)).utf8)
         let message = refusal {
-            _ = try more.withUnsafeBytes { try source.update(upserts: $0, removals: [], .never) }
+            _ = try source.update(upserts: more, removals: [], .never)
         }
         #expect(message?.contains("limits.memoryBytes") == true)
         _ = try source.update(upserts: nil, removals: [#require(FeatureIdentifier(.number(7)))], .never)

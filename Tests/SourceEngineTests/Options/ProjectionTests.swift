@@ -64,10 +64,10 @@ struct ProjectionTests {
         #expect(answer.text.contains("[[[100,100],[104,100],[104,106],[100,106],[100,100]]]"))
         #expect(test.source.revision.bounds == Box(west: 100, south: 100, east: 1990, north: 990))
         // The longer side is one tile, and the largest y is its top.
-        let tile = try #require(TilePlace(z: 0, x: 0, y: 0))
+        let tile = try #require(TileAddress(z: 0, x: 0, y: 0))
         let features = test.source.revision.tileFeatures(tile, of: test.source.revision.view)
         #expect(features.contains { $0.x == 509 && $0.y == 3 })
-        let far = try #require(TilePlace(z: 1, x: 1, y: 0))
+        let far = try #require(TileAddress(z: 1, x: 1, y: 0))
         #expect(test.source.revision.tileFeatures(far, of: test.source.revision.view).count == 1)
         #expect(throws: SourceError.self) {
             try test.clusters(ClustersQuery(box: Box(west: 9, south: 0, east: 8, north: 9), zoom: 0))

@@ -156,7 +156,7 @@ struct DamageTests {
         for name in ["3.snapshot", "3.journal"] {
             var later = try #require(folder.files[name])
             later[8] = 7
-            let checksum = later.withUnsafeBytes { SectionFile.headerChecksum($0) }
+            let checksum = SectionFile.headerChecksum(later)
             withUnsafeBytes(of: checksum) { later.replaceSubrange(20..<24, with: $0) }
             try kept.restart {
                 for name in try kept.files() { unlink(kept.file(name)) }
@@ -253,7 +253,8 @@ struct DamageTests {
         let whole = try Data(contentsOf: URL(fileURLWithPath: journal))
         // As a daemon leaves it that is killed while it writes a record.
         let record = JournalFormat.record(
-            JournalRecord.update(upserts: nil, removals: []).payload(at: .now, revision: 99), number: 2)
+            JournalRecord.update(upserts: Array("[]".utf8), removals: Array("[]".utf8)).payload(
+                at: .now, revision: 99), number: 2)
         for length in [1, 23, 24, record.count - 1] {
             try kept.restart { try (whole + record.prefix(length)).write(to: URL(fileURLWithPath: journal)) }
             #expect(kept.said() == seen)

@@ -20,7 +20,7 @@ import Testing
         // Progress is a mark, and nothing without one.
         for mark in marks where kind != .progress || mark != nil {
             let payload = record.payload(at: Timestamp(milliseconds: 5), revision: 9, mark: mark)
-            let entry = try #require(payload.withUnsafeBytes { JournalRecord.Entry(payload: $0) })
+            let entry = try #require(JournalRecord.Entry(payload: payload[...]))
             #expect(entry.record.kind == kind)
             #expect(entry.revision == 9 && entry.moment.milliseconds == 5)
             #expect(entry.mark?.position == mark?.position && entry.mark?.text == mark?.text)
@@ -37,6 +37,6 @@ import Testing
             #"{"time":1,"revision":1,"position":"x","mark":"m","append":[]}"#,
         ])
     func invalid(_ text: String) {
-        #expect(Array(text.utf8).withUnsafeBytes { JournalRecord.Entry(payload: $0) } == nil)
+        #expect(JournalRecord.Entry(payload: Array(text.utf8)[...]) == nil)
     }
 }

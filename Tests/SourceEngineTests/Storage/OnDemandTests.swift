@@ -66,7 +66,8 @@ struct OnDemandTests {
                 var bytes = ByteWriter()
                 let world = ClustersQuery(box: .world, zoom: 2, output: FeatureOutput())
                 try revision.writeClusters(world, of: view, into: &bytes, .never)
-                try revision.writeTile(#require(TilePlace(z: 1, x: 1, y: 0)), of: view, into: &bytes, .never)
+                try revision.writeTile(
+                    #require(TileAddress(z: 1, x: 1, y: 0)), of: view, into: &bytes, .never)
                 for ordinal in 0..<UInt32(min(10, view.index.clusterCount)) {
                     let cluster = ClusterOrdinal(rawValue: ordinal)
                     guard view.index.layers.isAlive(cluster: Int(ordinal)) else { continue }

@@ -114,7 +114,7 @@ struct StateTests {
                 var bytes = ByteWriter()
                 let world = ClustersQuery(box: .world, zoom: 2, output: FeatureOutput())
                 try revision.writeClusters(world, of: view, into: &bytes, .never)
-                let place = try #require(TilePlace(z: 1, x: 1, y: 0))
+                let place = try #require(TileAddress(z: 1, x: 1, y: 0))
                 try revision.writeTile(place, of: view, into: &bytes, .never)
                 for ordinal in 0..<UInt32(min(20, view.index.clusterCount)) {
                     let id = view.index.id(of: ClusterOrdinal(rawValue: ordinal))
@@ -127,7 +127,7 @@ struct StateTests {
             let index = try revision.identifierIndex(.never)
             for id in [0, 77, 399, 400] {
                 let identifier = try #require(FeatureIdentifier(.number(Double(id))))
-                texts.append("\(index.places(of: identifier, in: revision.store))")
+                texts.append("\(index.rows(of: identifier, in: revision.store))")
             }
             return texts
         }
@@ -161,11 +161,10 @@ struct StateTests {
         let odd =
             #"[{"type":"Feature","id":"a\"\\\n\u00e9","geometry":{"type":"Point","coordinates":[1,1]},"properties":null},{"type":"Feature","id":12345678901234567890,"geometry":{"type":"Point","coordinates":[2,2]},"properties":{}}]"#
         try source.change(upsert: odd)
-        let removals = Array(#"["a\"\\\n\u00e9", 1, 12345678901234567890]"#.utf8)
-            .withUnsafeBytes { FeatureIdentifier.list(json: $0) }
-        _ = try Array(list(point(5, 3, 3)).utf8).withUnsafeBytes { upserts in
-            try source.update(upserts: upserts, removals: #require(removals), .never)
-        }
+        let removals = FeatureIdentifier.list(
+            json: Array(#"["a\"\\\n\u00e9", 1, 12345678901234567890]"#.utf8))
+        _ = try source.update(
+            upserts: Array(list(point(5, 3, 3)).utf8), removals: #require(removals), .never)
         let seen = kept.seen()
         try kept.restart()
         #expect(kept.seen() == seen)

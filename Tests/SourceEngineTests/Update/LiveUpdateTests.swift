@@ -80,7 +80,7 @@ import Testing
         }
         let filter = #"[">",["get","v"],4]"#
         #expect(plain(try test.world(4, filter: filter)) == plain(try fresh.world(4, filter: filter)))
-        let tile = try #require(TilePlace(z: 3, x: 4, y: 3))
+        let tile = try #require(TileAddress(z: 3, x: 4, y: 3))
         func tiles(_ source: TestSource) throws -> Answer {
             try source.answer { try $0.writeTile(tile, of: $1, into: &$2, .never) }
         }

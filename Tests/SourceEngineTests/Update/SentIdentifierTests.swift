@@ -70,9 +70,7 @@ struct SentIdentifierTests {
         let (first, second) = ("9007199254740992", "9007199254740993")
         try test.load("[\(feature(first)),\(feature(second))]")
         #expect(try test.update(upsert: "[\(feature(second))]").updated == 1)
-        let removals = Array("[\(second), -9007199254740993]".utf8).withUnsafeBytes {
-            FeatureIdentifier.list(json: $0)
-        }
+        let removals = FeatureIdentifier.list(json: Array("[\(second), -9007199254740993]".utf8))
         let outcome = try test.update(remove: try #require(removals))
         #expect(outcome.removed == 1 && outcome.missing == 1)
         #expect(try ids(test).filter { $0 == first }.count == 1)
@@ -81,6 +79,6 @@ struct SentIdentifierTests {
         }
         #expect(
             id("1") == id("1.0") && id("-0") == id("0") && id("1e2") == id("100") && id("1") != id("\"1\""))
-        #expect(Array("[1,{}]".utf8).withUnsafeBytes { FeatureIdentifier.list(json: $0) } == nil)
+        #expect(FeatureIdentifier.list(json: Array("[1,{}]".utf8)) == nil)
     }
 }

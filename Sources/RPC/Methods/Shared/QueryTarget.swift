@@ -26,14 +26,14 @@ struct QueryTarget: Sendable {
     ///
     /// - Parameters:
     ///   - isQuick: whether it is short.
-    ///   - isAtHand: whether the features of the answer can be read without waiting, if that is not true of all features.
+    ///   - isResident: whether the features of the answer can be read without waiting, if that is not true of all features.
     ///   - write: writes the answer from a revision.
     func answer(
-        isQuick: Bool, isAtHand: () -> Bool = { false },
+        isQuick: Bool, isResident: () -> Bool = { false },
         _ write: @escaping @Sendable (Revision, CallContext, inout ByteWriter) throws(SourceError) -> Void
     ) -> PreparedAnswer {
         PreparedAnswer(
-            isQuick: isQuick && (revision.isAtHand || isAtHand()),
+            isQuick: isQuick && (revision.isResident || isResident()),
             revision: revision.number
         ) { (call, bytes) throws(RPCError) in
             try answering(call) { () throws(SourceError) in

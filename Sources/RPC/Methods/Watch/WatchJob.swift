@@ -35,7 +35,7 @@ package final class WatchJob: @unchecked Sendable {
 
     /// Whether the loop's thread may run it.
     package var isQuick: Bool {
-        guard revision.isAtHand, let view = ready, query.output.include.isDisjoint(with: .costly) else {
+        guard revision.isResident, let view = ready, query.output.include.isDisjoint(with: .costly) else {
             return false
         }
         if shown.hasTransitions, !revision.isReadyToName { return false }

@@ -7,8 +7,8 @@ import Testing
 @testable import Responses
 @testable import SourceEngine
 
-@Suite("The index by id of features without gaps")
-struct GatheredIdentifiersTests {
+@Suite("The index by id")
+struct IdentifierIndexTests {
     private func id(_ json: String) throws -> FeatureIdentifier {
         try #require(FeatureIdentifier(JSONReader.parse(json)))
     }
@@ -33,46 +33,22 @@ struct GatheredIdentifiersTests {
         return test
     }
 
-    @Test("is the one that reading all ids makes")
-    func equal() throws {
-        let revision = try changed().source.revision
-        #expect(!revision.isPlain && revision.store.livingPlaces != nil)
-        let gathered = try #require(try revision.gatheredIdentifiers(.never))
-        let plain = revision.store.plain()
-        let read = try IdentifierIndex(plain, key: gathered.key, threads: 1, .never)
-        #expect(gathered.all == read.all && plain.count == gathered.entries.count)
-        #expect(try gathered.places(of: id("201"), in: plain) == [plain.count - 2])
-        #expect(try gathered.places(of: id("\"twin\""), in: plain).count == 2)
-        #expect(try gathered.places(of: id("99"), in: plain).isEmpty)
-    }
-
-    @Test("stops between steps when cancelled, and takes none without added and removed features")
-    func cancelled() throws {
-        let changed = try changed().source.revision
-        #expect(throws: SourceError.cancelled) { try changed.gatheredIdentifiers(Cancellation { true }) }
-        let test = try TestSource()
-        try test.load(list((0..<10).map { feature(String($0), $0) }))
-        let plain = test.source.revision
-        _ = try plain.identifierIndex(.never)
-        #expect(try plain.gatheredIdentifiers(Cancellation { true })?.entries.count == 10)
-    }
-
-    @Test("is kept when options change, so that no later update waits for it")
+    @Test("finds the same features after a change of options, and none by ids that they no longer have")
     func options() throws {
         let test = try changed()
-        let entries = try #require(try test.source.revision.gatheredIdentifiers(.never)).all
+        func found(_ json: String) throws -> Int {
+            let revision = test.source.revision
+            return try revision.identifierIndex(.never).rows(of: id(json), in: revision.store).count
+        }
         let options = try SourceOptions(reading: JSONReader.parse(#"{"radius":20}"#))
         _ = try test.source.update(options: options, .never)
-        #expect(test.source.revision.readyIdentifiers != nil)
         #expect(test.source.revision.isPlain)
-        #expect(try test.source.revision.identifierIndex(.never).all == entries)
+        #expect(try found("201") == 1 && found("\"twin\"") == 2 && found("99") == 0)
         let other = try SourceOptions(reading: JSONReader.parse(#"{"promoteId":"name"}"#))
         _ = try test.source.update(options: other, .never)
         #expect(try test.source.revision.identifierIndex(.never).entries.isEmpty)
         #expect(
-            try test.source.revision.identifierIndex(.never).places(
-                of: id("3"), in: test.source.revision.store
-            ).isEmpty)
+            try found("3") == 0)
     }
 
     @Test("omits features that the new options do not load")
@@ -94,8 +70,4 @@ struct GatheredIdentifiersTests {
         #expect(revision.isQuickToLocate(few) && revision.isQuickToLocate(none))
         #expect(!revision.isQuickToLocate(many))
     }
-}
-
-extension IdentifierIndex {
-    fileprivate var all: [UInt64] { entries.withValues { Array($0) } }
 }
