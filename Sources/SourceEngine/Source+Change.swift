@@ -69,6 +69,7 @@ extension Source {
         if isCompacted { compactIfGrown(revision) }
         prepareIdentifiers(of: revision)
         saveIfWorthwhile()
+        checkpointIfWorthwhile()
         return revision
     }
 

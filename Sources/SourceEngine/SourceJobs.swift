@@ -10,6 +10,8 @@ package final class SourceJobs: Sendable {
         case reopen
         /// Writes a snapshot.
         case save
+        /// Writes a checkpoint.
+        case checkpoint
         /// Removes expired features.
         case expire
         /// Clusters base and delta as a whole.

@@ -40,7 +40,10 @@ public enum StateCheck {
         var seen: Set<String> = []
         // A running daemon may replace files meanwhile. Then the new ones are checked.
         for _ in 0..<attempts {
-            let names = try onDisk(try FileIO.names(in: folder)).filter { SourceFiles.read($0) != nil }
+            let names = try onDisk(try FileIO.names(in: folder)).filter { name in
+                // A checkpoint that is damaged is not used, so nothing is lost with it.
+                SourceFiles.read(name).map { $0.kind != .checkpoint } ?? false
+            }
             var isComplete = true
             for name in names.sorted() where !seen.contains(name) {
                 guard let finding = check(name, source, folder) else {

@@ -24,6 +24,8 @@ package final class KeptSources {
     private let imageInMemory: Int
     /// Data whose changes take longer to replay are kept by a snapshot, in milliseconds.
     private let longestReplay: Double
+    /// A checkpoint is written once updates have clustered for longer, in milliseconds.
+    private let longestClustering: Double
     /// Called by the next restart before it reads a source. Then the restart only begins to read, and the test ends that.
     package var beforeReading: (@Sendable (SourceName) -> Void)?
     /// The reading that the last restart has begun.
@@ -41,11 +43,14 @@ package final class KeptSources {
     ///   - longestReplay: data whose changes take longer to replay are kept by a snapshot, in milliseconds: by default none.
     ///   - isOnDemand: whether snapshots of any size are read on demand, and indexes are read from them.
     ///   - imageInMemory: snapshots of fewer bytes are read as a whole.
+    ///   - longestClustering: a checkpoint is written once updates have clustered for longer, in milliseconds: by default never.
     package init(
+        longestClustering: Double = .infinity,
         isQuick: Bool = false, textInMemory: Int = 1, longestReplay: Double = .infinity,
         isOnDemand: Bool = false, imageInMemory: Int? = nil
     ) throws {
         self.longestReplay = longestReplay
+        self.longestClustering = longestClustering
         self.isOnDemand = isOnDemand
         self.imageInMemory = imageInMemory ?? (isOnDemand ? 1 : 1 << 22)
         self.textInMemory = textInMemory
@@ -69,6 +74,7 @@ package final class KeptSources {
         limits.textGathered = textInMemory
         // On a busy machine a few changes would take long enough for a snapshot, which clusters everything again.
         (limits.longestReplay, limits.longReplay) = (longestReplay, longestReplay)
+        limits.longestClustering = longestClustering
         limits.imageInMemory = imageInMemory
         limits.evictsIndexes = isOnDemand
         registry = SourceRegistry(

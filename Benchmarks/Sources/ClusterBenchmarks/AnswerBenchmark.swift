@@ -66,7 +66,7 @@ private func moveFeatures(of source: Source, longitudes: [Double], latitudes: [D
         bytes.append("{\"name\":\"moved\"}}")
     }
     bytes.append("]")
-    _ = try source.update(upserts: bytes, removals: [], .never)
+    _ = try source.update(upserts: bytes.bytes, removals: [], .never)
 }
 
 /// How long a whole answer takes in process: a view's features, written as the bytes that are sent.

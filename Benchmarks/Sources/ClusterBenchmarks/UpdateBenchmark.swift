@@ -24,7 +24,7 @@ func benchmarkUpdates(_ source: Source, longitudes: [Double], latitudes: [Double
     }
     func update(_ points: [Int]) throws {
         let bytes = text(of: points)
-        _ = try source.update(upserts: bytes, removals: [], .never)
+        _ = try source.update(upserts: bytes.bytes, removals: [], .never)
     }
     let first = Stopwatch.now()
     try update([0])

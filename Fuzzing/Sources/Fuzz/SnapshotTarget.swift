@@ -118,7 +118,7 @@ private final class StoredText: FeatureText {
     var isEvictable: Bool { false }
     func isResident(_ range: Range<Int>, room: inout Int) -> Bool { true }
     func fill(_ window: UnsafeMutableRawBufferPointer, from place: Int) -> Range<Int>? { nil }
-    func verify(isCancelled: () -> Bool, demand: () -> Int, pause: (() -> Void)?) -> Bool { true }
+    func verify(goesOn: () -> Bool) -> Bool { true }
 }
 
 /// Sections in aligned memory of their own, so that a read beyond one is seen. Used by one thread, so

@@ -3,6 +3,10 @@ import Clustering
 
 /// The clusters that an update made, with their children, by which aggregates are extended.
 package struct LiveFold {
+    /// Whether each cluster gets a value. Not if there is none that could stand for removed clusters.
+    package var isComplete: Bool { hasBase || !points.isEmpty || ends.isEmpty }
+    /// Whether there are clusters before the new ones.
+    private let hasBase: Bool
     /// The points that are children of new clusters. Each has one parent.
     package private(set) var points: [PointIndex] = []
     /// The children, cluster by cluster: an index into `points`, or the bitwise complement of a
@@ -12,8 +16,11 @@ package struct LiveFold {
     private var ends: [Int] = []
 
     package init(_ update: IndexUpdate) {
+        hasBase = update.made.lowerBound > 0
         for ordinal in update.made {
-            for child in update.index.children(of: ClusterOrdinal(rawValue: ordinal)) {
+            let cluster = ClusterOrdinal(rawValue: ordinal)
+            // The points of a cluster that a later update removed may be gone.
+            for child in update.index.isAlive(cluster) ? Array(update.index.children(of: cluster)) : [] {
                 switch child {
                 case .point(let point):
                     children.append(points.count)
@@ -42,8 +49,10 @@ package struct LiveFold {
                 folded = folded.map { combine($0, next) } ?? next
             }
             start = end
-            // Every cluster has children, and every child has a value.
-            if let folded { values.made.append(folded) }
+            // A removed cluster keeps its ordinal, so any value stands for it, which nothing reads.
+            if let value = folded ?? (values.count > 0 ? values[0] : points.first) {
+                values.made.append(value)
+            }
         }
         return values
     }

@@ -24,6 +24,14 @@ struct ClusterColumns: Sendable {
     /// The range of ordinals of each zoom.
     let ranges: [Range<UInt32>]
 
+    /// Where the values are that a cluster's summary is made of.
+    func summaryAddresses(of ordinal: Int) -> [UnsafeRawPointer] {
+        [
+            x.address(ordinal), y.address(ordinal), counts.address(ordinal), zooms.address(ordinal),
+            originIndexes.address(ordinal),
+        ]
+    }
+
     var memoryBytes: Int {
         x.memoryBytes + y.memoryBytes + counts.memoryBytes + zooms.memoryBytes + originIndexes.memoryBytes
             + ordinalsByOrigin.memoryBytes + childStarts.memoryBytes + children.memoryBytes

@@ -39,6 +39,8 @@ struct Column<Element: BitwiseCopyable>: @unchecked Sendable {
         return base[UInt(bitPattern: index) < UInt(bitPattern: count) ? index : 0]
     }
 
+    func address(_ index: Int) -> UnsafeRawPointer { UnsafeRawPointer(base + index) }
+
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: memoryBytes) }
 
     /// Some of the values.

@@ -10,4 +10,10 @@ public protocol IndexMemory: AnyObject, Sendable {
     var isResident: Bool { get }
     /// Whether parts are taken from memory when that is short. If not, the index counts them as its own.
     var isEvictable: Bool { get }
+    /// Lets the pages of some addresses in it be read from the disk side by side, because all are read next.
+    func willRead(_ addresses: [UnsafeRawPointer])
+}
+
+extension IndexMemory {
+    public func willRead(_ addresses: [UnsafeRawPointer]) {}
 }

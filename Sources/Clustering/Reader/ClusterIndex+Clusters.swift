@@ -135,6 +135,20 @@ extension ClusterIndex {
         }
     }
 
+    /// Lets the pages be read from the disk side by side that summaries of these nodes are made of, if the index is in a
+    /// file. O(1) if not.
+    public func willRead(_ nodes: some Sequence<Node>) {
+        let base = layers.base
+        guard let memory = base.memory, !memory.isResident else { return }
+        memory.willRead(
+            nodes.flatMap { node -> [UnsafeRawPointer] in
+                guard case .cluster(let cluster) = node, cluster.rawValue < base.clusterCount else {
+                    return []
+                }
+                return base.columns.summaryAddresses(of: Int(cluster.rawValue))
+            })
+    }
+
     @inline(__always) private func lookedUp(_ cluster: ClusterOrdinal) -> ClusterSummary {
         let ordinal = Int(cluster.rawValue)
         return layers.read(

@@ -29,7 +29,7 @@ extension LayeredIndex {
         }
         added.sort(by: <)
         var next = 0
-        spatial.visitTogether(box, zoom: level) { slot in
+        func add(_ slot: SpatialSlot<Scalar>) {
             let key = key(ofBase: slot.node)
             if delta.hides(key, at: level) { return }
             if next < added.count {
@@ -40,6 +40,15 @@ extension LayeredIndex {
                 }
             }
             found.append(key.node)
+        }
+        if limit == .max {
+            spatial.visitTogether(box, zoom: level, add)
+        } else {
+            // Not in batches: what comes after the limit may have to be read from a disk.
+            _ = spatial.visit(box, zoom: level) { slot in
+                add(slot)
+                return found.count <= limit
+            }
         }
         for rest in added[next...] { found.append(rest.node) }
         guard found.count > limit else { return false }

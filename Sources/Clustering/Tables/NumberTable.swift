@@ -64,6 +64,11 @@ struct NumberTable<Slots: NumberSlots>: Sendable {
         }
     }
 
+    /// All keys with their values, in no particular order.
+    var entries: [NumberSlot] {
+        (0..<slots.count).lazy.map { slots[$0] }.filter { $0.key != Self.empty }
+    }
+
     /// The slot of a key, or the empty slot for it. There always is one, because at least half of the slots are
     /// empty.
     @inline(__always) private func index(of key: UInt32) -> Int {

@@ -38,6 +38,8 @@ struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
 
     @inline(__always) var isEmpty: Bool { count == 0 }
     var indices: Range<Int> { 0..<count }
+    /// All values, in order.
+    var values: some Sequence<Element> { indices.lazy.map { self[$0] } }
     var memoryBytes: Int { pages.count * (Self.pageCount * MemoryLayout<Element>.stride + 56) }
 
     /// - Precondition: `0 <= index < count`; only the page's existence is checked.

@@ -88,6 +88,9 @@ extension FeatureStore {
     /// The number of rows that differ from the plain base or were removed.
     public var changeCount: Int { changes?.places.count ?? 0 }
 
+    /// The number of rows whose features were removed.
+    public var removedCount: Int { changes?.goneCount ?? 0 }
+
     /// A store with some features replaced or removed and others appended. This store does not change.
     ///
     /// The row of a removed feature stays empty, so that other features keep their rows.

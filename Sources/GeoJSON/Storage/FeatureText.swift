@@ -18,6 +18,10 @@ public protocol FeatureText: AnyObject, Sendable {
     /// - Parameter room: how many pages may still be moved.
     func isResident(_ range: Range<Int>, room: inout Int) -> Bool
 
+    /// Lets the pages of some addresses, in the text or beside it, be read from the disk side by side, because all
+    /// are read next.
+    func willRead(_ addresses: [UnsafeRawPointer])
+
     /// Copies many bytes past the memory of the image, for sequential readers.
     ///
     /// - Parameters:
@@ -30,6 +34,10 @@ public protocol FeatureText: AnyObject, Sendable {
     ///
     /// - Parameter goesOn: called after each part of about a megabyte, and may wait. If false, the rest is not verified.
     func verify(goesOn: () -> Bool) -> Bool
+}
+
+extension FeatureText {
+    public func willRead(_ addresses: [UnsafeRawPointer]) {}
 }
 
 /// A file for features' text that is too long for memory, written while features are gathered.

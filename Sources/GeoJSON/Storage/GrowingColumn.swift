@@ -41,6 +41,8 @@ final class GrowingColumn<Value: BitwiseCopyable>: @unchecked Sendable {
         return base[index]
     }
 
+    func address(_ index: Int) -> UnsafeRawPointer { UnsafeRawPointer(base + index) }
+
     var values: UnsafeBufferPointer<Value> { UnsafeBufferPointer(start: base, count: count) }
 
     func append(_ value: Value) {

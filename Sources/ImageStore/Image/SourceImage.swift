@@ -92,6 +92,23 @@ package final class SourceImage: Sendable {
         return true
     }
 
+    /// Lets the system read the pages of some addresses from the disk, those that are not in memory. A reader would
+    /// wait for one after another otherwise.
+    ///
+    /// - Returns: the number of these pages.
+    @discardableResult
+    package func readAhead(_ addresses: [UnsafeRawPointer]) -> Int {
+        guard isEvictable, let start = bytes.baseAddress else { return 0 }
+        let offsets = addresses.lazy.map { $0 - start }.filter { [bytes] in bytes.indices.contains($0) }
+        let touched = Set(offsets.map { $0 / Self.pageSize })
+        let missing = touched.filter { !pages.isResident($0) }
+        // The first touch of a single page reads it as soon.
+        if missing.count > 1 {
+            for page in missing.sorted() { pages.file.file.willRead(pages.file.range(of: page)) }
+        }
+        return missing.count
+    }
+
     /// Reads bytes from the file, compares them, and does not keep them in memory: for readers of all of it.
     ///
     /// - Parameters:

@@ -46,6 +46,7 @@ struct FeatureWriter {
             let end = min(nodes.count, start + Self.batchSize)
             let batch = nodes[start..<end]
             start = end
+            willRead(batch)
             view.index.findSummaries(of: batch, into: &clusters)
             rows.removeAll(keepingCapacity: true)
             for node in batch {
@@ -70,6 +71,16 @@ struct FeatureWriter {
     }
 
     private static var batchSize: Int { 256 }
+
+    /// Lets what nodes are written of be read from the disk side by side, if it is in a file.
+    func willRead(_ nodes: some Sequence<Node>) {
+        view.index.willRead(nodes)
+        guard !revision.store.isAtHand else { return }
+        revision.store.willRead(
+            nodes.compactMap { node in
+                if case .point(let point) = node { view.feature(of: point) } else { nil }
+            })
+    }
 
     /// Writes all nodes, each with the key of the feature that it grew from.
     private func writeWithKeys(

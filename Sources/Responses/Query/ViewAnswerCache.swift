@@ -103,6 +103,7 @@ final class PrintedFeatures: Sendable {
         guard var texts = current(replacing: nil) else {
             return try writer.write(nodes, to: &collection, into: &bytes)
         }
+        writer.willRead(nodes)
         // Features that were printed together are adjacent and copied together.
         var run = 0..<0
         var printed = 0

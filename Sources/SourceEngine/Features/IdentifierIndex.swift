@@ -52,7 +52,7 @@ package struct IdentifierIndex: Sendable {
     ) -> Int? {
         let prefix = Self.prefix(identifier.hash(key))
         let found = entries.withValues { (entries) -> Int? in
-            for entry in entries[entries.partitionIndex { $0 < prefix }...] {
+            for entry in entries[Self.firstEntry(of: prefix, in: entries)...] {
                 guard Self.prefix(entry) == prefix else { break }
                 let row = Int(UInt32(truncatingIfNeeded: entry))
                 if store.featureIdentifier(row) == identifier, isRight(row) { return row }
@@ -67,7 +67,7 @@ package struct IdentifierIndex: Sendable {
     package func hasFew(_ identifier: FeatureIdentifier) -> Bool {
         let prefix = Self.prefix(identifier.hash(key))
         let hasMany = entries.withValues { entries in
-            let last = entries.partitionIndex { $0 < prefix } + Self.few
+            let last = Self.firstEntry(of: prefix, in: entries) + Self.few
             return last < entries.count && Self.prefix(entries[last]) == prefix
         }
         if hasMany { return false }
@@ -75,6 +75,28 @@ package struct IdentifierIndex: Sendable {
     }
 
     private static let few = 64
+
+    /// The index in `entries` of the first hash with this prefix or a greater one.
+    ///
+    /// Hashes are uniform, so two guesses come within about a hundred entries of it: that reads two or three pages of
+    /// a file, where a binary search reads one for each of its first steps.
+    private static func firstEntry<Entries: RandomAccessCollection<UInt64>>(
+        of prefix: UInt64, in entries: Entries
+    ) -> Int where Entries.Index == Int {
+        guard !entries.isEmpty else { return 0 }
+        let density = Double(entries.count) / 0x1p64
+        func index(_ guess: Double) -> Int { Int(max(0, min(Double(entries.count - 1), guess))) }
+        let first = index(Double(prefix) * density)
+        let guess = index(Double(first) + (Double(prefix) - Double(entries[first])) * density)
+        var reach = 128
+        while true {
+            let (low, high) = (max(0, guess - reach), min(entries.count, guess + reach))
+            if low == 0 || entries[low - 1] < prefix, high == entries.count || entries[high] >= prefix {
+                return entries[low..<high].partitionIndex { $0 < prefix }
+            }
+            reach *= 4
+        }
+    }
 
     package static func prefix(_ hash: UInt64) -> UInt64 { hash & 0xffff_ffff_0000_0000 }
 }

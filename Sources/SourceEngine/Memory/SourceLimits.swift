@@ -16,6 +16,8 @@ public struct SourceLimits: Sendable {
     package var longestReplay = 5000.0
     /// The same for a snapshot that is a minute old.
     package var longReplay = 300.0
+    /// A checkpoint is written once updates have clustered for longer than this since the last one, in milliseconds.
+    package var longestClustering = 50.0
     /// An import writes text longer than this many bytes to a file while it reads, if the source has files.
     package var textGathered = 1 << 26
     /// A snapshot of fewer bytes is read as a whole.

@@ -133,13 +133,16 @@ extension Source {
     /// - Returns: how many could not be made because one before them is missing.
     private func makeChanges(_ recovered: RecoveredSource) throws(SourceError) -> Int {
         var omitted = 0
+        let checkpointed = beginCheckpointed(recovered)
         for (number, change) in recovered.changes.enumerated() {
+            if number == checkpointed, number > 0 { try endCheckpointed() }
             do throws(SourceError) { try make(change) } catch {
                 if case .damaged = error { throw error }
                 guard number >= recovered.firstGap else { throw error }
                 omitted += 1
             }
         }
+        if checkpointed > 0, checkpointed == recovered.changes.count { try endCheckpointed() }
         return omitted
     }
 

@@ -5,7 +5,9 @@ import ImageStore
 import Synchronization
 import SystemSupport
 
-extension SourceImage: IndexMemory {}
+extension SourceImage: IndexMemory {
+    package func willRead(_ addresses: [UnsafeRawPointer]) { readAhead(addresses) }
+}
 
 /// Features' text in an image.
 package final class ImageText: FeatureText {
@@ -28,6 +30,8 @@ package final class ImageText: FeatureText {
     package func isResident(_ range: Range<Int>, room: inout Int) -> Bool {
         image.isResident(start + range.lowerBound..<start + range.upperBound, room: &room)
     }
+
+    package func willRead(_ addresses: [UnsafeRawPointer]) { image.readAhead(addresses) }
 
     package func fill(_ window: UnsafeMutableRawBufferPointer, from offset: Int) -> Range<Int>? {
         let page = SourceImage.pageSize

@@ -11,6 +11,8 @@ package struct RecoveredSource {
     package let changes: [JournalRecord.Entry]
     /// The first of `changes` that follows a missing one: from it on a change may be one that cannot be made.
     package let firstGap: Int
+    /// The clusters of the first changes; nil if they have to be made again.
+    let checkpoint: Checkpoint?
     /// The greatest number of a revision in the files.
     package let newestRevision: UInt64
     /// The journal that later changes are appended to.
@@ -53,6 +55,10 @@ package struct RecoveredSource {
                 return RecoveredSource(
                     plan: plan, snapshot: snapshot, changes: chain.changes,
                     firstGap: chain.firstGap ?? chain.changes.count,
+                    checkpoint: checking
+                        ? nil
+                        : Checkpoint(
+                            SourceFiles.path(generation, .checkpoint, in: directory), generation: generation),
                     newestRevision: max(snapshot.description.revision, files.newestRevision),
                     last: chain.last, directory: directory)
             } catch {
@@ -109,7 +115,17 @@ package struct RecoveredSource {
         return SourceFiles.Contents(
             generation: plan.generation, previous: plan.previous, journal: nil,
             unopened: plan.isComplete ? last : nil,
-            newest: plan.newest, loss: snapshot.description.loss)
+            newest: plan.newest, loss: snapshot.description.loss,
+            lineage: snapshot.revision.view.index.lineage, reached: reached)
+    }
+
+    /// How far the journals go.
+    private var reached: JournalPosition {
+        var reached = JournalPosition()
+        for change in changes where !change.record.isProgress {
+            reached.add(change.revision, at: change.moment)
+        }
+        return reached
     }
 }
 

@@ -30,22 +30,33 @@ package struct LiveUpdate {
         var partitions = view.partitions
         var order = view.order
         let oldStore = base.store
-        guard let changes = try pointChanges(&partitions, &order), changes.count < base.pointCount,
+        guard let changes = try pointChanges(&partitions, &order) else { return nil }
+        guard !view.isAhead else {
+            let view = view.ahead(view.index, bounds: view.bounds, order: order, partitions: partitions)
+            return try revision(of: store, view, since: start)
+        }
+        guard changes.count < base.pointCount,
             let updated = view.index.updated(
                 changes, threads: threads, areOnDisk: oldStore.fileBytes > 0,
                 coordinates: { oldStore.coordinates(view.feature(of: $0)) })
         else { return nil }
         try cancellation.stopIfCancelled()
         guard
-            let aggregates = try aggregates(updated, store, order)
+            let aggregates = try Self.aggregates(view, base.options, updated, store, order, cancellation)
         else { return nil }
         let newView = View(
             index: updated.index, members: nil, order: order,
             bounds: bounds(of: store, updated.index, order),
             aggregates: aggregates, partitions: partitions)
-        return Revision(
+        return try revision(of: store, newView, since: start)
+    }
+
+    private func revision(
+        of store: FeatureStore, _ view: View, since start: ContinuousClock.Instant
+    ) throws(SourceError) -> Revision {
+        Revision(
             number: base.shared.nextRevision(), options: base.options, store: store,
-            columns: try SourceColumns(store, reading: [], threads: threads, cancellation), view: newView,
+            columns: try SourceColumns(store, reading: [], threads: threads, cancellation), view: view,
             buildMilliseconds: (ContinuousClock.now - start) / .milliseconds(1),
             identifiers: laterIdentifiers,
             codes: base.readyFeatureCodes?.adding(base.store.count..<store.count, in: store),
@@ -204,12 +215,13 @@ package struct LiveUpdate {
 
     /// All aggregates with the new clusters' values, folded from their children's values; nil if a value failed to
     /// evaluate, since only a build of everything counts such errors correctly.
-    private func aggregates(
-        _ updated: IndexUpdate, _ store: FeatureStore, _ order: PointOrder?
+    static func aggregates(
+        _ view: View, _ options: SourceOptions, _ updated: IndexUpdate, _ store: FeatureStore,
+        _ order: PointOrder?, _ cancellation: Cancellation
     ) throws(SourceError) -> [NamedAggregate]? {
-        let (options, view) = (base.options, base.view)
         guard !view.aggregates.isEmpty else { return [] }
         let fold = LiveFold(updated)
+        guard fold.isComplete else { return nil }
         // The columns of only these points' features.
         let some = FeatureStore.joining(
             fold.points.map { point in
@@ -220,7 +232,7 @@ package struct LiveUpdate {
         let rows = columns.rows(nil, of: some, cancellation)
         var aggregates: [NamedAggregate] = []
         for aggregate in view.aggregates {
-            guard let property = Self.property(aggregate, options) else { return nil }
+            guard let property = property(aggregate, options) else { return nil }
             let values = try SourceColumns.values(property.map, rows)
             guard values.errors.isEmpty,
                 let column = property.aggregate.extend(aggregate.column, with: values, in: fold)

@@ -24,6 +24,9 @@ public final class View: Sendable {
     package let propertyErrors: [PropertyError]
     /// Advice about the filter, if nothing passes it or it is probably not what was meant: sentences that say what to do.
     package let warnings: [String]
+    /// Whether the index already has changes that are still to be replayed (see `Checkpoint`). Such a view is never
+    /// served.
+    package let isAhead: Bool
     /// What the writers of answers cache for the view.
     private let cached = Mutex<ViewCache?>(nil)
     /// The claim of the memory of a filter's view.
@@ -34,7 +37,8 @@ public final class View: Sendable {
     package init(
         index: ClusterIndex, members: [UInt32]?, order: PointOrder? = nil, bounds: Box?,
         aggregates: [NamedAggregate] = [],
-        partitions: [JSONValue] = [], propertyErrors: [PropertyError] = [], warnings: [String] = []
+        partitions: [JSONValue] = [], propertyErrors: [PropertyError] = [], warnings: [String] = [],
+        isAhead: Bool = false
     ) {
         self.index = index
         self.members = members
@@ -44,6 +48,7 @@ public final class View: Sendable {
         self.partitions = partitions
         self.propertyErrors = propertyErrors
         self.warnings = warnings
+        self.isAhead = isAhead
     }
 
     /// The view's cache, made on first use.
@@ -64,6 +69,22 @@ public final class View: Sendable {
         View(
             index: index, members: members, order: order, bounds: bounds, aggregates: aggregates,
             partitions: partitions, propertyErrors: propertyErrors, warnings: warnings)
+    }
+
+    /// The same view with an index that has changes which are still to be replayed, and what has been replayed.
+    func ahead(
+        _ index: ClusterIndex, bounds: Box?, order: PointOrder? = nil, partitions: [JSONValue]? = nil
+    ) -> View {
+        View(
+            index: index, members: nil, order: order ?? self.order, bounds: bounds, aggregates: aggregates,
+            partitions: partitions ?? self.partitions, isAhead: true)
+    }
+
+    /// The same view once all has been replayed.
+    func caughtUp(_ aggregates: [NamedAggregate]) -> View {
+        View(
+            index: index, members: nil, order: order, bounds: bounds, aggregates: aggregates,
+            partitions: partitions)
     }
 
     /// The row of a point's feature in the store.

@@ -41,6 +41,11 @@ public final class FileDescriptor: Sendable {
         return preadv2(number, &part, 1, off_t(offset), CLUSTERD_RWF_NOWAIT) == target.count
     }
 
+    /// Lets the system read bytes into its page cache. Does not wait for them.
+    package func willRead(_ range: Range<Int>) {
+        _ = posix_fadvise(number, off_t(range.lowerBound), off_t(range.count), POSIX_FADV_WILLNEED)
+    }
+
     deinit {
         if number >= 0 { close(number) }
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Frame encoder") struct FrameEncoderTests {
     private func decode(_ bytes: borrowing ByteWriter) throws -> [[UInt8]] {
         var decoder = FrameDecoder()
-        decoder.append(bytes.span.bytes)
+        bytes.withBytes { decoder.append($0.bytes) }
         var messages: [[UInt8]] = []
         while let message = try decoder.next({ Array(copying: $0) }) { messages.append(message) }
         return messages
