@@ -54,8 +54,7 @@ import Testing
     func datesAreThoseOfTheStandard() {
         #expect(
             String(decoding: HTTPDate.text(784_111_777), as: UTF8.self) == "Sun, 06 Nov 1994 08:49:37 GMT")
-        #expect(
-            String(decoding: HTTPDate.logText(784_111_777), as: UTF8.self) == "06/Nov/1994:08:49:37 +0000")
+        #expect(HTTPDate.logText(784_111_777) == "06/Nov/1994:08:49:37 +0000")
     }
 
     @Test(

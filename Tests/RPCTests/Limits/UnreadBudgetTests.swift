@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import JSON
 import Testing
 
 @testable import RPC
@@ -81,11 +82,10 @@ import Testing
         let text = Text(UnreadBudget.firstPart + more)
         var passed: [UInt8] = []
         var owners: [AnyObject] = []
-        text.bytes.withUnsafeBytes { bytes in
-            budget.pass(bytes, keeping: text, for: UnreadAccount(share)) { part, owner in
-                passed += part
-                owners.append(owner)
-            }
+        let bytes = text.bytes
+        budget.pass(bytes.span, keeping: text, for: UnreadAccount(share)) { part, owner in
+            passed.append(contentsOf: part.bytes)
+            owners.append(owner)
         }
         #expect(passed == text.bytes && owners.count == (more > 0 ? 2 : 1))
         #expect(share.unread == passed.count && share.untouched == passed.count)
@@ -101,10 +101,10 @@ import Testing
         let share = UserShare(.user(1))
         let text = Text(1000)
         var owners: [AnyObject] = []
-        text.bytes.withUnsafeBytes { bytes in
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[900...])
-            budget.pass(rest, keeping: text, of: bytes.count, for: UnreadAccount(share)) { owners.append($1) }
-        }
+        let bytes = text.bytes
+        budget.pass(
+            bytes.span.extracting(900...), keeping: text, of: 1000, for: UnreadAccount(share)
+        ) { owners.append($1) }
         #expect(share.unread == 1000)
         owners.removeAll()
         #expect(share.unread == 0)
