@@ -4,7 +4,7 @@
 import { dress, fontThatFits, isCluster, pointCount, radiusOf, resize, textOf } from "./marker.js";
 import { currentPoint, glide, place } from "./motion.js";
 import { latLng } from "./projection.js";
-import { roomOf } from "./spacing.js";
+import { coreAt, roomOf } from "./spacing.js";
 
 /** How long a finger or a button is held for a cluster's panel, in milliseconds. */
 const longPress = 550;
@@ -87,8 +87,12 @@ export const MarkerLayer = L.Layer.extend({
             }));
             // In a ring the number has the inner part only.
             const fit = (text, radius) => fontThatFits(text, radius);
-            roomOf(circles, fit).forEach((room, index) => resize(markers[index].parts, room));
+            roomOf(circles, fit).forEach((room, index) => {
+                markers[index].coreRadius = room.radius;
+                resize(markers[index].parts, room);
+            });
             this.markers.get(this.selected)?.element.classList.add("selected");
+            this.hovered?.element.classList.add("hovered");
         });
     },
 
@@ -201,19 +205,28 @@ export const MarkerLayer = L.Layer.extend({
 
     // MARK: Pointer and keyboard
 
+    /** The marker that an event is about. On a number that is its circle, though a smaller one lies over it. */
+    markerOf(event) {
+        const { marker } = event.target;
+        // A click by the keyboard has no position (detail 0).
+        if (!marker || (event.type === "click" && event.detail === 0)) return marker;
+        return coreAt(this.markers.values(), this._map.mouseEventToLayerPoint(event)) ?? marker;
+    },
+
     on_click(event) {
-        const marker = event.target.marker;
+        const marker = this.markerOf(event);
         if (!marker) return;
         event.stopPropagation();
-        // A click by the keyboard has no position (detail 0).
         if (this.wasPressed && event.detail > 0) return void (this.wasPressed = false);
+        // The browser has focused what lies on top.
+        if (marker !== event.target.marker) marker.element.focus({ preventScroll: true });
         if (event.shiftKey || event.detail === 0) this.handlers.onInspect(marker);
         else this.handlers.onOpen(marker);
     },
 
     // A press that stays in place inspects, as a click with Shift does.
     on_pointerdown(event) {
-        const { marker } = event.target;
+        const marker = this.markerOf(event);
         this.wasPressed = false;
         if (!marker || event.button !== 0) return;
         if (event.shiftKey) event.stopPropagation();
@@ -225,6 +238,7 @@ export const MarkerLayer = L.Layer.extend({
     },
 
     on_pointermove(event) {
+        if (event.pointerType === "mouse" && event.buttons === 0) this.hover(this.markerOf(event));
         if (!this.pressedAt) return;
         if (Math.hypot(event.clientX - this.pressedAt[0], event.clientY - this.pressedAt[1]) > 8) this.on_pointerup();
     },
@@ -243,23 +257,33 @@ export const MarkerLayer = L.Layer.extend({
         if (event.target.marker) event.preventDefault();
     },
 
+    /** Shows which marker the pointer or the keyboard is on; undefined for none. */
+    hover(marker) {
+        if (marker === this.hovered) return;
+        this.hovered?.element.classList.remove("hovered");
+        marker?.element.classList.add("hovered");
+        this.hovered = marker;
+        this.handlers.onHover(marker);
+    },
+
     on_pointerover(event) {
-        if (event.target.marker) this.handlers.onHover(event.target.marker);
+        const marker = this.markerOf(event);
+        if (marker) this.hover(marker);
     },
 
     on_pointerout() {
-        this.handlers.onHover(undefined);
+        this.hover(undefined);
     },
 
     on_focusin(event) {
         if (!event.target.marker) return;
         for (const { element } of this.markers.values()) element.tabIndex = -1;
         event.target.tabIndex = 0;
-        if (event.target.matches(":focus-visible")) this.handlers.onHover(event.target.marker);
+        if (event.target.matches(":focus-visible")) this.hover(event.target.marker);
     },
 
     on_focusout() {
-        this.handlers.onHover(undefined);
+        this.hover(undefined);
     },
 
     on_keydown(event) {

@@ -69,3 +69,16 @@ export function roomOf(circles, fit) {
     }
     return rooms;
 }
+
+/**
+ * The marker whose core is at a point. Cores cover no other, so there is one at most.
+ * @param {Iterable<{point: {x: number, y: number}, coreRadius?: number}>} markers
+ * @param {{x: number, y: number}} at
+ */
+export function coreAt(markers, at) {
+    for (const marker of markers) {
+        const { point, coreRadius = 0 } = marker;
+        if (Math.hypot(point.x - at.x, point.y - at.y) <= coreRadius) return marker;
+    }
+    return undefined;
+}

@@ -728,6 +728,39 @@ def room(scene):
     text = page.wait("document.getElementById('answer').textContent", "the times")
     check("answered in" in text and "network" in text and "drawing" in text, text)
     scene.check_page(page)
+    check_covered_number(scene)
+
+
+def check_covered_number(scene):
+    """A number under another circle is still its own circle's: a click on it opens that one, and a hover marks it."""
+    client = scene.client()
+    client.call("SourceService/CreateSource", source="covered")
+    try:
+        # At zoom 3 the first point draws the next 999 into its cluster, whose centre is then 21.5 pixels from the other 600.
+        pixel = 360 / 512 / 2 ** 3
+        columns = [0] + 999 * [39] + 600 * [60.5]
+        client.call("SourceService/UpdateFeatures", source="covered", upsert=[
+            {"type": "Feature", "id": number, "geometry": {"type": "Point", "coordinates": [column * pixel, 0]}, "properties": {}}
+            for number, column in enumerate(columns, 1)])
+        page = scene.open("/?source=covered#3/0/4")
+        page.wait(f"{MARKERS}.length === 2", "two circles")
+        page.wait("document.getAnimations().length === 0", "everything is at rest")
+        x, y, top = page.evaluate(f"""(() => {{
+            const box = {MARKERS}.find((marker) => marker.getAttribute("aria-label") === "Cluster of 1,000 points").getBoundingClientRect();
+            const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+            return [x, y, document.elementFromPoint(x, y).getAttribute("aria-label")];
+        }})()""")
+        check(top == "Cluster of 600 points", f"over the number is {top}, so this view tests nothing")
+        page.hover(x, y)
+        page.wait("document.querySelector('.hovered')?.getAttribute('aria-label') === 'Cluster of 1,000 points'", "the hovered circle")
+        for kind in ("mousePressed", "mouseReleased"):
+            page.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1, modifiers=8)
+        page.wait("!document.getElementById('details').hidden", "a panel")
+        opened = page.evaluate("document.querySelector('#details h2').textContent")
+        check(opened == "Cluster of 1,000 points", f"a click on the number of 1,000 points opens: {opened}")
+        scene.check_page(page)
+    finally:
+        client.call("SourceService/DeleteSource", source="covered")
 
 
 def frames(scene, number=500):

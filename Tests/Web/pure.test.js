@@ -14,7 +14,7 @@ import { readVectorTile } from "../../web/ground/vector-tile.js";
 import { inkOn, ring } from "../../web/marker.js";
 import { areaOnEarth, areaOnPlane, areaText } from "../../web/panel/area.js";
 import { ranked, searchFilter } from "../../web/search.js";
-import { nearestDistances, roomOf } from "../../web/spacing.js";
+import { coreAt, nearestDistances, roomOf } from "../../web/spacing.js";
 import { columnsOf, comparison, csvOf, geoJSONOf } from "../../web/table/text.js";
 import { kindOfText } from "../../web/values.js";
 
@@ -343,4 +343,13 @@ test("a published page's files are all that it needs", () => {
     for (const [, target] of text.matchAll(/^(?:import|export)[^;]*? from "(.+)";$/gm)) needed.add(new URL(target, new URL(name, root)).href.slice(root.href.length));
   }
   assert.deepEqual(files.filter((name) => name.endsWith(".js")).sort(), [...needed].sort());
+});
+
+test("a position is on the circle whose number is there", () => {
+  const large = { point: { x: 100, y: 100 }, coreRadius: 12 };
+  const small = { point: { x: 103, y: 128 }, coreRadius: 12 };
+  assert.equal(coreAt([large, small], { x: 104, y: 104 }), large);
+  assert.equal(coreAt([large, small], { x: 103, y: 120 }), small);
+  assert.equal(coreAt([large, small], { x: 140, y: 100 }), undefined, "beside both numbers");
+  assert.equal(coreAt([{ point: { x: 1, y: 1 } }], { x: 2, y: 1 }), undefined, "a marker without a core yet");
 });
