@@ -485,6 +485,12 @@ def panel(scene):
             page.evaluate("document.getElementById('details').scrollTop = 1e6; new Promise((resolve) => setTimeout(resolve, 150))")
         page.wait("document.querySelectorAll('.leaves li').length === 180", "all points")
         check("All 180 points." in page.evaluate(text), "the end of the list")
+        close, zoom_in = (page.evaluate(f"""(() => {{ const element = document.querySelector({json.dumps(selector)});
+            const box = element.getBoundingClientRect();
+            return document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2) === element; }})()""")
+            for selector in ("#details .close", ".leaflet-control-zoom-in"))
+        check(close, "the panel's close button has been scrolled away")
+        check(zoom_in, "the panel covers the button that zooms in")
         page.evaluate("[...document.querySelectorAll('.leaves button')].find((leaf) => leaf.innerText.includes('shop 2\\n')).click()")
         page.wait(f"{text}.includes('javascript:window.hacked') && {text}.includes('Back to the cluster')", "a point of the list")
         check(page.evaluate("document.querySelectorAll('#details a, #details img').length") == 0, "a script's address is no link")

@@ -3,8 +3,11 @@
 import { button, make } from "../dom.js";
 import { nameOf } from "../marker.js";
 import { counted } from "../numbers.js";
+import { grouped } from "../values.js";
 
-const page = 50;
+const firstPage = 50;
+/** Who goes on scrolling gets longer pages. */
+const longestPage = 500;
 
 export class LeafList {
     /**
@@ -31,7 +34,8 @@ export class LeafList {
         if (this.isReading || this.isComplete) return;
         this.isReading = true;
         try {
-            const parameters = { limit: page, offset: this.read, revision: this.revision };
+            const limit = Math.min(longestPage, Math.max(firstPage, this.read));
+            const parameters = { limit, offset: this.read, revision: this.revision };
             const { features, total } = await this.queries.ofCluster(this.id, this.zoom, "leaves", parameters, this.abort.signal);
             for (const leaf of features) this.list.append(this.item(leaf));
             this.read += features.length;
@@ -51,7 +55,7 @@ export class LeafList {
 
     item(leaf) {
         const others = Object.entries(leaf.properties ?? {}).filter(([, value]) => value !== null && value !== nameOf(leaf) && typeof value !== "object");
-        const small = others.slice(0, 3).map(([name, value]) => `${name} ${typeof value === "number" ? value.toLocaleString("en") : value}`).join(" · ");
+        const small = others.slice(0, 3).map(([name, value]) => `${name} ${typeof value === "number" ? grouped.format(value) : value}`).join(" · ");
         const open = button("", () => this.onOpen(leaf));
         open.append(make("b", {}, nameOf(leaf)), make("small", {}, small));
         return make("li", {}, open);

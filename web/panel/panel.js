@@ -63,7 +63,9 @@ export class Panel {
         const close = button("×", () => this.close(), { className: "close", "aria-label": "Close" });
         const head = [title, close];
         if (this.before.length) head.unshift(button("← Back to the cluster", () => this.back(), { className: "back" }));
-        this.panel.replaceChildren(...head, ...(isCluster(feature) ? this.cluster(shown) : [this.point(feature)]));
+        // The head stays in sight above a list that is scrolled.
+        const header = make("div", { className: "panel-head" }, ...head);
+        this.panel.replaceChildren(header, ...(isCluster(feature) ? this.cluster(shown) : this.point(shown)));
         this.panel.hidden = false;
         this.panel.scrollTop = 0;
     }
