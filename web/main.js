@@ -51,6 +51,7 @@ const colouring = new Colouring({ select: element("colour"), legend: element("le
 const panel = new Panel(element("details"), {
     onZoom: zoomTo,
     onShow: (feature) => showPlace(feature),
+    onGoTo: goTo,
     facts: () => page.facts,
     isPlane: () => Boolean(planeOf(description())),
     colouring: () => colouring.scale,
@@ -160,7 +161,9 @@ async function goTo(feature) {
     }
     history.pushState(null, "", location.href);
     const place = latLng(map, feature.geometry.coordinates);
-    panel.show({ feature, zoom, revision: page.revision, queries: page.queries });
+    // A point of a cluster's list keeps its way back.
+    if (panel.shown?.feature !== feature) panel.show({ feature, zoom, revision: page.revision, queries: page.queries });
+    markers.select(undefined);
     // In the middle of what the panel leaves free.
     const aside = smallScreen.matches ? [0, (panelShare * map.getSize().y) / 2] : [element("details").offsetWidth / 2, 0];
     map.setView(map.unproject(map.project(place, zoom).add(aside), zoom), zoom);
@@ -170,7 +173,9 @@ async function goTo(feature) {
 map.setView([20, 0], 1);
 markers.addTo(map);
 const hull = new Hull(map);
-const ring = L.circleMarker([0, 0], { radius: 13, className: "chosen", interactive: false });
+// Above the markers: a circle would hide where in it the chosen point is.
+map.createPane("chosen").classList.add("chosen-pane");
+const ring = L.circleMarker([0, 0], { radius: 13, className: "chosen", interactive: false, pane: "chosen" });
 const fan = new Fan(map, (feature) => panel.show({ feature, zoom: map.getZoom(), revision: page.revision, queries: page.queries }));
 new MutationObserver(() => {
     if (panel.isOpen) return;

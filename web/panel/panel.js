@@ -19,7 +19,7 @@ import { LeafList } from "./leaf-list.js";
 export class Panel {
     /**
      * @param {HTMLElement} panel
-     * @param {object} page onZoom(shown), onShow(feature), facts() of the source, isPlane(), colouring()
+     * @param {object} page onZoom(shown), onShow(feature), onGoTo(feature), facts() of the source, isPlane(), colouring()
      */
     constructor(panel, page) {
         this.panel = panel;
@@ -70,12 +70,12 @@ export class Panel {
         this.panel.scrollTop = 0;
     }
 
-    point(feature) {
+    point({ feature, queries }) {
         const list = make("dl");
         if (feature.id !== undefined) add(list, "id", String(feature.id));
         add(list, "position", positionText(feature.geometry.coordinates));
         for (const [name, value] of Object.entries(feature.properties ?? {})) add(list, name, value);
-        return list;
+        return queries ? [list, button("Zoom to it", () => this.page.onGoTo(feature), { className: "wide" })] : [list];
     }
 
     cluster(shown) {
