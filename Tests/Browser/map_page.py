@@ -664,6 +664,12 @@ def table(scene):
     page.evaluate("document.querySelector('#table tbody .open').click()")
     page.wait("document.getElementById('details').innerText.includes('population')", "a row's panel")
     scene.check_page(page)
+    page = scene.open("/?source=cities#3/48/10", PHONE)
+    page.evaluate("document.getElementById('table-open').click()")
+    page.wait("document.querySelectorAll('#table tbody tr').length > 5", "rows on a phone")
+    page.evaluate("document.querySelector('#table .note').textContent = '20,000 points of 70,241: zoom in or filter for the others'")
+    height = page.evaluate("document.querySelector('.table-tools').offsetHeight")
+    check(height < 90, f"the table's title is {height} pixels high on a phone")
 
 
 # What the page saves as files.
