@@ -9,7 +9,7 @@ import { factsOf, namingProperty } from "../../web/facts.js";
 import { conditionsOf, conditionText, dayAfter, exampleFilter, expressionOf, filterOf, operators } from "../../web/filter/conditions.js";
 import { Archive, readDirectory, tileNumber } from "../../web/ground/archive.js";
 import { isNamed, namesWithRoom } from "../../web/ground/labels.js";
-import { gridStep, latitudeAt, northing, partOf } from "../../web/ground/painting.js";
+import { degreesBase, degreesLeft, gridStep, latitudeAt, northing, partOf } from "../../web/ground/painting.js";
 import { readVectorTile } from "../../web/ground/vector-tile.js";
 import { inkOn, ring } from "../../web/marker.js";
 import { areaOnEarth, areaOnPlane, areaText } from "../../web/panel/area.js";
@@ -352,4 +352,13 @@ test("a position is on the circle whose number is there", () => {
   assert.equal(coreAt([large, small], { x: 103, y: 120 }), small);
   assert.equal(coreAt([large, small], { x: 140, y: 100 }), undefined, "beside both numbers");
   assert.equal(coreAt([{ point: { x: 1, y: 1 } }], { x: 2, y: 1 }), undefined, "a marker without a core yet");
+});
+
+test("the grid's degrees are never cut off at a tile's edge", () => {
+  for (let line = 0; line <= 512; line += 1) {
+    const left = degreesLeft(line, 40, 512);
+    assert.ok(left >= 0 && left + 40 <= 512, `of the line at ${line}, they begin at ${left}`);
+    const base = degreesBase(line);
+    assert.ok(base >= 11 && Math.abs(base - line) <= 11, `of the line at ${line}, their base is at ${base}`);
+  }
 });

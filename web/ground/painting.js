@@ -104,6 +104,12 @@ const degreesText = (value, step) => {
     return `${Math.abs(value).toFixed(decimals)}°`;
 };
 
+/** Where a line's degrees begin: after the line, or before it if they would be cut off at the tile's edge. */
+export const degreesLeft = (line, width, size) => (line + 3 + width <= size ? line + 3 : line - 3 - width);
+
+/** The base of a line's degrees: above the line, or below it if they would be cut off at the tile's edge. */
+export const degreesBase = (line) => (line >= 14 ? line - 3 : line + 11);
+
 /** Draws lines of equal longitude and latitude; beyond the ground with their degrees. */
 export function paintGrid(context, zoom, x, y, size, colours) {
     const side = 2 ** zoom;
@@ -122,7 +128,9 @@ export function paintGrid(context, zoom, x, y, size, colours) {
         const at = Math.round(((number * step - west) / (east - west)) * size) + 0.5;
         context.moveTo(at, 0);
         context.lineTo(at, size);
-        if (hasTexts) texts.push([degreesText(number * step, step) + (number < 0 ? "W" : number > 0 ? "E" : ""), at + 3, size / 2 - 4]);
+        if (!hasTexts) continue;
+        const text = degreesText(number * step, step) + (number < 0 ? "W" : number > 0 ? "E" : "");
+        texts.push([text, degreesLeft(at, context.measureText(text).width, size), size / 2 - 4]);
     }
     for (let number = Math.ceil(south / step); number * step < north; number += 1) {
         const latitude = number * step;
@@ -130,7 +138,7 @@ export function paintGrid(context, zoom, x, y, size, colours) {
         const at = Math.round((northing(latitude) * side - y) * size) + 0.5;
         context.moveTo(0, at);
         context.lineTo(size, at);
-        if (hasTexts) texts.push([degreesText(latitude, step) + (number < 0 ? "S" : number > 0 ? "N" : ""), size / 2 + 4, at - 3]);
+        if (hasTexts) texts.push([degreesText(latitude, step) + (number < 0 ? "S" : number > 0 ? "N" : ""), size / 2 + 4, degreesBase(at)]);
     }
     context.stroke();
     for (const [text, left, bottom] of texts) context.fillText(text, left, bottom);
