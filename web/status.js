@@ -20,10 +20,10 @@ export class Status {
         document.documentElement.dataset.state = state;
     }
 
-    /** `total`: of the source; undefined if it is not known. */
+    /** `total`: of the source; undefined if there is a filter, of which only what is in view is known. */
     setCounts({ clusters, points, all }, total, revision) {
         const shown = `${counted(clusters, "cluster")}, ${counted(points, "point")}`;
-        const of = total === undefined ? "" : ` (${count(all)} of ${counted(total, "point")})`;
+        const of = total === undefined ? ` (${counted(all, "point")} in all)` : ` (${count(all)} of ${counted(total, "point")})`;
         this.counts.textContent = `${shown}${of} · revision ${revision}`;
         document.documentElement.dataset.revision = revision;
         clearTimeout(this.timer);

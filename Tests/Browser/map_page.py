@@ -593,6 +593,8 @@ def conditions(scene):
     wait_for_view(scene, page, "cities", "what passes", filter=expression)
     found = len(scene.get("/sources/cities/clusters", zoom=25, filter=expression)["features"])
     check(found == wanted and wanted > 5, f"{found} pass, not {wanted}")
+    page.evaluate("location.hash = '0/20/0'")
+    page.wait(f"document.getElementById('counts').textContent.includes('({found} points in all)')", "the number of points that pass")
     chips = page.evaluate("[...document.querySelectorAll('.chip span')].map((chip) => chip.textContent)")
     check(chips == ["population between 2,000,000 and 9,000,000", "name contains an"], f"in words: {chips}")
     page.call("Page.reload")
