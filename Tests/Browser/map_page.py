@@ -584,6 +584,8 @@ def conditions(scene):
     offered = page.evaluate(f"({choose})(0, 'population', 'between', ['2000000', '9000000'])")
     check(offered[0] == "between", offered)
     page.evaluate("document.getElementById('condition-add').click()")
+    proposed = page.evaluate("document.querySelectorAll('.condition')[1].querySelector('select').value")
+    check(proposed != "population", "the second condition begins with the first one's property")
     page.evaluate(f"({choose})(1, 'name', 'contains', ['AN'])")
     page.evaluate("document.querySelector('#filter-form [type=submit]').click()")
     page.wait("location.search.includes('filter')", "the filter in the address")
@@ -604,8 +606,12 @@ def conditions(scene):
     page.wait("document.querySelectorAll('.chip').length === 1", "one condition less")
     page.evaluate("document.getElementById('filter-mode').click()")
     check(page.evaluate("JSON.parse(document.getElementById('filter').value)[0]") == "all", "the conditions as an expression")
+    apply_expression(page, '["<=", ["get", "population"], 900000]')
+    page.wait("document.querySelector('.chip')?.textContent.startsWith('population at most 900,000')", "the expression is applied")
+    check(page.evaluate("document.getElementById('filter-mode').checked"), "who applies an expression is led back to the conditions")
     page.evaluate("document.getElementById('filter-clear').click()")
     wait_for_view(scene, page, "cities", "everything")
+    check(not page.evaluate("document.getElementById('filter-mode').checked"), "a cleared filter begins with conditions")
     scene.check_page(page)
 
 

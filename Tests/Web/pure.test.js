@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { aggregateOf, count, Counts } from "../../web/colour/counts.js";
 import { breaksOf, meanOf, rounded, scaleOf, sharesOf } from "../../web/colour/scale.js";
 import { factsOf, namingProperty } from "../../web/facts.js";
-import { conditionsOf, conditionText, dayAfter, exampleFilter, expressionOf, filterOf, operators } from "../../web/filter/conditions.js";
+import { conditionsOf, conditionText, dayAfter, exampleFilter, expressionOf, filterOf, operators, proposedFact } from "../../web/filter/conditions.js";
 import { Archive, readDirectory, tileNumber } from "../../web/ground/archive.js";
 import { isNamed, namesWithRoom } from "../../web/ground/labels.js";
 import { degreesBase, degreesLeft, gridStep, latitudeAt, northing, partOf } from "../../web/ground/painting.js";
@@ -343,6 +343,14 @@ test("a published page's files are all that it needs", () => {
     for (const [, target] of text.matchAll(/^(?:import|export)[^;]*? from "(.+)";$/gm)) needed.add(new URL(target, new URL(name, root)).href.slice(root.href.length));
   }
   assert.deepEqual(files.filter((name) => name.endsWith(".js")).sort(), [...needed].sort());
+});
+
+test("a condition begins with a property that no other is about", () => {
+  const facts = factsOf(Array.from({ length: 20 }, (_, index) => point({ name: `n${index}`, kind: index % 3 ? "cafe" : "bar", size: index })), true);
+  assert.equal(proposedFact(facts).name, "kind");
+  assert.equal(proposedFact(facts, ["kind"]).name, "size");
+  assert.equal(proposedFact(facts, ["kind", "size"]).name, "name");
+  assert.equal(proposedFact(facts, ["kind", "size", "name"]).name, "kind", "the first again, since all are used");
 });
 
 test("a position is on the circle whose number is there", () => {

@@ -126,3 +126,11 @@ export function exampleFilter(facts) {
     if (category) return ["==", get(category.name), category.values[0][0]];
     return [">", ["id"], 0];
 }
+
+/** The property that a new condition begins with: one that few values divide, and that no other condition is about. */
+export function proposedFact(facts, used = []) {
+    const free = facts.filter(({ name }) => !used.includes(name));
+    const offered = free.length ? free : facts;
+    return offered.find(({ isCategory, values }) => isCategory && values.length > 1) ??
+        offered.find(({ kind }) => kind === "number") ?? offered[0];
+}

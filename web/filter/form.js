@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The filter as a form: conditions on properties, or the expression itself.
 import { button, make } from "../dom.js";
-import { conditionsOf, conditionText, exampleFilter, filterOf, operators } from "./conditions.js";
+import { conditionsOf, conditionText, exampleFilter, filterOf, operators, proposedFact } from "./conditions.js";
 
 /** As many choices are shown as boxes to tick; of more, texts are proposed while one writes. */
 const mostBoxes = 14;
@@ -31,9 +31,11 @@ export class FilterForm {
 
     /** Shows a filter: as conditions if it was made of some. */
     set(filter) {
-        this.expression.value = filter;
         const conditions = conditionsOf(parsed(filter));
-        this.mode.checked = conditions === undefined;
+        // Who has written the expression goes on writing it.
+        const isWritten = this.mode.checked && filter !== "" && filter === this.expression.value.trim();
+        this.expression.value = filter;
+        this.mode.checked = conditions === undefined || isWritten;
         this.rows.replaceChildren();
         for (const condition of conditions ?? []) this.addRow(condition);
         if (!this.rows.childElementCount) this.addRow();
@@ -94,7 +96,7 @@ export class FilterForm {
     /** @param {import("./conditions.js").Condition} [condition] */
     addRow(condition) {
         if (!this.facts.length) return undefined;
-        const first = this.facts.find(({ isCategory, values }) => isCategory && values.length > 1) ?? this.facts.find(({ kind }) => kind === "number") ?? this.facts[0];
+        const first = proposedFact(this.facts, [...this.rows.querySelectorAll("[aria-label=Property]")].map(({ value }) => value));
         const known = this.facts.map(({ name }) => name);
         if (condition && !known.includes(condition.property)) known.push(condition.property);
         const property = make("select", { "aria-label": "Property" }, ...known.map((name) => make("option", { value: name }, name)));
