@@ -121,6 +121,11 @@ test("numbers are divided into steps of about as many", () => {
   assert.equal(scale.entries[scale.entryOf(undefined)].label, "no number");
   assert.deepEqual(breaksOf([4, 4, 4, 4]), []);
   assert.equal(scaleOf({ name: "n", kind: "number", numbers: [4, 4], least: 4, greatest: 4, values: [] }).entries.length, 2);
+  const years = Array.from({ length: 1250 }, (_, index) => 1900 + Math.floor(index / 10));
+  assert.deepEqual(breaksOf(years), [1930, 1950, 1980, 2000], "two digits would divide years at 2000 only");
+  const labels = scaleOf({ name: "year", kind: "number", numbers: years, least: 1900, greatest: 2024, values: [] }).entries.map(({ label }) => label);
+  assert.deepEqual(labels.slice(0, 2), ["below 1930", "1930 to 1950"]);
+  assert.deepEqual(breaksOf([1e6, 1e6 + 1, 1e6 + 2, 1e6 + 3, 1e6 + 4]).length, 0, "closer than the digits that are shown");
   assert.deepEqual([rounded(123456), rounded(0.0123), rounded(-987), rounded(0)], [120000, 0.012, -990, 0]);
   assert.equal(meanOf([[2, 1], [5, 2], [null, 9]]), 4);
   assert.equal(meanOf([[null, 1]]), undefined);

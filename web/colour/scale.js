@@ -16,23 +16,30 @@ export const missingColour = "#c9d0d6";
  * @property {(value: any) => number} entryOf the index of a value's entry
  */
 
-/** A number that is easy to read, near another: two digits. */
-export function rounded(number) {
+/** A number that is easy to read, near another. */
+export function rounded(number, digits = 2) {
     if (number === 0) return 0;
-    const unit = 10 ** (Math.floor(Math.log10(Math.abs(number))) - 1);
+    const unit = 10 ** (Math.floor(Math.log10(Math.abs(number))) + 1 - digits);
     const value = Math.round(number / unit) * unit;
     return Number(value.toPrecision(12));
 }
 
-const numberText = (number) => (Math.abs(number) >= 10_000
-    ? number.toLocaleString("en", { notation: "compact", maximumFractionDigits: 1 }) : number.toLocaleString("en", { maximumSignificantDigits: 4 }));
+/** As many digits tell years apart. */
+const mostDigits = 4;
 
-/** Where numbers are divided, so that about as many are in each part. */
+const numberText = (number) => (Math.abs(number) >= 10_000
+    ? number.toLocaleString("en", { notation: "compact", maximumSignificantDigits: mostDigits })
+    : number.toLocaleString("en", { maximumSignificantDigits: mostDigits, useGrouping: "min2" }));
+
+/** Where numbers are divided, so that about as many are in each part; in as few digits as keep the parts apart. */
 export function breaksOf(numbers, parts = sequence.length) {
-    const breaks = [];
-    for (let part = 1; part < parts; part += 1) {
-        const value = rounded(numbers[Math.floor((part * numbers.length) / parts)]);
-        if (value > (breaks.at(-1) ?? numbers[0])) breaks.push(value);
+    const exact = Array.from({ length: parts - 1 }, (_, index) => numbers[Math.floor(((index + 1) * numbers.length) / parts)]);
+    const ascending = (values) => values.reduce((found, value) => (value > (found.at(-1) ?? numbers[0]) ? [...found, value] : found), []);
+    const wanted = ascending(exact).length;
+    let breaks = [];
+    for (let digits = 2; digits <= mostDigits && breaks.length < wanted; digits += 1) {
+        const found = ascending(exact.map((value) => rounded(value, digits)));
+        if (digits === 2 || found.length > breaks.length) breaks = found;
     }
     return breaks;
 }
