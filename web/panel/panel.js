@@ -75,7 +75,7 @@ export class Panel {
         if (feature.id !== undefined) add(list, "id", String(feature.id));
         add(list, "position", positionText(feature.geometry.coordinates));
         for (const [name, value] of Object.entries(feature.properties ?? {})) add(list, name, value);
-        return queries ? [list, button("Zoom to it", () => this.page.onGoTo(feature), { className: "wide" })] : [list];
+        return queries ? [button("Zoom to it", () => this.page.onGoTo(feature), { className: "wide" }), list] : [list];
     }
 
     cluster(shown) {
