@@ -92,3 +92,9 @@ export function namingProperty(facts) {
     const found = usual.map((name) => texts.find((fact) => fact.name.toLowerCase() === name)).find(Boolean);
     return found ?? texts.toSorted((one, other) => other.values.length - one.values.length)[0];
 }
+
+/** The property whose texts tell points apart, if there is one: of a few kinds none is a name. */
+export function titleProperty(facts) {
+    const found = namingProperty(facts);
+    return found?.isCategory ? undefined : found?.name;
+}

@@ -7,10 +7,14 @@ export const pointCount = (feature) => (isCluster(feature) ? feature.properties.
 
 const nameProperties = ["name", "title", "label", "Name", "NAME", "ident"];
 
-/** What a marker is called. */
-export function nameOf(feature) {
+/**
+ * What a marker is called.
+ * @param {object} feature
+ * @param {string} [naming] the source's property that names its points, if none has a usual name
+ */
+export function nameOf(feature, naming) {
     if (isCluster(feature)) return `Cluster of ${counted(feature.properties.point_count, "point")}`;
-    for (const property of nameProperties) {
+    for (const property of naming === undefined ? nameProperties : [...nameProperties, naming]) {
         const name = feature.properties?.[property];
         if (typeof name === "string" && name) return name;
     }

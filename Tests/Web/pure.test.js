@@ -5,13 +5,13 @@ import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { aggregateOf, count, Counts } from "../../web/colour/counts.js";
 import { breaksOf, meanOf, rounded, scaleOf, sharesOf } from "../../web/colour/scale.js";
-import { factsOf, namingProperty } from "../../web/facts.js";
+import { factsOf, namingProperty, titleProperty } from "../../web/facts.js";
 import { conditionsOf, conditionText, dayAfter, exampleFilter, expressionOf, filterOf, operators, proposedFact } from "../../web/filter/conditions.js";
 import { Archive, readDirectory, tileNumber } from "../../web/ground/archive.js";
 import { isNamed, namesWithRoom } from "../../web/ground/labels.js";
 import { degreesBase, degreesLeft, gridStep, latitudeAt, northing, partOf } from "../../web/ground/painting.js";
 import { readVectorTile } from "../../web/ground/vector-tile.js";
-import { inkOn, ring } from "../../web/marker.js";
+import { inkOn, nameOf, ring } from "../../web/marker.js";
 import { areaOnEarth, areaOnPlane, areaText } from "../../web/panel/area.js";
 import { ranked, searchFilter } from "../../web/search.js";
 import { coreAt, nearestDistances, roomOf } from "../../web/spacing.js";
@@ -374,4 +374,13 @@ test("the grid's degrees are never cut off at a tile's edge", () => {
     const base = degreesBase(line);
     assert.ok(base >= 11 && Math.abs(base - line) <= 11, `of the line at ${line}, their base is at ${base}`);
   }
+});
+
+test("a point is called by the source's own name for it", () => {
+  const features = Array.from({ length: 20 }, (_, index) => point({ Bezeichnung: `Haus ${index}`, art: index % 2 ? "a" : "b" }, index));
+  const naming = titleProperty(factsOf(features, true));
+  assert.equal(nameOf(features[3], naming), "Haus 3");
+  assert.equal(nameOf(point({ Bezeichnung: "Haus", name: "Home" }), naming), "Home", "a usual name comes first");
+  assert.equal(nameOf(point({ art: "a" }, 7), naming), "Point 7");
+  assert.equal(titleProperty(factsOf(features.map(({ properties: { art } }) => point({ art })), true)), undefined, "of a few kinds none is a name");
 });

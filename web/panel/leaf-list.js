@@ -12,10 +12,11 @@ const longestPage = 500;
 export class LeafList {
     /**
      * @param {import("./panel.js").Shown} shown
+     * @param {string|undefined} naming the property that names the source's points
      * @param {(feature: object) => void} onOpen
      */
-    constructor({ feature, queries, zoom, revision }, onOpen) {
-        Object.assign(this, { queries, zoom, revision, onOpen, id: feature.properties.cluster_id });
+    constructor({ feature, queries, zoom, revision }, naming, onOpen) {
+        Object.assign(this, { queries, zoom, revision, naming, onOpen, id: feature.properties.cluster_id });
         this.read = 0;
         this.abort = new AbortController();
         this.list = make("ol", { className: "leaves" });
@@ -54,10 +55,11 @@ export class LeafList {
     }
 
     item(leaf) {
-        const others = Object.entries(leaf.properties ?? {}).filter(([, value]) => value !== null && value !== nameOf(leaf) && typeof value !== "object");
+        const title = nameOf(leaf, this.naming);
+        const others = Object.entries(leaf.properties ?? {}).filter(([, value]) => value !== null && value !== title && typeof value !== "object");
         const small = others.slice(0, 3).map(([name, value]) => `${name} ${typeof value === "number" ? grouped.format(value) : value}`).join(" · ");
         const open = button("", () => this.onOpen(leaf));
-        open.append(make("b", {}, nameOf(leaf)), make("small", {}, small));
+        open.append(make("b", {}, title), make("small", {}, small));
         return make("li", {}, open);
     }
 }

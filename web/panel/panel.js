@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The panel beside the map: a point's properties, or what is in a cluster.
 import { button, make } from "../dom.js";
-import { clusterMembers } from "../facts.js";
+import { clusterMembers, titleProperty } from "../facts.js";
 import { isCluster, nameOf } from "../marker.js";
 import { count } from "../numbers.js";
 import { positionText } from "../projection.js";
@@ -59,7 +59,7 @@ export class Panel {
         this.stop();
         this.shown = shown;
         const { feature } = shown;
-        const title = make("h2", { tabIndex: -1 }, nameOf(feature));
+        const title = make("h2", { tabIndex: -1 }, nameOf(feature, titleProperty(this.page.facts())));
         const close = button("×", () => this.close(), { className: "close", "aria-label": "Close" });
         const head = [title, close];
         if (this.before.length) head.unshift(button("← Back to the cluster", () => this.back(), { className: "back" }));
@@ -99,7 +99,7 @@ export class Panel {
         const zoomIn = button("Zoom to its points", () => this.page.onZoom(shown), { className: "wide" });
         if (!queries) return [...parts, zoomIn];
         this.breakdown = new Breakdown(shown, this.page.facts(), this.page.colouring());
-        this.leaves = new LeafList(shown, (point) => this.showPoint(point));
+        this.leaves = new LeafList(shown, titleProperty(this.page.facts()), (point) => this.showPoint(point));
         return [...parts, zoomIn, this.breakdown.element, make("h3", {}, `Points`), this.leaves.element];
     }
 
