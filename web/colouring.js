@@ -9,7 +9,8 @@ import { isCluster } from "./marker.js";
 export class Colouring {
     /**
      * @param {{select: HTMLSelectElement, legend: HTMLElement}} parts
-     * @param {object} page zoom(), revision(), onChoice(property), onPaint()
+     * @param {object} page zoom(), revision(), isCurrent() whether the markers are of the filter in use, onChoice(property),
+     *   onPaint()
      */
     constructor({ select, legend }, page) {
         Object.assign(this, { select, legend, page, property: "", scale: undefined, counts: undefined });
@@ -44,8 +45,11 @@ export class Colouring {
 
     paintAgain() {
         this.counts?.forgetWaiting();
-        this.page.onPaint();
-        this.counts?.run();
+        // Clusters of another filter have other ids; those of this one are painted as they come.
+        if (this.page.isCurrent()) {
+            this.page.onPaint();
+            this.counts?.run();
+        }
         showLegend(this.legend, this.scale, { hasSamples: this.counts?.hasSamples });
     }
 

@@ -31,7 +31,7 @@ L.control.zoom({ position: "bottomright" }).addTo(map);
 L.control.attribution({ position: "bottomright", prefix: false }).addTo(map);
 const scaleBar = L.control.scale({ position: "bottomright", imperial: false });
 
-const page = { source: "", filter: "", revision: undefined, watch: undefined, queries: undefined, sources: [], facts: [], last: undefined };
+const page = { source: "", filter: "", revision: undefined, watch: undefined, queries: undefined, isCurrent: false, sources: [], facts: [], last: undefined };
 
 // A small screen has no room for the legend unless somebody asks for it.
 const smallScreen = matchMedia("(max-width: 640px)");
@@ -42,6 +42,7 @@ if (smallScreen.matches) element("legend").open = false;
 const colouring = new Colouring({ select: element("colour"), legend: element("legend") }, {
     zoom: () => viewport(map).zoom,
     revision: () => page.revision,
+    isCurrent: () => page.isCurrent,
     onChoice: (property) => {
         colouring.use(property, page.queries, description()?.options);
         remember();
@@ -213,6 +214,7 @@ async function passes(feature, queries) {
 function startWatch() {
     page.watch?.close();
     page.queries = new api.Queries(page.source, page.filter);
+    page.isCurrent = false;
     colouring.use(address.read().colour, page.queries, description()?.options);
     let isNew = true;
     page.watch = new Watch(page.queries, viewport(map), {
@@ -224,6 +226,7 @@ function startWatch() {
             const hasChanged = isNew || item.revision !== page.revision;
             isNew = false;
             page.revision = item.revision;
+            page.isCurrent = true;
             markers.apply(item);
             colouring.run();
             showCounts();

@@ -641,6 +641,14 @@ def colours(scene):
     page.wait("document.querySelectorAll('.core.ring').length === 0 && document.getElementById('legend').innerText.includes('no number')", "steps")
     page.call("Page.reload")
     page.wait(f"{LIVE} && document.getElementById('legend').innerText.startsWith('population')", "the colours after a reload")
+    # Another filter's clusters have other ids: none of the old ones is asked for.
+    painted = f"{MARKERS}.every((marker) => /mean|population/.test(marker.getAttribute('aria-label')))"
+    page.wait(painted, "the mean of each circle")
+    apply_expression(page, '[">", ["get", "population"], 2000000]')
+    page.wait(f"document.querySelector('.chip') && {MARKERS}.length < 80 && {painted}", "the means of what passes")
+    page.evaluate("document.querySelector('.chip button').click()")
+    page.wait(f"!document.querySelector('.chip') && {painted}", "the means of everything")
+    page.evaluate("new Promise((resolve) => setTimeout(resolve, 500))")
     scene.check_page(page)
 
 
