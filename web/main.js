@@ -145,12 +145,18 @@ function report(error) {
     if (error.httpStatus !== 409 && error.httpStatus !== 404) toast(error.message);
 }
 
+/** From what is to be in the middle of what the panel leaves free to the middle of the map, in pixels. */
+function besidePanel() {
+    return smallScreen.matches ? [0, (panelShare * map.getSize().y) / 2] : [element("details").offsetWidth / 2, 0];
+}
+
 /** Moves the map to a point, unless it is in sight. */
 function showPlace(feature) {
     const place = latLng(map, feature.geometry.coordinates);
     hull.hide();
     ring.setLatLng(place).addTo(map);
-    if (!map.getBounds().pad(-0.1).contains(place)) map.panTo(place);
+    if (map.getBounds().pad(-0.1).contains(place)) uncover(place);
+    else map.panTo(map.unproject(map.project(place).add(besidePanel())));
 }
 
 /** Goes to a point, deep enough to see it by itself, and shows its panel. */
@@ -165,9 +171,7 @@ async function goTo(feature) {
     // A point of a cluster's list keeps its way back.
     if (panel.shown?.feature !== feature) panel.show({ feature, zoom, revision: page.revision, queries: page.queries });
     markers.select(undefined);
-    // In the middle of what the panel leaves free.
-    const aside = smallScreen.matches ? [0, (panelShare * map.getSize().y) / 2] : [element("details").offsetWidth / 2, 0];
-    map.setView(map.unproject(map.project(place, zoom).add(aside), zoom), zoom);
+    map.setView(map.unproject(map.project(place, zoom).add(besidePanel()), zoom), zoom);
     ring.setLatLng(place).addTo(map);
 }
 

@@ -554,6 +554,20 @@ def uncovered(scene):
         check(is_open == (size == DESKTOP), f"the form is open: {is_open}")
         scene.check_page(page)
         page.close()
+    # So does the panel of a row of the table, whose point may lie anywhere.
+    page = scene.open("/?source=cities#4/40/0")
+    wait_for_view(scene, page, "cities", "circles")
+    page.evaluate("document.getElementById('table-open').click()")
+    page.wait("document.querySelectorAll('#table tbody .open').length > 5 && document.getAnimations().length === 0", "the table")
+    name = page.evaluate(f"""{MARKERS}.filter((marker) => {{ const box = marker.getBoundingClientRect();
+        return !marker.marker.feature.properties.cluster && box.x > innerWidth - 300 && box.x < innerWidth - 130 && box.y > 110 && box.y < 260; }})[0]
+        ?.marker.feature.properties.name""")
+    check(name, "no point lies where the panel will be, so this view tests nothing")
+    page.evaluate(f"[...document.querySelectorAll('#table tbody tr')].find((row) => row.innerText.includes({json.dumps(name)})).querySelector('.open').click()")
+    page.wait("""(() => { const panel = document.getElementById("details").getBoundingClientRect();
+        const box = document.querySelector(".chosen").getBoundingClientRect();
+        return box.width && panel.width && box.right < panel.left; })()""", "the point's ring is beside the panel")
+    scene.check_page(page)
 
 
 def apply_expression(page, text):
