@@ -384,3 +384,10 @@ test("a point is called by the source's own name for it", () => {
   assert.equal(nameOf(point({ art: "a" }, 7), naming), "Point 7");
   assert.equal(titleProperty(factsOf(features.map(({ properties: { art } }) => point({ art })), true)), undefined, "of a few kinds none is a name");
 });
+
+test("a range whose ends are in the other order is the same range", () => {
+  const range = (value) => expressionOf({ property: "size", operator: "between", value });
+  assert.deepEqual(range([2000, 1000]), range([1000, 2000]));
+  assert.deepEqual(range(["2020-03-31", "2020-03-01"]), range(["2020-03-01", "2020-03-31"]));
+  assert.deepEqual(range([undefined, 5]), ["<=", ["get", "size"], 5]);
+});

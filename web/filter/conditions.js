@@ -45,7 +45,9 @@ export function expressionOf({ property, operator, value }) {
         case "at least": return value === undefined || value === "" ? undefined : [">=", get(property), value];
         case "at most": return value === undefined || value === "" ? undefined : upper(value);
         case "between": {
-            const [from, to] = (value ?? []).map((end) => (end === "" ? undefined : end));
+            const ends = (value ?? []).map((end) => (end === "" ? undefined : end));
+            // Ends in the other order mean the same range: nothing is between them as they are.
+            const [from, to] = ends[0] > ends[1] ? ends.toReversed() : ends;
             const parts = [from === undefined ? undefined : [">=", get(property), from], to === undefined ? undefined : upper(to)].filter(Boolean);
             return parts.length > 1 ? ["all", ...parts] : parts[0];
         }
