@@ -26,6 +26,7 @@ struct RowWriter: Sendable {
     /// `,"name":` of each property, the first without the comma.
     private let keys: [[UInt8]]
     private let properties: [TableLayout.Column]
+    private let kinds: [ValueKind]
     /// For each property, whether its text is written here and therefore valid JSON without a check.
     private let isKnownValid: [Bool]
     private let maximumBytes: Int
@@ -42,7 +43,8 @@ struct RowWriter: Sendable {
         (id, position, properties) = (layout.id, layout.position, layout.properties)
         self.maximumBytes = maximumBytes
         valueCount = layout.columns.count
-        isKnownValid = layout.properties.map(\.kind.isKnownValid)
+        kinds = layout.properties.map(\.kind)
+        isKnownValid = kinds.map(\.isKnownValid)
         keys = layout.properties.enumerated().map { index, column in
             var key = ByteWriter()
             if index > 0 { key.append(UInt8(ascii: ",")) }
@@ -89,21 +91,22 @@ struct RowWriter: Sendable {
         let propertiesStart = writer.count
         writer.append(UInt8(ascii: "{"))
         var gaps: [FeatureGap] = []
-        for (index, column) in properties.enumerated() {
+        for index in kinds.indices {
             writer.append(contentsOf: keys[index])
             switch values[first + index] {
             case .null: writer.append("null")
             case .unchanged:
-                gaps.append(FeatureGap(offset: writer.count - start, name: Array(column.name.utf8)))
+                gaps.append(
+                    FeatureGap(offset: writer.count - start, name: Array(properties[index].name.utf8)))
             case .text(let text):
                 if text.count > maximumBytes {
                     writer.truncate(to: start)
                     return .skipped(.tooLarge)
                 }
-                if !isKnownValid[index] || text.count > Self.longestNumber && column.kind == .number {
+                if !isKnownValid[index] || text.count > Self.longestNumber && kinds[index] == .number {
                     parts.isKnownValid = false
                 }
-                try ValueWriter.append(text, as: column.kind, to: &writer)
+                try ValueWriter.append(text, as: kinds[index], to: &writer)
             }
         }
         writer.append(UInt8(ascii: "}"))

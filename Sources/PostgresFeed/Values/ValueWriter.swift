@@ -52,7 +52,8 @@ enum ValueWriter {
         case .boolean:
             if text.first == UInt8(ascii: "t") { writer.append("true") } else { writer.append("false") }
         case .json: appendJSON(text, to: &writer)
-        case .timestamp, .zonedTimestamp: appendTime(text, isZoned: kind == .zonedTimestamp, to: &writer)
+        case .timestamp: appendTime(text, isZoned: false, to: &writer)
+        case .zonedTimestamp: appendTime(text, isZoned: true, to: &writer)
         case .array(let element, let delimiter):
             var parser = ArrayText(text, delimiter: delimiter)
             try parser.append(as: element, to: &writer)
@@ -117,7 +118,9 @@ enum NumberText {
                 && byte != UInt8(ascii: ".")
         }
         guard let end else {
-            if text.elementsEqual("-0".utf8) { return writer.append(UInt8(ascii: "0")) }
+            if text.count == 2, text.first == UInt8(ascii: "-"), text.last == UInt8(ascii: "0") {
+                return writer.append(UInt8(ascii: "0"))
+            }
             return writer.append(contentsOf: text)
         }
         guard text[end] == UInt8(ascii: "e"), end > text.startIndex else {
