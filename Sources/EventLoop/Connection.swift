@@ -60,12 +60,9 @@ public final class Connection {
             attempt.connection.close()
             return completion(.failure(EventLoopError(number: ENAMETOOLONG, action: "connect to \(path)")))
         }
-        let request = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)
-        request.pointee.data = Unmanaged.passRetained(attempt).toOpaque()
-        uv_pipe_connect(request, attempt.connection.handle.raw, path) { request, status in
-            guard let request, let data = request.pointee.data else { return }
-            request.deallocate()
-            Unmanaged<Attempt>.fromOpaque(data).takeRetainedValue().finish(status)
+        let request = Request<uv_connect_t, Attempt>(attempt) { $0.pointee.data = $1 }
+        uv_pipe_connect(request.raw, attempt.connection.handle.raw, path) { request, status in
+            Request<uv_connect_t, Attempt>.end(request, request?.pointee.data)?.finish(status)
         }
     }
 
@@ -109,7 +106,7 @@ public final class Connection {
                     buffer?.pointee = uv_buf_init(nil, 0)
                     return
                 }
-                let memory = connection.loop.readBuffer
+                let memory = connection.loop.readBuffer.memory
                 buffer?.pointee = uv_buf_init(
                     memory.baseAddress?.assumingMemoryBound(to: CChar.self),
                     UInt32(clamping: min(memory.count, connection.mostReceived)))
@@ -129,7 +126,7 @@ public final class Connection {
     private func didRead(_ count: Int) {
         if count > 0 {
             loop.polling?.inputArrived()
-            onEvent?(.received(UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count])))
+            onEvent?(.received(UnsafeRawBufferPointer(rebasing: loop.readBuffer.memory[..<count])))
         } else if count < 0 {
             pauseReading()
             onEvent?(.ended(count == Int(UV_EOF.rawValue) ? .finished : .failed(Int32(clamping: -count))))
@@ -198,18 +195,14 @@ public final class Connection {
     public func write(_ bytes: UnsafeRawBufferPointer, keeping owner: AnyObject) {
         guard !isClosed, !bytes.isEmpty else { return }
         let pending = PendingWrite(connection: self, owner: owner, count: bytes.count)
-        let request = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
-        request.pointee.data = Unmanaged.passRetained(pending).toOpaque()
+        let request = Request<uv_write_t, PendingWrite>(pending) { $0.pointee.data = $1 }
         var buffer = Self.buffer(bytes)
         queuedBytes += bytes.count
-        let status = uv_write(request, handle.stream, &buffer, 1) { request, status in
-            guard let request, let data = request.pointee.data else { return }
-            request.deallocate()
-            Unmanaged<PendingWrite>.fromOpaque(data).takeRetainedValue().finish(status)
+        let status = uv_write(request.raw, handle.stream, &buffer, 1) { request, status in
+            Request<uv_write_t, PendingWrite>.end(request, request?.pointee.data)?.finish(status)
         }
         if status != 0 {
-            request.deallocate()
-            Unmanaged.passUnretained(pending).release()
+            request.discard()
             queuedBytes -= bytes.count
         }
     }

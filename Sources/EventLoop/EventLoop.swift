@@ -14,47 +14,38 @@ import Synchronization
 /// - Work passed to `work` runs on libuv's thread pool, and its completion on the loop.
 /// - Several loops may run in parallel, each on its own thread; they share the pool.
 public final class EventLoop {
-    let raw: UnsafeMutablePointer<uv_loop_t>
+    let loop = LoopMemory<uv_loop_t>()
     /// The part of this loop that other threads may use.
     public let remote: Remote
-    private let wakeUp: UnsafeMutablePointer<uv_async_t>
-    /// The buffer for reads. One buffer serves all connections, because a read is consumed before the next.
-    let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+    private let wakeUp = Handle<uv_async_t>()
+    let readBuffer = ReadBuffer()
     private(set) var polling: BriefPolling?
 
     public init() throws(EventLoopError) {
-        raw = .allocate(capacity: 1)
-        try EventLoopError.check(uv_loop_init(raw), "start an event loop")
-        wakeUp = .allocate(capacity: 1)
+        try EventLoopError.check(uv_loop_init(loop.raw), "start an event loop")
         remote = Remote(wakeUp)
-        wakeUp.pointee.data = Unmanaged.passUnretained(remote).toOpaque()
-        let status = uv_async_init(raw, wakeUp) { handle in
-            guard let data = handle?.pointee.data else { return }
-            Unmanaged<Remote>.fromOpaque(data).takeUnretainedValue().drain()
+        wakeUp.setOwner(remote)
+        let status = uv_async_init(loop.raw, wakeUp.raw) { handle in
+            Handle<uv_async_t>.owner(handle?.pointee.data, as: Remote.self)?.drain()
         }
         try EventLoopError.check(status, "start an event loop")
-        uv_unref(UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self))
+        uv_unref(wakeUp.base)
     }
 
     deinit {
         polling = nil
         remote.close()
-        uv_close(UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self)) { handle in
-            handle.map { UnsafeMutableRawPointer($0).deallocate() }
-        }
+        wakeUp.close()
         uv_run(raw, UV_RUN_DEFAULT)
         uv_loop_close(raw)
-        raw.deallocate()
-        readBuffer.deallocate()
+        loop.free()
     }
 
     /// Runs until there is nothing left to wait for, or until `stop`.
     public func run() { uv_run(raw, UV_RUN_DEFAULT) }
 
     /// Makes `run` continue until `stop`, even if there is nothing to wait for. Call it before `run`.
-    func keepRunning() {
-        uv_ref(UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self))
-    }
+    func keepRunning() { uv_ref(wakeUp.base) }
 
     /// Makes the loop poll for a moment after it has processed input, instead of sleeping at once, while
     /// further input regularly follows that soon. Call it once, before `run`.
@@ -64,7 +55,7 @@ public final class EventLoop {
     ///   - budget: limits how many of the loops that share it poll at once.
     public func poll(microseconds: Int, within budget: PollingBudget) {
         let window = UInt64(min(max(0, microseconds), 60_000_000)) * 1000
-        polling = window > 0 ? BriefPolling(raw, window: window, within: budget) : nil
+        polling = window > 0 ? BriefPolling(on: self, window: window, within: budget) : nil
     }
 
     /// The time that the loop has spent polling, in nanoseconds.
@@ -78,27 +69,21 @@ public final class EventLoop {
 
     /// Runs `body` on the thread pool, then `completion` on the loop. The loop does not end before that.
     public func work(_ body: @escaping @Sendable () -> Void, completion: @escaping () -> Void) {
-        let job = Job(body: body, completion: completion)
-        let request = UnsafeMutablePointer<uv_work_t>.allocate(capacity: 1)
-        request.pointee.data = Unmanaged.passRetained(job).toOpaque()
+        let request = Request<uv_work_t, Job>(Job(body: body, completion: completion)) {
+            $0.pointee.data = $1
+        }
         let status = uv_queue_work(
-            raw, request,
+            raw, request.raw,
             { request in
-                guard let data = request?.pointee.data else { return }
                 // Sets the priority of this thread alone (setpriority(2), on Linux), so that the loop's
                 // thread takes precedence.
                 _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, poolNiceness)
-                Unmanaged<Job>.fromOpaque(data).takeUnretainedValue().body()
+                Request<uv_work_t, Job>.payload(request?.pointee.data)?.body()
             },
-            { request, _ in
-                guard let request, let data = request.pointee.data else { return }
-                request.deallocate()
-                Unmanaged<Job>.fromOpaque(data).takeRetainedValue().completion()
-            })
+            { request, _ in Request<uv_work_t, Job>.end(request, request?.pointee.data)?.completion() })
         if status != 0 {
             // No thread could be started: the work runs here instead.
-            Unmanaged<Job>.fromOpaque(request.pointee.data).release()
-            request.deallocate()
+            request.discard()
             body()
             completion()
         }
@@ -120,7 +105,7 @@ public final class EventLoop {
     /// `wakeUp` is used only under the lock that `close` also takes, so never after the loop has been closed,
     /// and libuv permits `uv_async_send` from any thread. Therefore `@unchecked Sendable` is sound.
     public final class Remote: @unchecked Sendable {
-        private let wakeUp: UnsafeMutablePointer<uv_async_t>
+        private let wakeUp: Handle<uv_async_t>
         private let state = Mutex<State>(State())
 
         private struct State {
@@ -128,7 +113,7 @@ public final class EventLoop {
             var isClosed = false
         }
 
-        fileprivate init(_ wakeUp: UnsafeMutablePointer<uv_async_t>) { self.wakeUp = wakeUp }
+        fileprivate init(_ wakeUp: Handle<uv_async_t>) { self.wakeUp = wakeUp }
 
         /// Runs `body` on the loop's thread soon; posts from one thread keep their order. After the loop has
         /// been closed it does nothing.
@@ -136,7 +121,7 @@ public final class EventLoop {
             state.withLock { state in
                 guard !state.isClosed else { return }
                 state.jobs.append(body)
-                uv_async_send(wakeUp)
+                uv_async_send(wakeUp.raw)
             }
         }
 
@@ -169,25 +154,6 @@ public struct EventLoopError: Error, Sendable, Equatable, CustomStringConvertibl
     static func check(_ status: Int32, _ action: String) throws(EventLoopError) {
         if status < 0 { throw EventLoopError(number: -status, action: action) }
     }
-}
-
-/// Calls back each time the loop has called back for all sockets that were ready. Stops when it is released;
-/// never keeps a loop running.
-public final class IterationEnd {
-    private let handle = Handle<uv_check_t>()
-    private let onEnd: () -> Void
-
-    public init(on loop: EventLoop, _ onEnd: @escaping () -> Void) {
-        self.onEnd = onEnd
-        uv_check_init(loop.raw, handle.raw)
-        handle.setOwner(self)
-        uv_check_start(handle.raw) { raw in
-            Handle<uv_check_t>.owner(raw?.pointee.data, as: IterationEnd.self)?.onEnd()
-        }
-        uv_unref(handle.base)
-    }
-
-    deinit { handle.close() }
 }
 
 /// Carries a value that belongs to a loop's thread through a closure that another thread passes on.

@@ -15,7 +15,7 @@ public final class Listener {
     private let handle = Handle<uv_poll_t>()
     private let descriptor: Int32
     /// The file of the socket; nil if it has none or did not create it.
-    private let file: SocketFile?
+    private let file: OwnSocketFile?
     private let onSocket: (AcceptedSocket) -> Void
     private var retry: Timer?
     private var isClosed = false
@@ -46,7 +46,7 @@ public final class Listener {
         }
         _ = chmod(path, mode)
         try self.init(
-            on: loop, listening: descriptor, file: SocketFile(path), backlog: backlog, action: action,
+            on: loop, listening: descriptor, file: OwnSocketFile(path), backlog: backlog, action: action,
             onSocket)
     }
 
@@ -76,7 +76,7 @@ public final class Listener {
     }
 
     private init(
-        on loop: EventLoop, listening descriptor: Int32, file: SocketFile?, backlog: Int32, action: String,
+        on loop: EventLoop, listening descriptor: Int32, file: OwnSocketFile?, backlog: Int32, action: String,
         _ onSocket: @escaping (AcceptedSocket) -> Void
     ) throws(EventLoopError) {
         self.loop = loop
@@ -154,7 +154,7 @@ public final class Listener {
 }
 
 /// A socket's file, identified by its device and inode.
-private struct SocketFile {
+private struct OwnSocketFile {
     private let path: String
     private let status: stat
 
@@ -166,7 +166,7 @@ private struct SocketFile {
     }
 
     func remove() {
-        guard let now = SocketFile(path), now.status.st_ino == status.st_ino,
+        guard let now = OwnSocketFile(path), now.status.st_ino == status.st_ino,
             now.status.st_dev == status.st_dev
         else { return }
         unlink(path)
