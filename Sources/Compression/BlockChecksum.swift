@@ -5,57 +5,37 @@
 /// It detects damage, not forgery. A change of one word of eight bytes always changes the checksum: each step
 /// is reversible, so different words never lead to the same state. Any other change is missed once in 2⁶⁴
 /// cases. The checksum depends on the machine's byte order.
-public struct BlockChecksum: Sendable {
+public enum BlockChecksum {
     private static let factor: UInt64 = 0x9e37_79b9_7f4a_7c15
-    // Four independent sums: the processor works on all of them at once.
-    private var (a, b, c, d): (UInt64, UInt64, UInt64, UInt64) = (1, 2, 3, 4)
-    private var count = 0
-
-    /// The checksum of no bytes yet.
-    public init() {}
 
     /// - Complexity: O(bytes), about as fast as memory is read.
-    public static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        var sum = BlockChecksum()
-        let whole = bytes.count & ~31
-        sum.add(UnsafeRawBufferPointer(rebasing: bytes[..<whole]))
-        return sum.finish(UnsafeRawBufferPointer(rebasing: bytes[whole...]))
-    }
-
-    /// Adds the next bytes.
-    ///
-    /// - Precondition: their number is a multiple of 32. The last bytes, of any number, are for `finish`.
-    public mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        var (a, b, c, d) = (self.a, self.b, self.c, self.d)
-        let whole = bytes.count & ~31
+    public static func of(_ bytes: RawSpan) -> UInt64 {
+        // Four independent sums: the processor works on all of them at once.
+        var (a, b, c, d): (UInt64, UInt64, UInt64, UInt64) = (1, 2, 3, 4)
+        let whole = bytes.byteCount & ~31
         var offset = 0
+        // Each load is within the first `whole` bytes.
         while offset < whole {
-            a = Self.step(a, bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-            b = Self.step(b, bytes.loadUnaligned(fromByteOffset: offset &+ 8, as: UInt64.self))
-            c = Self.step(c, bytes.loadUnaligned(fromByteOffset: offset &+ 16, as: UInt64.self))
-            d = Self.step(d, bytes.loadUnaligned(fromByteOffset: offset &+ 24, as: UInt64.self))
+            a = step(a, bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
+            b = step(b, bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset &+ 8, as: UInt64.self))
+            c = step(c, bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset &+ 16, as: UInt64.self))
+            d = step(d, bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset &+ 24, as: UInt64.self))
             offset &+= 32
         }
-        (self.a, self.b, self.c, self.d) = (a, b, c, d)
-        count += whole
-    }
-
-    /// The checksum of all bytes that were added and of these, the last ones.
-    public consuming func finish(_ last: UnsafeRawBufferPointer) -> UInt64 {
-        let whole = last.count & ~31
-        add(UnsafeRawBufferPointer(rebasing: last[..<whole]))
-        let rest = last[whole...]
-        let total = UInt64(count + rest.count)
-        var sum = Self.step(Self.step(Self.step(Self.step(total, a), b), c), d)
-        for byte in rest { sum = Self.step(sum, UInt64(byte)) }
+        var sum = step(step(step(step(UInt64(bytes.byteCount), a), b), c), d)
+        for offset in whole..<bytes.byteCount {
+            sum = step(sum, UInt64(bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)))
+        }
         return sum ^ (sum &>> 32)
     }
 
     /// The checksum of each block of the bytes. O(bytes).
-    public static func list(of bytes: UnsafeRawBufferPointer, blockSize: Int) -> [UInt64] {
-        stride(from: 0, to: bytes.count, by: blockSize).map { start in
-            of(UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + blockSize, bytes.count)]))
+    public static func list(of bytes: RawSpan, blockSize: Int) -> [UInt64] {
+        var sums: [UInt64] = []
+        for start in stride(from: 0, to: bytes.byteCount, by: blockSize) {
+            sums.append(of(bytes.extracting(start..<min(start + blockSize, bytes.byteCount))))
         }
+        return sums
     }
 
     @inline(__always) private static func step(_ sum: UInt64, _ word: UInt64) -> UInt64 {

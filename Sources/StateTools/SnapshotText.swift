@@ -23,7 +23,8 @@ final class SnapshotText: FeatureText {
         let pages = opened.checksums.indices.dropFirst().filter { page in
             let range = page * size..<min((page + 1) * size, opened.end)
             return range.upperBound > bytes.count
-                || BlockChecksum.of(UnsafeRawBufferPointer(rebasing: bytes[range])) != opened.checksums[page]
+                || BlockChecksum.of(UnsafeRawBufferPointer(rebasing: bytes[range]).bytes)
+                    != opened.checksums[page]
         }
         damagedPages = Set(pages)
         damage = pages.map { $0 * size..<min(($0 + 1) * size, opened.end) }

@@ -117,13 +117,13 @@ private struct OldSnapshot {
                 throw StateFault("\(path) has a section \(name) that lies outside of it")
             }
             sections[name] = offset..<offset + length
-            guard name == SnapshotSection.text || BlockChecksum.of(self.bytes(name)) == entry[1] else {
+            guard name == SnapshotSection.text || BlockChecksum.of(self.bytes(name).bytes) == entry[1] else {
                 throw StateFault(
                     "\(path) is damaged in its section \(name), bytes \(offset..<offset + length)")
             }
         }
         let text = self.bytes(SnapshotSection.text)
-        let sums = BlockChecksum.list(of: text, blockSize: Self.chunkSize)
+        let sums = BlockChecksum.list(of: text.bytes, blockSize: Self.chunkSize)
         guard sums.withUnsafeBytes({ $0.elementsEqual(self.bytes(Self.textChecksums)) }) else {
             throw StateFault("\(path) is damaged in its features")
         }

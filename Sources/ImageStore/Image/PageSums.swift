@@ -26,7 +26,7 @@ final class PageSums: Sendable {
         if !pages.isEmpty {
             let sums = Parallel(.shared, threads: threads).array(count: pages.count) { index in
                 let start = (pages.lowerBound + index) * size - offset
-                return BlockChecksum.of(UnsafeRawBufferPointer(rebasing: bytes[start..<start + size]))
+                return BlockChecksum.of(UnsafeRawBufferPointer(rebasing: bytes[start..<start + size]).bytes)
             }
             state.withLock {
                 for (index, sum) in sums.enumerated() { $0.sums[pages.lowerBound + index] = sum }
@@ -58,9 +58,7 @@ final class PageSums: Sendable {
                 if let sum = state.sums[page] { return sum }
                 let bytes = state.partial[page] ?? [UInt8](repeating: 0, count: Self.pageSize)
                 let length = min(Self.pageSize, size - page * Self.pageSize)
-                return bytes.withUnsafeBytes {
-                    BlockChecksum.of(UnsafeRawBufferPointer(rebasing: $0[..<length]))
-                }
+                return BlockChecksum.of(bytes.span.bytes.extracting(first: length))
             }
         }
     }

@@ -178,7 +178,7 @@ struct PagedFile: Sendable {
     /// Whether a page's bytes are what was written. The first page is the header, which has a checksum of its
     /// own.
     func isIntact(_ page: Int, _ bytes: UnsafeRawBufferPointer) -> Bool {
-        page == 0 || BlockChecksum.of(bytes) == checksums[page]
+        page == 0 || BlockChecksum.of(bytes.bytes) == checksums[page]
     }
 
     /// Reads bytes; throws if there are fewer.

@@ -140,7 +140,7 @@ package struct OpenedSections {
             throw StateFault("\(path) lacks checksums of its pages")
         }
         let bytes = try Self.read(sums.range, of: file, path)
-        guard bytes.withUnsafeBytes({ BlockChecksum.of($0) }) == sums.checksum else {
+        guard BlockChecksum.of(bytes.span.bytes) == sums.checksum else {
             throw StateFault("\(path) is damaged in the checksums of its pages, bytes \(sums.range)")
         }
         checksums = bytes.withUnsafeBytes { Array($0.bindMemory(to: UInt64.self)) }

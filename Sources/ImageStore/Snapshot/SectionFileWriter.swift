@@ -101,7 +101,7 @@ package final class SectionFileWriter {
         let end = offset
         let pages = sums.list(size: end)
         let bytes = pages.withUnsafeBytes { Array($0) }
-        let checksum = pages.withUnsafeBytes { BlockChecksum.of($0) }
+        let checksum = BlockChecksum.of(pages.span.bytes)
         let place = reserve(SectionFile.pageChecksums, count: bytes.count, checksum: checksum)
         try FileIO.write(bytes, to: file, at: place, path: path)
         let start = offset
