@@ -6,13 +6,11 @@
 /// does not decide (Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
 /// Predicates", 1997).
 package enum Orientation {
-    package typealias Position = SIMD2<Double>
-
     @inlinable package static var quickBound: Double { (3 + 16 * 0x1p-53) * 0x1p-53 }
 
     /// Positive if `a`, `b`, `c` turn left, negative if they turn right, 0 if they are collinear.
     @inlinable @inline(__always) package static func sign(
-        _ a: Position, _ b: Position, _ c: Position
+        _ a: SIMD2<Double>, _ b: SIMD2<Double>, _ c: SIMD2<Double>
     ) -> Double {
         let left = (a.x - c.x) * (b.y - c.y)
         let right = (a.y - c.y) * (b.x - c.x)
@@ -23,14 +21,16 @@ package enum Orientation {
 
     /// True only if the turn is certainly to the left; cheap, and false in doubt.
     @inlinable @inline(__always) package static func isCertainlyLeft(
-        _ a: Position, _ b: Position, _ c: Position
+        _ a: SIMD2<Double>, _ b: SIMD2<Double>, _ c: SIMD2<Double>
     ) -> Bool {
         let left = (a.x - c.x) * (b.y - c.y)
         let right = (a.y - c.y) * (b.x - c.x)
         return left - right > quickBound * (abs(left) + abs(right))
     }
 
-    @usableFromInline static func exactSign(_ a: Position, _ b: Position, _ c: Position) -> Double {
+    @usableFromInline static func exactSign(_ a: SIMD2<Double>, _ b: SIMD2<Double>, _ c: SIMD2<Double>)
+        -> Double
+    {
         var sum: [Double] = []
         sum.reserveCapacity(12)
         addProduct(a.x, b.y, to: &sum)

@@ -236,6 +236,6 @@ package struct FeatureCodes: Sendable {
         if let hash = store.identifierHash(place, key) { return hash }
         var text = ByteWriter(capacity: 512)
         store.write(place, into: &text, selection: nil, precision: nil)
-        return text.withUnsafeBytes { key.hash($0) }
+        return text.withUnsafeBytes { key.hash($0.bytes) }
     }
 }

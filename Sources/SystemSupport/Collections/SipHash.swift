@@ -25,15 +25,17 @@ package struct SipHash: Sendable, Equatable {
     private let start: State
 
     /// O(bytes).
-    package func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    package func hash(_ bytes: RawSpan) -> UInt64 {
         var state = start
-        let whole = bytes.count & ~7
+        let whole = bytes.byteCount & ~7
         for offset in stride(from: 0, to: whole, by: 8) {
-            state.add(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+            state.add(
+                UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)))
         }
-        var last = UInt64(truncatingIfNeeded: bytes.count) &<< 56
-        for offset in whole..<bytes.count {
-            last |= UInt64(bytes[offset]) &<< UInt64(8 &* (offset &- whole))
+        var last = UInt64(truncatingIfNeeded: bytes.byteCount) &<< 56
+        for offset in whole..<bytes.byteCount {
+            let byte = bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+            last |= UInt64(byte) &<< UInt64(8 &* (offset &- whole))
         }
         state.add(last)
         return state.finish()

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import CLinux
 import Glibc
 
 /// An open file, closed with the last reference.
@@ -29,16 +28,6 @@ public final class FileDescriptor: Sendable {
     public var size: Int {
         var status = stat()
         return fstat(number, &status) == 0 ? Int(status.st_size) : 0
-    }
-
-    /// Reads bytes that are in the system's page cache, without waiting for a disk.
-    ///
-    /// - Returns: false if not all of `target` could be filled that way, for example because the file system
-    ///   cannot tell.
-    /// - Complexity: O(bytes): about a microsecond for 4 KiB.
-    package func readCached(_ target: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {
-        var part = iovec(iov_base: target.baseAddress, iov_len: target.count)
-        return preadv2(number, &part, 1, off_t(offset), CLUSTERD_RWF_NOWAIT) == target.count
     }
 
     deinit {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CLinux
 import Glibc
 
 /// The file system calls that store sources. Each error says what to do.
@@ -23,8 +24,9 @@ package enum FileIO {
     ) throws(FileError) {
         var done = 0
         while done < bytes.count {
-            let piece = UnsafeRawBufferPointer(rebasing: bytes[done..<min(bytes.count, done + largestWrite)])
-            let count = pwrite(file.number, piece.baseAddress, piece.count, off_t(offset + done))
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+            let count = pwrite(
+                file.number, rest.baseAddress, min(rest.count, largestWrite), off_t(offset + done))
             if count < 0 {
                 if errno == EINTR { continue }
                 throw failure(errno, "write", path)
@@ -37,13 +39,9 @@ package enum FileIO {
     package static func write(
         _ bytes: [UInt8], to file: FileDescriptor, at offset: Int, path: String
     ) throws(FileError) {
-        var failure: FileError?
-        bytes.withUnsafeBytes { bytes in
-            do throws(FileError) { try write(bytes, to: file, at: offset, path: path) } catch {
-                failure = error
-            }
+        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(FileError) in
+            try write(bytes, to: file, at: offset, path: path)
         }
-        if let failure { throw failure }
     }
 
     private static let largestWrite = 1 << 26
@@ -164,6 +162,18 @@ package enum FileIO {
 
     package static func failure(_ code: Int32, _ action: String, _ path: String) -> FileError {
         .failed(action: action, path: path, code: code)
+    }
+}
+
+extension FileDescriptor {
+    /// Reads bytes that are in the system's page cache, without waiting for a disk.
+    ///
+    /// - Returns: false if not all of `target` could be filled that way, for example because the file system
+    ///   cannot tell.
+    /// - Complexity: O(bytes): about a microsecond for 4 KiB.
+    package func readCached(_ target: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {
+        var part = iovec(iov_base: target.baseAddress, iov_len: target.count)
+        return preadv2(number, &part, 1, off_t(offset), CLUSTERD_RWF_NOWAIT) == target.count
     }
 }
 
