@@ -104,8 +104,16 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
 
     /// Appends a text's UTF-8 unchanged, without quotes or escapes.
     public mutating func append(raw text: String) {
-        var text = text
-        text.withUTF8 { append(contentsOf: UnsafeRawBufferPointer($0)) }
+        text.lendUTF8 { append(contentsOf: $0) }
+    }
+
+    /// Appends a number's bytes, the lowest first.
+    @inlinable @inline(__always) public mutating func append(
+        littleEndian number: some FixedWidthInteger & BitwiseCopyable
+    ) {
+        reserve(number.bitWidth / 8)
+        base.storeBytes(of: number.littleEndian, toByteOffset: written, as: type(of: number))
+        written += number.bitWidth / 8
     }
 
     /// Appends an integer of at most 64 bits in decimal.
@@ -160,23 +168,22 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
 
     /// Appends a string in quotes, with only the escapes that JSON requires.
     public mutating func append(json text: String) {
-        var text = text
-        text.withUTF8 { append(json: UnsafeRawBufferPointer($0)) }
+        text.lendUTF8 { append(json: $0) }
     }
 
     /// Appends UTF-8 bytes as a string in quotes, with only the escapes that JSON requires.
-    public mutating func append(json utf8: UnsafeRawBufferPointer) {
+    public mutating func append(json utf8: LentBytes) {
         reserve(utf8.count + 2)
         append(UInt8(ascii: "\""))
         var clean = 0
         for index in utf8.indices {
             let byte = utf8[index]
             guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
-            append(contentsOf: UnsafeRawBufferPointer(rebasing: utf8[clean..<index]))
+            append(contentsOf: utf8.part(clean..<index))
             clean = index + 1
             appendEscape(byte)
         }
-        append(contentsOf: UnsafeRawBufferPointer(rebasing: utf8[clean...]))
+        append(contentsOf: utf8.from(clean))
         append(UInt8(ascii: "\""))
     }
 
@@ -270,8 +277,8 @@ extension String {
     /// The eight digits of a number below 10^8, one per byte, the first in the lowest byte, as values rather than
     /// text.
     @inlinable @inline(__always) static func eight(_ number: UInt64) -> UInt64 {
-        // Divides into halves, then quarters, then digits, in parallel lanes. The products equal the quotients by
-        // 100 and 10 for such small dividends.
+        // Divides into halves, then quarters, then digits, all parts of the word at once. The products equal the quotients
+        // by 100 and 10 for such small dividends.
         let halves = number / 10_000 | (number % 10_000) &<< 32
         let hundreds = ((halves &* 10_486) &>> 20) & 0x0000_007F_0000_007F
         let pairs = hundreds | (halves &- 100 &* hundreds) &<< 16

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import CSimdjson
-import Glibc
 
 /// A value on a tape. Navigation allocates nothing.
 public struct JSONElement {
@@ -23,9 +22,7 @@ public struct JSONElement {
     }
 
     /// The value's text as sent, without surrounding spaces.
-    public var rawText: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: tape.text[rawRange])
-    }
+    public var rawText: LentBytes { tape.text.part(rawRange) }
 
     /// The range of the value's text in the whole text.
     public var rawRange: Range<Int> { Int(entry.start)..<Int(entry.end) }
@@ -54,7 +51,7 @@ public struct JSONElement {
     public var integer: Int64? {
         guard kind == .number else { return nil }
         if entry.kind & 8 != 0, abs(entry.number) >= 0x1p53 {
-            return Int64(String(decoding: rawText, as: UTF8.self))
+            return Int64(rawText.string)
         }
         return Int64(exactly: entry.number)
     }
@@ -62,36 +59,30 @@ public struct JSONElement {
     /// A string's decoded text; nil for other kinds.
     public var string: String? {
         guard kind == .string else { return nil }
-        let inside = UnsafeRawBufferPointer(rebasing: rawText.dropFirst().dropLast())
-        return entry.kind & 8 == 0 ? String(decoding: inside, as: UTF8.self) : JSONText.string(inside: inside)
+        return entry.kind & 8 == 0 ? rawText.inside.string : JSONText.string(inside: rawText.inside)
     }
 
     /// A string's bytes; nil for other kinds and for strings with escapes.
-    public var plainString: UnsafeRawBufferPointer? {
-        guard entry.kind == CSJ_STRING.rawValue else { return nil }
-        return UnsafeRawBufferPointer(rebasing: tape.text[Int(entry.start) + 1..<Int(entry.end) - 1])
-    }
+    public var plainString: LentBytes? { entry.kind == CSJ_STRING.rawValue ? rawText.inside : nil }
 
     /// Whether a string's decoded text has exactly these bytes. Without escapes no string is allocated.
     public func isString(_ text: StaticString) -> Bool {
         guard kind == .string else { return false }
         if entry.kind & 8 != 0 { return string?.utf8.elementsEqual(text.description.utf8) ?? false }
-        return text.withUTF8Buffer { hasInside(UnsafeRawBufferPointer($0)) }
+        return hasInside(LentBytes(text))
     }
 
     /// Whether these bytes are between a string's quotation marks. Generic comparison took a fifth of an
     /// import's time.
-    @inline(__always) private func hasInside(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard Int(entry.end) &- Int(entry.start) == bytes.count &+ 2 else { return false }
-        guard let start = bytes.baseAddress, let text = tape.text.baseAddress else { return bytes.isEmpty }
-        return memcmp(text + Int(entry.start) + 1, start, bytes.count) == 0
+    @inline(__always) private func hasInside(_ bytes: LentBytes) -> Bool {
+        Int(entry.end) &- Int(entry.start) == bytes.count &+ 2 && rawText.inside.isSame(as: bytes)
     }
 
     /// Whether a string's decoded text has exactly these bytes, which are known only at run time.
     public func isString(_ bytes: [UInt8]) -> Bool {
         guard kind == .string else { return false }
         if entry.kind & 8 != 0 { return string?.utf8.elementsEqual(bytes) ?? false }
-        return bytes.withUnsafeBytes { hasInside($0) }
+        return bytes.lend { hasInside($0) }
     }
 
     /// The number of an array's elements or an object's members; 0 for other kinds.

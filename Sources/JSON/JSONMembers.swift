@@ -6,19 +6,17 @@ import CSimdjson
 /// Each step checks the end of the text: text that is not JSON gives wrong values or none, and is never read
 /// past its end.
 public struct JSONCursor {
-    public let text: UnsafeRawBufferPointer
+    public let text: LentBytes
     public var offset: Int
 
-    @inlinable @inline(__always) public init(_ text: UnsafeRawBufferPointer, at offset: Int = 0) {
+    @inlinable @inline(__always) public init(_ text: LentBytes, at offset: Int = 0) {
         (self.text, self.offset) = (text, offset)
     }
 
     /// The current byte; nil at the end.
     @inlinable @inline(__always) public var byte: UInt8? { offset < text.count ? text[offset] : nil }
 
-    @inlinable @inline(__always) public func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: text[range])
-    }
+    @inlinable @inline(__always) public func bytes(_ range: Range<Int>) -> LentBytes { text.part(range) }
 
     @inlinable @inline(__always) public mutating func skipSpaces() {
         while offset < text.count, text[offset] <= UInt8(ascii: " ") { offset &+= 1 }
@@ -59,7 +57,7 @@ public struct JSONCursor {
     /// Skips ahead, eight bytes at a time, to the first byte that may be a quotation mark or a backslash.
     @inlinable @inline(__always) mutating func skipPlain() {
         while offset &+ 8 <= text.count {
-            let word = UInt64(littleEndian: text.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            let word = text.word(at: offset)
             let hits =
                 Self.zeroBytes(word ^ 0x2222_2222_2222_2222) | Self.zeroBytes(word ^ 0x5c5c_5c5c_5c5c_5c5c)
             if hits != 0 {
@@ -102,7 +100,7 @@ public struct JSONCursor {
 
     @usableFromInline func nestedLength() -> Int? {
         var scanner = JSONScanner()
-        return scanner.scan(bytes(offset..<text.count), toDepth: 0)
+        return scanner.scan(text.from(offset), toDepth: 0)
     }
 }
 
@@ -118,7 +116,7 @@ public struct JSONMembers: Sequence, IteratorProtocol {
     ///   - offset: the offset at which to begin: after the opening brace, or after one of the object's
     ///     values.
     public init(ofValidated object: UnsafeRawBufferPointer, from offset: Int = 1) {
-        cursor = JSONCursor(object, at: offset)
+        cursor = JSONCursor(LentBytes(object), at: offset)
     }
 
     /// Returns a key's text between its quotation marks, including escapes, and its value's text.
@@ -127,7 +125,7 @@ public struct JSONMembers: Sequence, IteratorProtocol {
         guard let key = cursor.string(), cursor.take(UInt8(ascii: ":")), let value = cursor.value() else {
             return nil
         }
-        return (cursor.bytes(key.inside), cursor.bytes(value))
+        return (cursor.bytes(key.inside).raw, cursor.bytes(value).raw)
     }
 }
 
@@ -139,13 +137,13 @@ public struct JSONElements: Sequence, IteratorProtocol {
     ///   returns nil if it is not an array.
     public init?(ofValidated array: UnsafeRawBufferPointer) {
         guard array.first == UInt8(ascii: "[") else { return nil }
-        cursor = JSONCursor(array, at: 1)
+        cursor = JSONCursor(LentBytes(array), at: 1)
     }
 
     public mutating func next() -> UnsafeRawBufferPointer? {
         _ = cursor.take(UInt8(ascii: ","))
         guard let element = cursor.value(), !element.isEmpty else { return nil }
-        return cursor.bytes(element)
+        return cursor.bytes(element).raw
     }
 }
 
@@ -161,8 +159,8 @@ public struct JSONScanner: Sendable {
 
     /// Scans until a closing bracket leaves at most `depth` open. Returns the offset after that bracket in
     /// `text`, or nil if all of `text` was scanned without finding one.
-    public mutating func scan(_ text: UnsafeRawBufferPointer, toDepth depth: Int) -> Int? {
-        guard let start = text.baseAddress else { return nil }
+    public mutating func scan(_ text: LentBytes, toDepth depth: Int) -> Int? {
+        guard let start = text.raw.baseAddress else { return nil }
         let offset = csj_scan_to_depth(
             &state, start.assumingMemoryBound(to: CChar.self), text.count, Int64(depth))
         return offset > text.count ? nil : offset
@@ -172,8 +170,8 @@ public struct JSONScanner: Sendable {
     ///
     /// - Returns: the offset after the last bracket that left none open, 0 if there is none, and the number
     ///   of bytes scanned.
-    public mutating func scanToLast(_ text: UnsafeRawBufferPointer) -> (last: Int, scanned: Int) {
-        guard let start = text.baseAddress else { return (0, 0) }
+    public mutating func scanToLast(_ text: LentBytes) -> (last: Int, scanned: Int) {
+        guard let start = text.raw.baseAddress else { return (0, 0) }
         var last = 0
         let scanned = csj_scan_to_last(
             &state, start.assumingMemoryBound(to: CChar.self), text.count, &last)

@@ -111,10 +111,8 @@ struct MemberIndex {
 
     /// The offset of the member with a key. If there is none, records that the next member to be appended has it. O(1).
     mutating func find(_ key: String, in members: [(key: String, value: JSONValue)]) -> Int? {
-        var hasher = Hasher()
-        var key = key
-        key.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        var slot = hasher.finalize() & (slots.count - 1)
+        let hash = key.lendUTF8 { $0.hash(seed: LentBytes.seed) }
+        var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
         while slots[slot] != 0 {
             let offset = Int(slots[slot]) - 1
             if members[offset].key.hasSameBytes(as: key) { return offset }

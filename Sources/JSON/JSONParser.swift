@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import CSimdjson
-import Glibc
 
 /// A reusable parser. simdjson finds the structure of a text, which is stored as a flat tape of all values,
 /// each with its range in the text. Memory is reused from text to text, so a small text costs no allocation.
@@ -27,7 +26,7 @@ public final class JSONParser {
     ///   - body: receives the tape; the tape and its text are valid only during the call.
     /// - Complexity: O(length), several hundred MB/s.
     @inlinable public func withTape<Result, Failure: Error>(
-        of text: UnsafeRawBufferPointer, maximumDepth: Int = JSONReader.maximumDepth,
+        of text: LentBytes, maximumDepth: Int = JSONReader.maximumDepth,
         allowsLoneSurrogates: Bool = false, _ body: (JSONTape) throws(Failure) -> Result
     ) throws(JSONTapeError<Failure>) -> Result {
         let tape: JSONTape
@@ -40,9 +39,9 @@ public final class JSONParser {
     /// Parses like `withTape` but without a scope: the tape is valid until the parser is next used or
     /// released, and while the text is valid.
     @usableFromInline func parse(
-        _ text: UnsafeRawBufferPointer, _ maximumDepth: Int, _ allowsLoneSurrogates: Bool = false
+        _ text: LentBytes, _ maximumDepth: Int, _ allowsLoneSurrogates: Bool = false
     ) throws(JSONError) -> JSONTape {
-        guard let handle, let start = text.baseAddress, !text.isEmpty else {
+        guard let handle, let start = text.raw.baseAddress, !text.isEmpty else {
             throw JSONError(kind: .empty, offset: 0, message: "The text is empty; a JSON value was expected.")
         }
         var entries: UnsafePointer<csj_entry>?
@@ -91,4 +90,16 @@ public final class JSONParser {
             JSONError(kind: .syntax, offset: offset, message: "The text is not JSON at byte \(offset).")
         }
     }
+}
+
+/// The values of a text that a `JSONParser` has read; valid only while the parser lends it.
+///
+/// Invariant: `entries` are a complete tape as written by the shim, and every range in it lies within `text`.
+public struct JSONTape {
+    let text: LentBytes
+    let entries: UnsafeBufferPointer<csj_entry>
+    /// Whether any string contains a lone surrogate.
+    public let hasLoneSurrogates: Bool
+
+    public var root: JSONElement { JSONElement(tape: self, index: 0) }
 }

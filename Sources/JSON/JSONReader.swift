@@ -10,7 +10,7 @@ public enum JSONReader {
 
     /// Parses a whole text; of members with equal keys the last counts.
     public static func parse(
-        _ text: UnsafeRawBufferPointer, maximumDepth: Int = maximumDepth
+        _ text: LentBytes, maximumDepth: Int = maximumDepth
     ) throws(JSONError) -> JSONValue {
         let parser = JSONParser()
         return try parser.parse(text, maximumDepth).root.value
@@ -19,9 +19,7 @@ public enum JSONReader {
     public static func parse(
         _ text: [UInt8], maximumDepth: Int = maximumDepth
     ) throws(JSONError) -> JSONValue {
-        try text.span.bytes.withUnsafeBytes { (bytes) throws(JSONError) in
-            try parse(bytes, maximumDepth: maximumDepth)
-        }
+        try text.lend { (text) throws(JSONError) in try parse(text, maximumDepth: maximumDepth) }
     }
 
     public static func parse(
@@ -34,23 +32,23 @@ public enum JSONReader {
 /// Reads the validated text of a single value.
 public enum JSONText {
     /// Whether bytes are UTF-8. O(bytes), at a few gigabytes per second.
-    public static func isUTF8(_ text: UnsafeRawBufferPointer) -> Bool {
-        guard let start = text.baseAddress else { return true }
+    public static func isUTF8(_ text: LentBytes) -> Bool {
+        guard let start = text.raw.baseAddress else { return true }
         return csj_is_utf8(start.assumingMemoryBound(to: CChar.self), text.count) != 0
     }
 
     /// A number's value; nil if the text is not a number.
-    public static func number(_ text: UnsafeRawBufferPointer) -> Double? {
-        guard let start = text.baseAddress else { return nil }
+    public static func number(_ text: LentBytes) -> Double? {
+        guard let start = text.raw.baseAddress else { return nil }
         var value = 0.0
         let good = csj_read_number(start.assumingMemoryBound(to: CChar.self), text.count, &value)
         return good != 0 ? value : nil
     }
 
     /// Decodes a string from the text between its quotation marks.
-    public static func string(inside text: UnsafeRawBufferPointer) -> String {
-        guard let start = text.baseAddress, text.contains(UInt8(ascii: "\\")) else {
-            return String(decoding: text, as: UTF8.self)
+    public static func string(inside text: LentBytes) -> String {
+        guard let start = text.raw.baseAddress, text.find(UInt8(ascii: "\\")) != nil else {
+            return text.string
         }
         return String(unsafeUninitializedCapacity: text.count) { target in
             target.withMemoryRebound(to: CChar.self) { target in
@@ -105,27 +103,15 @@ public final class JSONDocument {
 
     public init(_ text: [UInt8], maximumDepth: Int = JSONReader.maximumDepth) throws(JSONError) {
         self.text = text
-        _ = try text.span.bytes.withUnsafeBytes { (bytes) throws(JSONError) in
-            try parser.parse(bytes, maximumDepth)
-        }
+        _ = try text.lend { (text) throws(JSONError) in try parser.parse(text, maximumDepth) }
     }
 
     /// Passes the root value to `body`; it is valid during the call.
-    public func withRoot<Result>(_ body: (JSONElement) throws -> Result) rethrows -> Result {
-        try text.withUnsafeBytes { bytes in
-            try body(JSONTape(text: bytes, entries: parser.lastEntries, hasLoneSurrogates: false).root)
+    public func withRoot<Result, Failure: Error>(
+        _ body: (JSONElement) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try text.lend { (text) throws(Failure) in
+            try body(JSONTape(text: text, entries: parser.lastEntries, hasLoneSurrogates: false).root)
         }
     }
-}
-
-/// The values of a text that a `JSONParser` has read; valid only while the parser lends it.
-///
-/// Invariant: `entries` are a complete tape as written by the shim, and every range in it lies within `text`.
-public struct JSONTape {
-    let text: UnsafeRawBufferPointer
-    let entries: UnsafeBufferPointer<csj_entry>
-    /// Whether any string contains a lone surrogate.
-    public let hasLoneSurrogates: Bool
-
-    public var root: JSONElement { JSONElement(tape: self, index: 0) }
 }

@@ -19,8 +19,7 @@ struct FieldDictionary: ~Copyable {
     /// slots are taken.
     private var slots = [UInt32](repeating: 0, count: 256)
 
-    private let seed = Self.seedOfProcess
-    private static let seedOfProcess = UInt64.random(in: .min ... .max)
+    private let seed = LentBytes.seed
 
     /// Removes all fields and keeps the memory.
     mutating func removeAll() {
@@ -38,15 +37,15 @@ struct FieldDictionary: ~Copyable {
     @inline(__always) mutating func intern() -> UInt32 {
         let start = starts[count]
         let length = fields.count &- start
-        let (known, hash, slot) = fields.withUnsafeBytes { fields in
-            let field = UnsafeRawBufferPointer(rebasing: fields[start...])
-            let hash = Self.hash(field, seed)
+        let (known, hash, slot) = fields.lend { fields in
+            let field = fields.from(start)
+            let hash = field.hash(seed: seed)
             let mask = slots.count &- 1
             var slot = Int(truncatingIfNeeded: hash) & mask
             while slots[slot] != 0 {
                 let number = Int(slots[slot]) &- 1
                 if hashes[number] == hash, starts[number &+ 1] &- starts[number] == length,
-                    Self.areEqual(field, fields, at: starts[number])
+                    fields.part(starts[number]..<starts[number &+ 1]).isSame(as: field)
                 {
                     return (Int?(number), hash, slot)
                 }
@@ -62,28 +61,27 @@ struct FieldDictionary: ~Copyable {
     }
 
     /// Whether the content of a field, after its tag and length, is these bytes.
-    @inline(__always) func field(_ number: UInt32, holds bytes: UnsafeRawBufferPointer) -> Bool {
+    @inline(__always) func field(_ number: UInt32, holds bytes: LentBytes) -> Bool {
         let number = Int(number)
         guard number < count else { return false }
         let end = starts[number &+ 1]
         let header = 1 &+ Protobuf.length(varint: UInt64(bytes.count))
         guard end &- starts[number] == header &+ bytes.count else { return false }
-        return fields.withUnsafeBytes { Self.areEqual(bytes, $0, at: end &- bytes.count) }
+        return fields.lend { $0.part(end &- bytes.count..<end).isSame(as: bytes) }
     }
 
     /// The length of a field that is a string of less than 128 bytes, if a text has that string and then a
     /// quotation mark at an offset; else nil.
-    @inline(__always) func field(_ number: UInt32, begins text: UnsafeRawBufferPointer, at index: Int) -> Int?
-    {
+    @inline(__always) func field(_ number: UInt32, begins text: LentBytes, at offset: Int) -> Int? {
         let number = Int(number)
         guard number < count else { return nil }
         let start = starts[number] &+ 2
         let length = starts[number &+ 1] &- start
-        guard length > 0, length < 128, index &+ length < text.count,
-            text[index &+ length] == UInt8(ascii: "\"")
+        guard length > 0, length < 128, offset &+ length < text.count,
+            text[offset &+ length] == UInt8(ascii: "\"")
         else { return nil }
-        let bytes = UnsafeRawBufferPointer(rebasing: text[index..<index &+ length])
-        return fields.withUnsafeBytes { Self.areEqual(bytes, $0, at: start) } ? length : nil
+        let bytes = text.part(offset..<offset &+ length)
+        return fields.lend { $0.part(start..<start &+ length).isSame(as: bytes) } ? length : nil
     }
 
     private mutating func add(_ hash: UInt64, _ slot: Int) -> UInt32 {
@@ -103,47 +101,6 @@ struct FieldDictionary: ~Copyable {
             while slots[slot] != 0 { slot = (slot + 1) & mask }
             slots[slot] = UInt32(truncatingIfNeeded: number + 1)
         }
-    }
-
-    /// Whether `bytes` are those of `others` from an offset on, where there are at least as many.
-    @inline(__always) private static func areEqual(
-        _ bytes: UnsafeRawBufferPointer, _ others: UnsafeRawBufferPointer, at start: Int
-    ) -> Bool {
-        var offset = 0
-        while offset &+ 8 <= bytes.count {
-            if word(bytes, offset) != word(others, start &+ offset) { return false }
-            offset &+= 8
-        }
-        while offset < bytes.count {
-            if bytes[offset] != others[start &+ offset] { return false }
-            offset &+= 1
-        }
-        return true
-    }
-
-    @inline(__always) private static func hash(_ bytes: UnsafeRawBufferPointer, _ seed: UInt64) -> UInt64 {
-        var hash = seed ^ UInt64(truncatingIfNeeded: bytes.count)
-        var offset = 0
-        while offset &+ 8 <= bytes.count {
-            hash = mix(hash ^ word(bytes, offset))
-            offset &+= 8
-        }
-        var rest: UInt64 = 0
-        while offset < bytes.count {
-            rest = rest << 8 | UInt64(bytes[offset])
-            offset &+= 1
-        }
-        return mix(hash ^ rest)
-    }
-
-    @inline(__always) private static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
-        bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-    }
-
-    @inline(__always) private static func mix(_ value: UInt64) -> UInt64 {
-        // An odd constant with bits all over; the product's halves are folded into one.
-        let product = value.multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
-        return product.high ^ product.low
     }
 }
 

@@ -8,7 +8,7 @@ extension VectorTileEncoder {
     ///   is not JSON, what cannot be read is left out.
     /// - Complexity: O(length).
     public mutating func tags(json: UnsafeRawBufferPointer) {
-        var cursor = JSONCursor(json)
+        var cursor = JSONCursor(LentBytes(json))
         guard cursor.take(UInt8(ascii: "{")) else { return }
         repeat {
             guard let key = key(&cursor), cursor.take(UInt8(ascii: ":")) else { return }
@@ -26,8 +26,7 @@ extension VectorTileEncoder {
         guard let name = cursor.string() else { return nil }
         let inside = cursor.bytes(name.inside)
         guard name.hasEscapes else { return keyNumber(unescaped: inside) }
-        var text = JSONText.string(inside: inside)
-        return text.withUTF8 { keyNumber(UnsafeRawBufferPointer($0)) }
+        return JSONText.string(inside: inside).lendUTF8 { keyNumber($0) }
     }
 
     /// Reads a value; nil for null.
@@ -38,8 +37,7 @@ extension VectorTileEncoder {
             guard let string = cursor.string() else { return nil }
             let inside = cursor.bytes(string.inside)
             guard string.hasEscapes else { return valueNumber(string: inside) }
-            var text = JSONText.string(inside: inside)
-            return text.withUTF8 { valueNumber(string: UnsafeRawBufferPointer($0)) }
+            return JSONText.string(inside: inside).lendUTF8 { valueNumber(string: $0) }
         case UInt8(ascii: "t"):
             _ = cursor.value()
             return valueNumber(true)
@@ -59,10 +57,10 @@ extension VectorTileEncoder {
 
     /// The value of a number's text: exact if it has neither fraction nor exponent and fits into 64 bits, else the
     /// nearest double; nil if it is not a finite number.
-    private mutating func valueNumber(text: UnsafeRawBufferPointer) -> UInt32? {
+    private mutating func valueNumber(text: LentBytes) -> UInt32? {
         guard let number = JSONText.number(text) else { return nil }
         guard number.magnitude >= 0x1p53 else { return valueNumber(number) }
-        let digits = String(decoding: text, as: UTF8.self)
+        let digits = text.string
         if let whole = Int64(digits) { return valueNumber(whole) }
         if let large = UInt64(digits) { return valueNumber(large: large) }
         // An integer beyond 64 bits must not become one of 64 bits by rounding.
@@ -71,7 +69,7 @@ extension VectorTileEncoder {
     }
 
     /// The text of an array or object without the spaces between its parts.
-    private mutating func compactValue(_ json: UnsafeRawBufferPointer) -> UInt32 {
+    private mutating func compactValue(_ json: LentBytes) -> UInt32 {
         var compact: [UInt8] = []
         compact.reserveCapacity(json.count)
         var cursor = JSONCursor(json)
@@ -79,13 +77,13 @@ extension VectorTileEncoder {
             let start = cursor.offset
             if byte == UInt8(ascii: "\"") {
                 guard cursor.string() != nil else { break }
-                compact.append(contentsOf: json[start..<cursor.offset])
+                compact.append(contentsOf: json.part(start..<cursor.offset))
             } else {
                 if byte > UInt8(ascii: " ") { compact.append(byte) }
                 cursor.offset += 1
             }
         }
-        return compact.withUnsafeBytes { valueNumber(string: $0) }
+        return compact.lend { valueNumber(string: $0) }
     }
 }
 
@@ -122,17 +120,17 @@ extension VectorTileEncoder {
         let count = keyNumber("point_count")
         setTag(count, valueNumber(Int64(pointCount)))
         let abbreviated = keyNumber("point_count_abbreviated")
-        var cursor = JSONCursor(abbreviatedCount)
+        var cursor = JSONCursor(LentBytes(abbreviatedCount))
         setTag(abbreviated, valueNumber(&cursor))
     }
 
     @inline(__always) private mutating func keyNumber(_ key: StaticString) -> UInt32 {
-        keyNumber(unescaped: UnsafeRawBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount))
+        keyNumber(unescaped: LentBytes(key))
     }
 
     // MARK: Values
 
-    @inline(__always) private mutating func valueNumber(string: UnsafeRawBufferPointer) -> UInt32 {
+    @inline(__always) private mutating func valueNumber(string: LentBytes) -> UInt32 {
         let length = UInt64(string.count)
         beginValue(TileField.Value.string, bytes: Protobuf.length(varint: length) + string.count)
         values.fields.append(varint: length)
@@ -154,7 +152,7 @@ extension VectorTileEncoder {
 
     private mutating func valueDouble(_ number: Double) -> UInt32 {
         beginValue(TileField.Value.double, bytes: 8)
-        withUnsafeBytes(of: number.bitPattern.littleEndian) { values.fields.append(contentsOf: $0) }
+        values.fields.append(littleEndian: number.bitPattern)
         return values.intern()
     }
 

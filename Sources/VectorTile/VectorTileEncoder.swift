@@ -61,10 +61,9 @@ public struct VectorTileEncoder: ~Copyable {
         head.append(TileField.Layer.version)
         head.append(varint: 2)
         head.append(TileField.Layer.name)
-        var layer = layer
-        layer.withUTF8 { name in
+        layer.lendUTF8 { name in
             head.append(varint: UInt64(name.count))
-            head.append(contentsOf: UnsafeRawBufferPointer(name))
+            head.append(contentsOf: name)
         }
         head.append(TileField.Layer.extent)
         head.append(varint: UInt64(extent))
@@ -96,16 +95,16 @@ public struct VectorTileEncoder: ~Copyable {
         bytes.reserve(size + 11)
         bytes.append(TileField.layer)
         bytes.append(varint: UInt64(size))
-        head.withUnsafeBytes { bytes.append(contentsOf: $0) }
-        features.withUnsafeBytes { bytes.append(contentsOf: $0) }
-        keys.fields.withUnsafeBytes { bytes.append(contentsOf: $0) }
-        values.fields.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        head.lend { bytes.append(contentsOf: $0) }
+        features.lend { bytes.append(contentsOf: $0) }
+        keys.fields.lend { bytes.append(contentsOf: $0) }
+        values.fields.lend { bytes.append(contentsOf: $0) }
         features.truncate(to: 0)
     }
 
     // MARK: Tags
 
-    @inline(__always) mutating func keyNumber(_ key: UnsafeRawBufferPointer) -> UInt32 {
+    @inline(__always) mutating func keyNumber(_ key: LentBytes) -> UInt32 {
         let last = lastKey.map { Int($0) &+ 1 } ?? 0
         var number = followers[last]
         if !keys.field(number, holds: key) {
@@ -119,7 +118,7 @@ public struct VectorTileEncoder: ~Copyable {
 
     /// The key at an offset of a text and its length, if it is the key that usually follows.
     @inline(__always) mutating func likelyKey(
-        _ text: UnsafeRawBufferPointer, at offset: Int
+        _ text: LentBytes, at offset: Int
     ) -> (number: UInt32, length: Int)? {
         let number = followers[lastKey.map { Int($0) &+ 1 } ?? 0]
         // A key with a backslash is not written as it is.
@@ -131,14 +130,14 @@ public struct VectorTileEncoder: ~Copyable {
     }
 
     /// The number of a key that is written without escapes.
-    mutating func keyNumber(unescaped key: UnsafeRawBufferPointer) -> UInt32 {
+    mutating func keyNumber(unescaped key: LentBytes) -> UInt32 {
         let number = keyNumber(key)
         while unescaped.count <= Int(number) { unescaped.append(false) }
         unescaped[Int(number)] = true
         return number
     }
 
-    private mutating func searchKey(_ key: UnsafeRawBufferPointer) -> UInt32 {
+    private mutating func searchKey(_ key: LentBytes) -> UInt32 {
         keys.fields.append(TileField.Layer.key)
         keys.fields.append(varint: UInt64(key.count))
         keys.fields.append(contentsOf: key)
@@ -182,7 +181,7 @@ public struct VectorTileEncoder: ~Copyable {
         if tagsSize > 0 {
             features.append(TileField.Feature.tags)
             features.append(varint: UInt64(tagsSize))
-            packedTags.withUnsafeBytes { features.append(contentsOf: $0) }
+            packedTags.lend { features.append(contentsOf: $0) }
         }
         features.append(TileField.Feature.type)
         features.append(Self.pointType)

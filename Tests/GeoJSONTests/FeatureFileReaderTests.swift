@@ -82,11 +82,7 @@ struct FeatureFileReaderTests {
             }
         }
         for piece in pieces {
-            var failure: GeoJSONError?
-            piece.withUnsafeBytes { bytes in
-                do throws(GeoJSONError) { try reader.push(bytes, take) } catch { failure = error }
-            }
-            if let failure { throw failure }
+            try piece.lend { (bytes) throws(GeoJSONError) in try reader.push(bytes, take) }
         }
         try reader.finish(take)
         return count
@@ -100,7 +96,7 @@ struct FeatureFileReaderTests {
         let feature =
             #"{"type":"Feature","geometry":null,"properties":{"a":"\#(String(repeating: "b", count: 200_000))"#
         for byte in Array((start + feature).utf8) {
-            try withUnsafeBytes(of: byte) { (piece) throws(GeoJSONError) in try reader.push(piece) { _ in } }
+            try [byte].lend { (piece) throws(GeoJSONError) in try reader.push(piece) { _ in } }
         }
         // At most one search for each byte up to 4 KiB, and then one for each eighth.
         #expect(reader.cuts < 5000)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import JSON
 import Testing
 
 @testable import GeoJSON
@@ -41,13 +42,7 @@ struct FileWindowTests {
             try reader.readAll(into: &builder) { (take) throws(GeoJSONError) in
                 let bytes = Array(text[offset..<min(text.count, offset + piece)])
                 offset += bytes.count
-                var failure: GeoJSONError?
-                bytes.withUnsafeBytes { bytes in
-                    do throws(GeoJSONError) { if !bytes.isEmpty { try take(bytes) } } catch {
-                        failure = error
-                    }
-                }
-                if let failure { throw failure }
+                try bytes.lend { (bytes) throws(GeoJSONError) in if !bytes.isEmpty { try take(bytes) } }
                 return !bytes.isEmpty
             }
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Compression
+import JSON
 import Testing
 
 @testable import GeoJSON
@@ -30,13 +31,12 @@ struct GzipInputTests {
         #expect(bytes.count < text.count / 500)
         var input = GzipInput()
         var (place, found, steps) = (0, [UInt8](), 0)
-        try bytes.withUnsafeBytes { bytes in
+        try bytes.lend { (bytes) throws(GeoJSONError) in
             while place < bytes.count {
                 var once = 0
-                place += try input.push(UnsafeRawBufferPointer(rebasing: bytes[place...])) {
-                    (piece) throws(GeoJSONError) in
-                    once += piece.count
-                    found += piece
+                place += try input.push(bytes.from(place)) { (text) throws(GeoJSONError) in
+                    once += text.count
+                    found += text
                 }
                 #expect(once <= GzipInput.windowSize)
                 steps += 1
@@ -56,12 +56,12 @@ struct GzipInputTests {
             var input = GzipInput()
             var found: [UInt8] = []
             for start in stride(from: 0, to: bytes.count, by: size) {
-                var piece = bytes[start..<min(start + size, bytes.count)]
-                while !piece.isEmpty {
-                    let count = try piece.withUnsafeBytes { piece in
-                        try input.push(piece) { (text) throws(GeoJSONError) in found += text }
+                var part = Array(bytes[start..<min(start + size, bytes.count)])
+                while !part.isEmpty {
+                    let count = try part.lend { (part) throws(GeoJSONError) in
+                        try input.push(part) { (text) throws(GeoJSONError) in found += text }
                     }
-                    piece = piece.dropFirst(count)
+                    part.removeFirst(count)
                 }
             }
             try input.finish()
@@ -79,14 +79,10 @@ struct GzipInputTests {
         var (lent, failure) = (0, GeoJSONError?.none)
         do throws(GeoJSONError) {
             try reader.readAll(into: &builder) { (take) throws(GeoJSONError) in
-                let piece = bytes[lent..<min(lent + 4096, bytes.count)]
-                lent += piece.count
-                var failure: GeoJSONError?
-                piece.withUnsafeBytes { piece in
-                    do throws(GeoJSONError) { try take(piece) } catch { failure = error }
-                }
-                if let failure { throw failure }
-                return !piece.isEmpty
+                let part = Array(bytes[lent..<min(lent + 4096, bytes.count)])
+                lent += part.count
+                try part.lend { (part) throws(GeoJSONError) in try take(part) }
+                return !part.isEmpty
             }
         } catch { failure = error }
         #expect(failure == .tooLarge)

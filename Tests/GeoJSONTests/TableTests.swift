@@ -36,7 +36,7 @@ struct TableTests {
         let names = (0..<100_000).map { "c\($0)" }
         let text = "lon,lat,c7," + names.joined(separator: ",") + "\n"
         let columns = TableColumns(text: Set(names.suffix(20_000)))
-        let found = try Array(text.utf8).withUnsafeBytes { (bytes) throws(GeoJSONError) in
+        let found = try Array(text.utf8).lend { (bytes) throws(GeoJSONError) in
             try TableHeader(bytes, columns)
         }
         let header = try #require(found)

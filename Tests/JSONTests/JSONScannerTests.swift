@@ -22,11 +22,10 @@ struct JSONScannerTests {
             var start = 0
             while start < text.count {
                 let end = min(text.count, start + Int.random(in: 1...200, using: &random))
-                text[start..<end].withUnsafeBytes { piece in
+                Array(text[start..<end]).lend { piece in
                     var (expected, scanned) = (0, 0)
                     while scanned < piece.count, one.depth >= 0 {
-                        let rest = UnsafeRawBufferPointer(rebasing: piece[scanned...])
-                        guard let length = one.scan(rest, toDepth: 0) else {
+                        guard let length = one.scan(piece.from(scanned), toDepth: 0) else {
                             scanned = piece.count
                             break
                         }

@@ -8,7 +8,7 @@ import Testing
 @Suite("Base64") struct Base64Tests {
     private func encode(_ bytes: [UInt8]) -> String {
         var writer = ByteWriter()
-        bytes.withUnsafeBytes { VectorTile.Base64.append($0, to: &writer) }
+        bytes.lend { VectorTile.Base64.append($0, to: &writer) }
         return writer.string
     }
 

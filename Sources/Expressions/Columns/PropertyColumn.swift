@@ -64,7 +64,7 @@ public final class PropertyColumn: Sendable {
                 number = Double(others.count - 1)
             default: break
             }
-            cells.set(Int(row), values.kind(index), number)
+            cells.rows.set(Int(row), values.kind(index), number)
         }
         return PropertyColumn(cells, strings, others)
     }
@@ -77,24 +77,18 @@ public final class PropertyColumn: Sendable {
 
     @inline(__always) func kind(_ row: Int) -> Kind {
         precondition(row >= 0 && row < count, "the column has no such row")
-        return Kind(rawValue: cells.kinds[row]) ?? .missing
+        return cells.rows.kind(row)
     }
 
     /// A row's number; of a string its code, of other values their index.
     @inline(__always) func number(_ row: Int) -> Double {
         precondition(row >= 0 && row < count, "the column has no such row")
-        return cells.numbers[row]
+        return cells.rows.number(row)
     }
 
-    /// Lends the raw values of the rows' kinds, and their numbers.
-    @inline(__always) func withRows<Result>(
-        _ body: (_ kinds: UnsafeBufferPointer<UInt8>, _ numbers: UnsafeBufferPointer<Double>) -> Result
-    ) -> Result {
-        withExtendedLifetime(cells) {
-            body(
-                UnsafeBufferPointer(start: cells.kinds, count: count),
-                UnsafeBufferPointer(start: cells.numbers, count: count))
-        }
+    /// Lends all rows during the call.
+    @inline(__always) func withRows<Result>(_ body: (PropertyCells.Rows) -> Result) -> Result {
+        withExtendedLifetime(cells) { body(cells.rows) }
     }
 
     /// A row's value; nil if the feature has no such property.
@@ -113,14 +107,52 @@ public final class PropertyColumn: Sendable {
 
 /// The rows of one property: a kind and a number for each. Several threads may fill them, each its own part.
 ///
-/// Invariant: both pointers refer to `count` values during this object's lifetime. The values are zero until
-/// written, except those that `resize` added. Each row is written by one thread. No row is written after a
-/// `PropertyColumn` has been made from the cells, and the cells are not resized from then on or while there
-/// are writers. Therefore `@unchecked Sendable` is sound.
+/// Invariant: `rows` refers to `count` rows during this object's lifetime. They have no value until written, except those that
+/// `resize` added. Each row is written by one thread. No row is written after a `PropertyColumn` has been made from the cells, and
+/// the cells are not resized from then on or while there are writers. Therefore `@unchecked Sendable` is sound.
 public final class PropertyCells: @unchecked Sendable {
-    private(set) var kinds: UnsafeMutablePointer<UInt8>
-    private(set) var numbers: UnsafeMutablePointer<Double>
+    private(set) var rows: Rows
     public private(set) var count: Int
+
+    /// Rows of cells, without a reference to them.
+    ///
+    /// Invariant: both pointers refer to `count` values as long as the cells live and are not resized. Indexes are checked in debug
+    /// builds. Threads use it as the cells permit, so it may be sent to others.
+    struct Rows: @unchecked Sendable {
+        fileprivate let kinds: UnsafeMutablePointer<UInt8>
+        fileprivate let numbers: UnsafeMutablePointer<Double>
+        fileprivate let count: Int
+
+        @inline(__always) func kind(_ row: Int) -> PropertyColumn.Kind {
+            assert(row >= 0 && row < count)
+            return PropertyColumn.Kind(rawValue: kinds[row]) ?? .missing
+        }
+
+        /// A row's number; of a string its code, of other values their index.
+        @inline(__always) func number(_ row: Int) -> Double {
+            assert(row >= 0 && row < count)
+            return numbers[row]
+        }
+
+        /// Whether a row has a kind.
+        @inline(__always) func isKind(_ row: Int, _ kind: PropertyColumn.Kind) -> Bool {
+            assert(row >= 0 && row < count)
+            return kinds[row] == kind.rawValue
+        }
+
+        @inline(__always) func set(_ row: Int, _ kind: PropertyColumn.Kind, _ number: Double) {
+            assert(row >= 0 && row < count)
+            kinds[row] = kind.rawValue
+            numbers[row] = number
+        }
+
+        /// Copies some rows of others.
+        func copy(_ number: Int, from other: Rows, at first: Int = 0, to row: Int = 0) {
+            assert(first + number <= other.count && row + number <= count)
+            (kinds + row).update(from: other.kinds + first, count: number)
+            (numbers + row).update(from: other.numbers + first, count: number)
+        }
+    }
 
     /// Bytes of one row.
     public static let bytesOfRow = MemoryLayout<UInt8>.stride + MemoryLayout<Double>.stride
@@ -132,37 +164,29 @@ public final class PropertyCells: @unchecked Sendable {
         guard let kinds = calloc(max(count, 1), MemoryLayout<UInt8>.stride),
             let numbers = calloc(max(count, 1), MemoryLayout<Double>.stride)
         else { preconditionFailure("out of memory") }
-        self.kinds = kinds.bindMemory(to: UInt8.self, capacity: count)
-        self.numbers = numbers.bindMemory(to: Double.self, capacity: count)
-        LargePages.advise(UnsafeMutableBufferPointer(start: self.numbers, count: count))
+        rows = Rows(
+            kinds: kinds.bindMemory(to: UInt8.self, capacity: count),
+            numbers: numbers.bindMemory(to: Double.self, capacity: count), count: count)
+        LargePages.advise(UnsafeMutableBufferPointer(start: rows.numbers, count: count))
     }
 
     /// Makes room for more rows, whose values are undefined, or releases those past `count`. The system moves
     /// large blocks by remapping pages.
     func resize(to count: Int) {
-        kinds = LargePages.resize(kinds, to: max(count, 1) * MemoryLayout<UInt8>.stride)
-            .bindMemory(to: UInt8.self, capacity: count)
-        numbers = LargePages.resize(numbers, to: max(count, 1) * MemoryLayout<Double>.stride)
-            .bindMemory(to: Double.self, capacity: count)
+        let kinds = LargePages.resize(rows.kinds, to: max(count, 1) * MemoryLayout<UInt8>.stride)
+        let numbers = LargePages.resize(rows.numbers, to: max(count, 1) * MemoryLayout<Double>.stride)
+        rows = Rows(
+            kinds: kinds.bindMemory(to: UInt8.self, capacity: count),
+            numbers: numbers.bindMemory(to: Double.self, capacity: count), count: count)
         self.count = count
     }
 
     /// Copies as many of other rows as fit. Allowed only before these cells are shared.
-    func fill(from other: PropertyCells) {
-        kinds.update(from: other.kinds, count: min(count, other.count))
-        numbers.update(from: other.numbers, count: min(count, other.count))
-    }
-
-    /// Writes a row. Allowed only before these cells are shared.
-    func set(_ row: Int, _ kind: PropertyColumn.Kind, _ number: Double) {
-        precondition(row >= 0 && row < count, "there is no such row")
-        kinds[row] = kind.rawValue
-        numbers[row] = number
-    }
+    func fill(from other: PropertyCells) { rows.copy(min(count, other.count), from: other.rows) }
 
     deinit {
-        free(kinds)
-        free(numbers)
+        free(rows.kinds)
+        free(rows.numbers)
     }
 }
 

@@ -3,17 +3,15 @@ import JSON
 
 /// Fills a property's cells row by row, and collects the values to which their numbers refer.
 ///
-/// Invariant: the pointers refer to the cells' rows, only this writer writes those from its first to `end`, and
-/// `cells` keeps them valid. A copy must not be used beside the original. Therefore it may be passed between
-/// threads, and `@unchecked Sendable` is sound.
-public struct PropertyColumnWriter: @unchecked Sendable {
+/// Invariant: only this writer writes the cells' rows from its first to `end`, and `cells` keeps `rows` valid. A copy must not be
+/// used beside the original. Therefore it may be passed between threads.
+public struct PropertyColumnWriter: Sendable {
     private(set) var cells: PropertyCells
     private let first: Int
     private var end: Int
     /// Whether the cells get more rows as needed.
     private let grows: Bool
-    private var kinds: UnsafeMutablePointer<UInt8>
-    private var numbers: UnsafeMutablePointer<Double>
+    private var rows: PropertyCells.Rows
     /// The next row.
     private(set) var row: Int
     private(set) var strings = StringPool()
@@ -35,7 +33,7 @@ public struct PropertyColumnWriter: @unchecked Sendable {
     private init(_ cells: PropertyCells, _ rows: Range<Int>, grows: Bool) {
         (self.cells, self.grows) = (cells, grows)
         (first, row, end) = (rows.lowerBound, rows.lowerBound, rows.upperBound)
-        (kinds, numbers) = (cells.kinds, cells.numbers)
+        self.rows = cells.rows
     }
 
     /// The number of rows appended.
@@ -52,14 +50,13 @@ public struct PropertyColumnWriter: @unchecked Sendable {
             guard grows else { return }
             resize(to: end + end / 2)
         }
-        kinds[row] = kind.rawValue
-        numbers[row] = number
+        rows.set(row, kind, number)
         row &+= 1
     }
 
     private mutating func resize(to rows: Int) {
         cells.resize(to: rows)
-        (kinds, numbers, end) = (cells.kinds, cells.numbers, rows)
+        (self.rows, end) = (cells.rows, rows)
     }
 
     public mutating func appendMissing() { add(.missing) }
@@ -68,16 +65,16 @@ public struct PropertyColumnWriter: @unchecked Sendable {
     public mutating func append(_ number: Double) { add(.number, number) }
 
     /// Appends a string by its UTF-8.
-    public mutating func append(utf8: UnsafeRawBufferPointer) {
-        add(.string, Double(strings.code(adding: utf8)))
-    }
+    public mutating func append(utf8: LentBytes) { add(.string, Double(strings.code(adding: utf8))) }
+
+    public mutating func append(utf8: UnsafeRawBufferPointer) { append(utf8: LentBytes(utf8)) }
 
     public mutating func append(_ value: JSONValue) {
         switch value {
         case .null: appendNull()
         case .bool(let flag): append(flag)
         case .number(let number): append(number)
-        case .string(var text): text.withUTF8 { append(utf8: UnsafeRawBufferPointer($0)) }
+        case .string(let text): text.lendUTF8 { append(utf8: $0) }
         case .array, .object:
             add(.other, Double(others.count))
             others.append(value)
@@ -87,8 +84,7 @@ public struct PropertyColumnWriter: @unchecked Sendable {
     /// Appends all rows of another writer to one that grows.
     public mutating func append(contentsOf other: PropertyColumnWriter) {
         if row + other.count > end { resize(to: max(row + other.count, end + end / 2)) }
-        (kinds + row).update(from: other.kinds + other.first, count: other.count)
-        (numbers + row).update(from: other.numbers + other.first, count: other.count)
+        rows.copy(other.count, from: other.rows, at: other.first, to: row)
         row += other.count
         guard let change = other.merge(into: &strings, &others, { false }) else { return }
         renumber(row - other.count..<row, change)
@@ -138,9 +134,10 @@ public struct PropertyColumnWriter: @unchecked Sendable {
     private func renumber(_ rows: Range<Int>, _ change: Renumbering) {
         guard !change.codes.isEmpty || !others.isEmpty else { return }
         for row in rows {
-            switch PropertyColumn.Kind(rawValue: kinds[row]) {
-            case .string: numbers[row] = change.codes[Int(numbers[row])]
-            case .other: numbers[row] += change.base
+            let number = self.rows.number(row)
+            switch self.rows.kind(row) {
+            case .string: self.rows.set(row, .string, change.codes[Int(number)])
+            case .other: self.rows.set(row, .other, number + change.base)
             default: break
             }
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Glibc
+import JSON
 
 /// Distinct strings, numbered from 0 in the order in which they were added.
 ///
@@ -11,8 +11,7 @@ struct StringPool: Sendable {
     /// By hash, the upper half of it above a code plus one; 0 is a free slot. So nearly all other strings are passed
     /// over without reading them. The number of slots is a power of two, and at most half of them are used.
     private var slots: [UInt64] = Array(repeating: 0, count: 16)
-    private let seed = Self.seedOfProcess
-    private static let seedOfProcess = UInt64.random(in: .min ... .max)
+    private let seed = LentBytes.seed
 
     var count: Int { starts.count - 1 }
 
@@ -25,13 +24,13 @@ struct StringPool: Sendable {
     }
 
     /// Calls `body` with a string's bytes.
-    func withText<Result>(_ code: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[starts[code]..<starts[code + 1]])) }
+    func withText<Result>(_ code: Int, _ body: (LentBytes) -> Result) -> Result {
+        bytes.lend { body($0.part(starts[code]..<starts[code + 1])) }
     }
 
     /// The code of a string, which is added if it is new.
-    mutating func code(adding text: UnsafeRawBufferPointer) -> Int {
-        let hash = hash(text)
+    mutating func code(adding text: LentBytes) -> Int {
+        let hash = text.hash(seed: seed)
         let slot = slot(of: text, hash)
         if slots[slot] != 0 { return Self.code(slots[slot]) }
         bytes.append(contentsOf: text)
@@ -43,10 +42,8 @@ struct StringPool: Sendable {
 
     /// The code of a string; nil if it is not in the pool.
     func code(of text: String) -> Int? {
-        var text = text
-        return text.withUTF8 { text in
-            let text = UnsafeRawBufferPointer(text)
-            let entry = slots[slot(of: text, hash(text))]
+        text.lendUTF8 { text in
+            let entry = slots[slot(of: text, text.hash(seed: seed))]
             return entry == 0 ? nil : Self.code(entry)
         }
     }
@@ -56,7 +53,7 @@ struct StringPool: Sendable {
     private static func code(_ entry: UInt64) -> Int { Int(UInt32(truncatingIfNeeded: entry)) - 1 }
 
     /// The slot of a string, or the free one for it.
-    private func slot(of text: UnsafeRawBufferPointer, _ hash: UInt64) -> Int {
+    private func slot(of text: LentBytes, _ hash: UInt64) -> Int {
         let (tag, last) = (Self.tag(hash), slots.count - 1)
         var slot = Self.first(hash, last)
         while slots[slot] != 0 {
@@ -71,13 +68,8 @@ struct StringPool: Sendable {
         Int(truncatingIfNeeded: hash >> 32) & last
     }
 
-    private func isSame(_ code: Int, _ text: UnsafeRawBufferPointer) -> Bool {
-        let (start, end) = (starts[code], starts[code + 1])
-        guard end - start == text.count else { return false }
-        return bytes.withUnsafeBytes { bytes in
-            guard let known = bytes.baseAddress, let asked = text.baseAddress else { return true }
-            return memcmp(known + start, asked, text.count) == 0
-        }
+    private func isSame(_ code: Int, _ text: LentBytes) -> Bool {
+        starts[code + 1] - starts[code] == text.count && withText(code) { $0.isSame(as: text) }
     }
 
     private mutating func grow() {
@@ -89,36 +81,5 @@ struct StringPool: Sendable {
             while slots[slot] != 0 { slot = (slot + 1) & last }
             slots[slot] = entry
         }
-    }
-
-    /// Hashes words of eight bytes; the last one may overlap the one before it. Short strings make one word.
-    private func hash(_ text: UnsafeRawBufferPointer) -> UInt64 {
-        let count = text.count
-        guard let start = text.baseAddress, count > 0 else { return seed }
-        func half(_ index: Int) -> UInt64 {
-            UInt64(start.loadUnaligned(fromByteOffset: index, as: UInt32.self))
-        }
-        func byte(_ index: Int) -> UInt64 { UInt64(start.load(fromByteOffset: index, as: UInt8.self)) }
-        var hash = seed ^ UInt64(truncatingIfNeeded: count)
-        var last: UInt64
-        if count >= 8 {
-            var index = 0
-            while index &+ 8 < count {
-                hash = Self.mixed(hash ^ start.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-                index &+= 8
-            }
-            last = start.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
-        } else if count >= 4 {
-            last = half(0) | half(count &- 4) &<< 32
-        } else {
-            last = byte(0) | byte(count / 2) &<< 8 | byte(count &- 1) &<< 16
-        }
-        return Self.mixed(hash ^ last)
-    }
-
-    /// Each bit of the result depends on each bit of the word.
-    @inline(__always) private static func mixed(_ word: UInt64) -> UInt64 {
-        let product = (word ^ 0x9e37_79b9_7f4a_7c15).multipliedFullWidth(by: 0xd6e8_feb8_6659_fd93)
-        return product.high ^ product.low
     }
 }

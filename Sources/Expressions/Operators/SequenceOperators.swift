@@ -135,9 +135,9 @@ enum SequenceOperators {
             let first = start < 0 ? max(0, Double(items.count) + start) : start
             let index = items.indices.first { Double($0) >= first && isSame(items[$0], needle) }
             return .number(Double(index ?? -1))
-        case .string(var text):
+        case .string(let text):
             let needle = Conversion.javaScriptText(needle)
-            return .number(Double(text.withUTF8 { index(of: needle, in: $0, from: start) }))
+            return .number(Double(text.lendUTF8 { index(of: needle, in: $0, from: start) }))
         default: throw unexpected(haystack, "second argument", "array or string")
         }
     }
@@ -221,9 +221,9 @@ extension EvaluationContext {
         try SequenceOperators.check(needle: needle)
         switch haystack {
         case .array(let items): return .bool(items.contains { SequenceOperators.isSame($0, needle) })
-        case .string(var text):
+        case .string(let text):
             let needle = Conversion.javaScriptText(needle)
-            return .bool(text.withUTF8 { SequenceOperators.find(needle, in: $0, from: 0) != nil })
+            return .bool(text.lendUTF8 { SequenceOperators.find(needle, in: $0, from: 0) != nil })
         default: throw SequenceOperators.unexpected(haystack, "second argument", "array or string")
         }
     }
@@ -234,30 +234,28 @@ extension SequenceOperators {
     /// The offset of the first occurrence of a string at or after `start`; nil if there is none.
     ///
     /// An empty string occurs at `start`. O(both lengths), even for repetitive texts, as glibc's memmem(3) is.
-    static func find(_ text: String, in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+    static func find(_ text: String, in bytes: LentBytes, from start: Int) -> Int? {
         guard start >= 0, start <= bytes.count else { return nil }
-        var text = text
-        return text.withUTF8 { text in
+        return text.lendUTF8 { text in
             guard !text.isEmpty else { return start }
-            guard let first = text.baseAddress, let base = bytes.baseAddress else { return nil }
-            return memmem(base + start, bytes.count - start, first, text.count).map {
-                UnsafeRawPointer(base).distance(to: UnsafeRawPointer($0))
-            }
+            guard let base = bytes.raw.baseAddress else { return nil }
+            let found = memmem(base + start, bytes.count - start, text.raw.baseAddress, text.count)
+            return found.map { base.distance(to: $0) }
         }
     }
 
     /// The index in code points, -1 if there is none; `start` counts UTF-16 code units, as in JavaScript.
     private static func index(
-        of needle: String, in bytes: UnsafeBufferPointer<UInt8>, from start: Double
+        of needle: String, in bytes: LentBytes, from start: Double
     ) -> Int {
         let first = offset(ofUnit: max(0, start), in: bytes)
         guard let found = find(needle, in: bytes, from: first) else { return -1 }
-        return bytes[..<found].count { !isContinuation($0) }
+        return bytes.upTo(found).count { !isContinuation($0) }
     }
 
     /// The byte offset at which a UTF-16 code unit begins, or the end for units past it. The second half of a
     /// surrogate pair is not a character, so its offset is that of the next one.
-    private static func offset(ofUnit unit: Double, in bytes: UnsafeBufferPointer<UInt8>) -> Int {
+    private static func offset(ofUnit unit: Double, in bytes: LentBytes) -> Int {
         var units = 0.0
         var offset = 0
         while offset < bytes.count, units < unit {

@@ -44,15 +44,14 @@ enum TextOperators {
     /// Splits as JavaScript does, except that an empty separator splits characters, not UTF-16 code units.
     private static func split(_ text: String, by separator: String) -> [JSONValue] {
         if separator.isEmpty { return text.unicodeScalars.map { .string(String(Character($0))) } }
-        var text = text
-        return text.withUTF8 { bytes in
+        return text.lendUTF8 { bytes in
             var parts: [JSONValue] = []
             var start = 0
             while let index = SequenceOperators.find(separator, in: bytes, from: start) {
-                parts.append(.string(String(decoding: bytes[start..<index], as: UTF8.self)))
+                parts.append(.string(bytes.part(start..<index).string))
                 start = index + separator.utf8.count
             }
-            parts.append(.string(String(decoding: bytes[start...], as: UTF8.self)))
+            parts.append(.string(bytes.from(start).string))
             return parts
         }
     }

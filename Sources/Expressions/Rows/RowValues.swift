@@ -77,12 +77,11 @@ public struct RowNumbers: Sendable {
     /// - Complexity: one or two nanoseconds per row.
     init(_ column: PropertyColumn, _ rows: [UInt32]) {
         precondition(rows.allSatisfy { $0 < column.count }, "the column has all rows")
-        let numeric = PropertyColumn.Kind.number.rawValue
-        values = column.withRows { kinds, numbers in
+        values = column.withRows { cells in
             [Double](unsafeUninitializedCapacity: rows.count) { values, count in
                 LargePages.advise(values)
                 for (index, row) in rows.enumerated() {
-                    let number = kinds[Int(row)] == numeric ? numbers[Int(row)] : .nan
+                    let number = cells.isKind(Int(row), .number) ? cells.number(Int(row)) : .nan
                     values.initializeElement(at: index, to: number)
                 }
                 count = rows.count

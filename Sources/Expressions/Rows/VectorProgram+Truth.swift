@@ -113,16 +113,12 @@ extension VectorProgram {
     @inline(__always) private func outcomes(
         _ column: PropertyColumn, _ rows: ArraySlice<UInt32>, _ other: UInt8, _ holds: (Double) -> Bool
     ) -> [UInt8] {
-        let numeric = PropertyColumn.Kind.number.rawValue
-        return [UInt8](unsafeUninitializedCapacity: rows.count) { outcome, count in
-            column.withRows { kinds, numbers in
-                rows.withUnsafeBufferPointer { rows in
-                    for index in rows.indices {
-                        let row = Int(rows[index])
-                        let truth = holds(numbers[row]) ? Truth.yes : Truth.no
-                        outcome[index] = kinds[row] == numeric ? truth : other
-                    }
-                    count = rows.count
+        [UInt8](unsafeUninitializedCapacity: rows.count) { outcome, count in
+            column.withRows { cells in
+                for row in rows {
+                    let truth = holds(cells.number(Int(row))) ? Truth.yes : Truth.no
+                    outcome[count] = cells.isKind(Int(row), .number) ? truth : other
+                    count &+= 1
                 }
             }
         }
@@ -131,18 +127,17 @@ extension VectorProgram {
     private func strings(
         _ column: PropertyColumn, _ isEqual: Bool, _ text: String, isStrict: Bool, _ rows: ArraySlice<UInt32>
     ) -> [UInt8] {
-        let textual = PropertyColumn.Kind.string.rawValue
         let code = column.strings.code(of: text).map(Double.init) ?? -1
         let (same, different) = isEqual ? (Truth.yes, Truth.no) : (Truth.no, Truth.yes)
         let other = isStrict ? Truth.error : different
         var isErring = false
-        let outcome = column.withRows { kinds, numbers in
+        let outcome = column.withRows { cells in
             rows.map { row -> UInt8 in
-                guard kinds[Int(row)] == textual else {
+                guard cells.isKind(Int(row), .string) else {
                     isErring = isErring || isStrict
                     return other
                 }
-                return numbers[Int(row)] == code ? same : different
+                return cells.number(Int(row)) == code ? same : different
             }
         }
         if isErring { noteMismatches(column, outcome, rows, expected: "string") }

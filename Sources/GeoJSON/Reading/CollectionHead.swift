@@ -17,7 +17,7 @@ enum CollectionHead {
     case incomplete
 
     /// - Parameter start: the offset of the object's brace.
-    static func find(in text: UnsafeRawBufferPointer, from start: Int) -> CollectionHead {
+    static func find(in text: LentBytes, from start: Int) -> CollectionHead {
         var cursor = JSONCursor(text, at: start + 1)
         while true {
             switch nextKey(&cursor) {
@@ -40,7 +40,7 @@ enum CollectionHead {
     /// The offset after the opening bracket of an object's first array of objects with positions, as `{"data": [...]}`
     /// has; nil if there is none.
     static func records(
-        in text: UnsafeRawBufferPointer, from start: Int, _ columns: TableColumns
+        in text: LentBytes, from start: Int, _ columns: TableColumns
     ) -> (Int, RecordMembers)? {
         var cursor = JSONCursor(text, at: start + 1)
         while case .key = nextKey(&cursor) {
@@ -57,7 +57,7 @@ enum CollectionHead {
 
     private enum Key {
         /// A key's text, quotation marks included. The cursor is at its value, or at the end.
-        case key(UnsafeRawBufferPointer)
+        case key(LentBytes)
         case none, incomplete
     }
 
@@ -74,7 +74,7 @@ enum CollectionHead {
     }
 
     /// Whether a JSON text is a string with this content, possibly with escapes.
-    private static func isName(_ text: UnsafeRawBufferPointer, _ name: StaticString) -> Bool {
+    private static func isName(_ text: LentBytes, _ name: StaticString) -> Bool {
         let inside = text.dropFirst().dropLast()
         if inside.elementsEqual("\(name)".utf8) { return true }
         guard inside.contains(UInt8(ascii: "\\")), inside.count <= name.utf8CodeUnitCount * 6 else {

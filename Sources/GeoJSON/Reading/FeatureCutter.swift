@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Glibc
 import JSON
 
 /// Cuts a text of features that arrives in pieces into pieces of complete features.
@@ -22,7 +21,7 @@ struct FeatureCutter {
         }
 
         let form: Form
-        let bytes: UnsafeRawBufferPointer
+        let bytes: LentBytes
         /// The number of line ends between the previous piece and this one.
         let linesBefore: Int
         /// The reference system that the collection declares, if it is not longitude and latitude.
@@ -75,7 +74,7 @@ struct FeatureCutter {
     /// Adds a piece of text and yields the complete features. If much text without a complete feature is
     /// held, it is searched again only after it has grown by an eighth, so that small pieces of a long
     /// feature take linear time.
-    mutating func push(_ text: UnsafeRawBufferPointer, _ body: Body) throws(GeoJSONError) {
+    mutating func push(_ text: LentBytes, _ body: Body) throws(GeoJSONError) {
         held.append(contentsOf: text)
         guard held.count >= nextCut || isTooLong else { return }
         try cut(isLast: false, body)
@@ -128,7 +127,7 @@ struct FeatureCutter {
         } else if held.count < 3, held.first == 0xEF, !isLast {
             return
         }
-        let found = try held.span.bytes.withUnsafeBytes { (bytes) throws(GeoJSONError) in
+        let found = try held.lend { (bytes) throws(GeoJSONError) in
             try FormatDetection(bytes, format, isLast: isLast).outcome()
         }
         switch found {
@@ -164,7 +163,7 @@ struct FeatureCutter {
     /// Drops bytes at the beginning.
     private mutating func drop(_ count: Int) {
         guard count > 0 else { return }
-        droppedLines += held.withUnsafeBytes { LineCount.of(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        droppedLines += held.lend { LineCount.of($0.upTo(count)) }
         remove(count)
     }
 
@@ -179,11 +178,11 @@ struct FeatureCutter {
         _ form: Piece.Form, from start: Int = 0, upTo end: Int, _ body: Body
     ) throws(GeoJSONError) {
         guard end > start else { return drop(end) }
-        try held.span.bytes.withUnsafeBytes { (bytes) throws(GeoJSONError) in
-            let before = UnsafeRawBufferPointer(rebasing: bytes[..<start])
+        try held.lend { (bytes) throws(GeoJSONError) in
+            let before = bytes.upTo(start)
             try body(
                 Piece(
-                    form: form, bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<end]),
+                    form: form, bytes: bytes.part(start..<end),
                     linesBefore: droppedLines + LineCount.of(before),
                     foreignReferenceSystem: foreignReferenceSystem, records: records))
         }
@@ -208,8 +207,8 @@ struct FeatureCutter {
     /// The offset after the last bracket that closes a feature, and whether the array's own bracket follows.
     private mutating func scanToLastBracket() -> (cut: Int, ended: Bool) {
         var cut = 0
-        held.withUnsafeBytes { bytes in
-            let (last, length) = scanner.scanToLast(UnsafeRawBufferPointer(rebasing: bytes[scanned...]))
+        held.lend { bytes in
+            let (last, length) = scanner.scanToLast(bytes.from(scanned))
             if last > 0 { cut = scanned + last }
             scanned += length
         }
@@ -293,7 +292,7 @@ struct FeatureCutter {
     private mutating func cutRows(
         _ header: TableHeader, _ isLast: Bool, _ body: Body
     ) throws(GeoJSONError) {
-        let end = held.withUnsafeBytes { rows.endOfWholeRows($0, header.delimiter, isLast: isLast) }
+        let end = held.lend { rows.endOfWholeRows($0, header.delimiter, isLast: isLast) }
         try hand(.rows(header), upTo: end, body)
     }
 

@@ -19,7 +19,7 @@ final class FeatureParser {
     }
 
     /// Adds the features of an array's text, or of a text of one feature.
-    func parse(_ text: UnsafeRawBufferPointer, into result: ParsedFeatures) throws(JSONError) {
+    func parse(_ text: LentBytes, into result: ParsedFeatures) throws(JSONError) {
         try withRoot(of: text, maximumDepth: maximumDepth) { (root) throws(JSONError) in
             if root.kind == .array {
                 for feature in root.elements { add(feature, result) }
@@ -32,7 +32,7 @@ final class FeatureParser {
     /// Adds the features of an array whose elements are these parts of its text. Throws if the elements
     /// differ: texts that are not JSON may form JSON when joined.
     func parse(
-        _ text: UnsafeRawBufferPointer, into result: ParsedFeatures, expecting texts: [Range<Int>]
+        _ text: LentBytes, into result: ParsedFeatures, expecting texts: [Range<Int>]
     ) throws(JSONError) {
         // The array adds one level to its elements' depth.
         try withRoot(of: text, maximumDepth: maximumDepth + 1) { (root) throws(JSONError) in
@@ -47,7 +47,7 @@ final class FeatureParser {
 
     /// Adds the feature of a text that begins at an offset of the piece.
     func parse(
-        single text: UnsafeRawBufferPointer, at offset: Int, into result: ParsedFeatures
+        single text: LentBytes, at offset: Int, into result: ParsedFeatures
     ) throws(JSONError) {
         try withRoot(of: text, maximumDepth: maximumDepth) { (root) throws(JSONError) in
             add(root, result, offset: offset)
@@ -55,7 +55,7 @@ final class FeatureParser {
     }
 
     private func withRoot(
-        of text: UnsafeRawBufferPointer, maximumDepth: Int, _ body: (JSONElement) throws(JSONError) -> Void
+        of text: LentBytes, maximumDepth: Int, _ body: (JSONElement) throws(JSONError) -> Void
     ) throws(JSONError) {
         do {
             try parser.withTape(of: text, maximumDepth: maximumDepth, allowsLoneSurrogates: true) {
@@ -125,7 +125,7 @@ final class FeatureParser {
         guard let properties = members.properties, properties.kind == .object || properties.kind == .null
         else { throw .badProperties }
         guard let element = members.geometry, element.kind != .null else { throw .noGeometry }
-        let empty = UnsafeRawBufferPointer(start: nil, count: 0)
+        let empty = LentBytes()
         let sent = members.identifier?.rawText ?? empty
         rest.removeAll(keepingCapacity: true)
         if members.hasRest { gatherRest(of: feature) }
@@ -135,7 +135,7 @@ final class FeatureParser {
         let promoted = Self.promoted(promoteId, properties)
         if promoted != nil { result.advice.promoted += 1 }
         let field = FeatureRecord.identifier(promoted: promoted?.rawText ?? empty, sent: sent)
-        try field.span.bytes.withUnsafeBytes { (field) throws(FeatureFault) in
+        try field.lend { (field) throws(FeatureFault) in
             try append(element, Row(identifier: field, properties: properties, rest: rest), result)
         }
     }
@@ -166,7 +166,7 @@ final class FeatureParser {
             text.append(",")
             text.append(number: position.latitude)
             text.append("]")
-            text.withUnsafeBytes { row.append($0, foreign, position, to: result) }
+            text.lend { row.append($0, foreign, position, to: result) }
         }
     }
 
@@ -188,14 +188,14 @@ final class FeatureParser {
 
     /// The content that all rows of one feature share.
     private struct Row {
-        let identifier: UnsafeRawBufferPointer
+        let identifier: LentBytes
         let properties: JSONElement
         let rest: [UInt8]
 
         var size: Int { identifier.count + properties.rawText.count + rest.count }
 
         @inline(__always) func append(
-            _ coordinates: UnsafeRawBufferPointer, _ foreign: [UInt8], _ position: GeometryPosition,
+            _ coordinates: LentBytes, _ foreign: [UInt8], _ position: GeometryPosition,
             to result: ParsedFeatures
         ) {
             guard !result.keepsRanges else {
@@ -207,8 +207,8 @@ final class FeatureParser {
             blob.append(length: rest.count)
             blob.append(identifier)
             blob.append(coordinates)
-            if !foreign.isEmpty { foreign.withUnsafeBytes { blob.append($0) } }
-            if !rest.isEmpty { rest.withUnsafeBytes { blob.append($0) } }
+            if !foreign.isEmpty { foreign.lend { blob.append($0) } }
+            if !rest.isEmpty { rest.lend { blob.append($0) } }
             blob.append(properties.rawText)
             result.endRow(longitude: position.longitude, latitude: position.latitude)
             result.piece?.add(properties)

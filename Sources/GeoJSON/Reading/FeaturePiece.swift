@@ -44,7 +44,7 @@ public final class FeaturePiece {
     ///   - parts: the text's parts, if the caller has composed it from them and knows it to be valid; nil to
     ///     parse it.
     public func append(_ text: UnsafeRawBufferPointer, parts: PointParts?) {
-        guard takesParts, let parts else { return parser.parse(single: text) }
+        guard takesParts, let parts else { return parser.parse(single: LentBytes(text)) }
         if let fault = rules.fault(longitude: parts.longitude, latitude: parts.latitude) {
             let identifier =
                 parts.identifier.count > 80 ? nil : String(decoding: parts.identifier, as: UTF8.self)
@@ -54,9 +54,9 @@ public final class FeaturePiece {
         blob.append(length: parts.identifier.count)
         blob.append(length: parts.coordinates.count)
         blob.append(length: 0)
-        blob.append(parts.identifier)
-        blob.append(parts.coordinates)
-        blob.append(parts.properties)
+        blob.append(LentBytes(parts.identifier))
+        blob.append(LentBytes(parts.coordinates))
+        blob.append(LentBytes(parts.properties))
         // JSON's "-0" would be read as 0.
         result.endRow(longitude: parts.longitude + 0, latitude: parts.latitude + 0)
         result.seen += 1

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Glibc
+import JSON
 import SystemSupport
 
 /// Reads features from bytes that arrive in pieces of any size: a FeatureCollection, an array of features,
@@ -37,10 +38,10 @@ public struct FeatureReader: ~Copyable {
         _ bytes: UnsafeRawBufferPointer, into builder: inout FeatureStoreBuilder
     ) throws(GeoJSONError) {
         var buffer: [UInt8]?
-        var rest = bytes
+        var rest = LentBytes(bytes)
         while !rest.isEmpty {
             do throws(GeoJSONError) {
-                rest = UnsafeRawBufferPointer(rebasing: rest[try cut(rest, &buffer)...])
+                rest = rest.from(try cut(rest, &buffer))
             } catch {
                 throw firstFault(error, &builder)
             }
@@ -62,7 +63,7 @@ public struct FeatureReader: ~Copyable {
     ///   time.
     mutating func readAll(
         into builder: inout FeatureStoreBuilder,
-        _ read: ((UnsafeRawBufferPointer) throws(GeoJSONError) -> Void) throws(GeoJSONError) -> Bool
+        _ read: ((LentBytes) throws(GeoJSONError) -> Void) throws(GeoJSONError) -> Bool
     ) throws(GeoJSONError) {
         var isAtEnd = false
         // In a short text the reference system is known before the first feature is checked.
@@ -91,13 +92,12 @@ public struct FeatureReader: ~Copyable {
     /// Reads and cuts the next bytes; false at the end.
     private mutating func cutNext(
         _ buffer: consuming [UInt8],
-        _ read: ((UnsafeRawBufferPointer) throws(GeoJSONError) -> Void) throws(GeoJSONError) -> Bool
+        _ read: ((LentBytes) throws(GeoJSONError) -> Void) throws(GeoJSONError) -> Bool
     ) throws(GeoJSONError) -> Bool {
         var buffer = Optional(buffer)
         guard unread.isEmpty else {
             let bytes = unread
-            try bytes.span.bytes.withUnsafeBytes { (bytes) throws(GeoJSONError) in try cutNext(bytes, &buffer)
-            }
+            try bytes.lend { (bytes) throws(GeoJSONError) in try cutNext(bytes, &buffer) }
             return true
         }
         let isMore = try read { (bytes) throws(GeoJSONError) in try cutNext(bytes, &buffer) }
@@ -107,16 +107,16 @@ public struct FeatureReader: ~Copyable {
 
     /// Cuts bytes and keeps those that are left.
     private mutating func cutNext(
-        _ bytes: UnsafeRawBufferPointer, _ buffer: inout [UInt8]?
+        _ bytes: LentBytes, _ buffer: inout [UInt8]?
     ) throws(GeoJSONError) {
         let count = try cut(bytes, &buffer)
-        unread = count < bytes.count ? Array(bytes[count...]) : []
+        unread = bytes.from(count).bytes
     }
 
     /// - Parameter buffer: room for the first piece's text.
     /// - Returns: how many bytes were cut; all if they are not compressed.
     private mutating func cut(
-        _ bytes: UnsafeRawBufferPointer, _ buffer: inout [UInt8]?
+        _ bytes: LentBytes, _ buffer: inout [UInt8]?
     ) throws(GeoJSONError) -> Int {
         let (cutting, parser) = (cutting, parser)
         return try input.push(bytes) { (text) throws(GeoJSONError) in
@@ -168,7 +168,7 @@ public enum FeatureFileReader {
             if isCancelled() { throw .cancelled }
             let count = try read(descriptor, into: memory)
             pages?.add(count)
-            if count > 0 { try take(UnsafeRawBufferPointer(rebasing: memory[..<count])) }
+            if count > 0 { try take(LentBytes(UnsafeRawBufferPointer(memory)).upTo(count)) }
             return count > 0
         }
     }

@@ -51,12 +51,12 @@ public final class FeatureSieve {
 
     /// Adds a piece of the text. O(bytes).
     public func push(_ bytes: UnsafeRawBufferPointer) throws(GeoJSONError) {
-        var rest = bytes
+        var rest = LentBytes(bytes)
         while !rest.isEmpty {
             let count = try input.push(rest) { (text) throws(GeoJSONError) in
                 try cutter.push(text) { (piece) throws(GeoJSONError) in try take(PieceText(piece).joined()) }
             }
-            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            rest = rest.from(count)
         }
         advice.foreignReferenceSystem = cutter.foreignReferenceSystem
     }
@@ -84,10 +84,10 @@ public final class FeatureSieve {
         if piece.header != nil {
             addRecords(of: result)
         } else {
-            piece.text.withUnsafeBytes { text in
+            piece.text.lend { text in
                 for range in result.ranges {
                     beginFeature()
-                    batch.append(contentsOf: text[range])
+                    batch.append(contentsOf: text.part(range))
                     if batch.count >= batchSize { endBatch() }
                 }
             }
@@ -108,9 +108,7 @@ public final class FeatureSieve {
             skippedReasons[fault.fault.rawValue, default: 0] += 1
             guard let onSkipped else { continue }
             feature.line = line + piece.lines(before: fault.range.lowerBound)
-            piece.text.withUnsafeBytes {
-                onSkipped(feature, UnsafeRawBufferPointer(rebasing: $0[fault.range]))
-            }
+            piece.text.lend { onSkipped(feature, $0.part(fault.range).raw) }
         }
     }
 
@@ -120,7 +118,7 @@ public final class FeatureSieve {
         var text = ByteWriter(capacity: min(batchSize, 1 << 20) + 4096)
         for end in result.ends {
             if text.count > 0 || !batch.isEmpty { text.append(UInt8(ascii: ",")) }
-            FeatureRecord(UnsafeRawBufferPointer(rebasing: result.blob.bytes[start..<end])).write(into: &text)
+            FeatureRecord(result.blob.bytes.part(start..<end)).write(into: &text)
             if batch.count + text.count >= batchSize {
                 moveToBatch(&text)
                 endBatch()
@@ -131,7 +129,7 @@ public final class FeatureSieve {
     }
 
     private func moveToBatch(_ text: inout ByteWriter) {
-        text.withUnsafeBytes { batch.append(contentsOf: $0) }
+        text.lend { batch.append(contentsOf: $0) }
         text.truncate(to: 0)
     }
 

@@ -66,7 +66,7 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
         let parser = workshop.parser ?? makeParser()
         workshop.parser = parser
         do throws(JSONError) {
-            try parser.parse(features: json)
+            try parser.parse(features: LentBytes(json))
         } catch {
             throw .malformed(message: error.message, offset: error.offset)
         }

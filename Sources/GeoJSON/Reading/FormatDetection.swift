@@ -25,11 +25,11 @@ struct FormatDetection {
     static let window = 1 << 20
     private static let lineLimit = 16
 
-    private let text: UnsafeRawBufferPointer
+    private let text: LentBytes
     private let format: FeatureFormat
     private let isLast: Bool
 
-    init(_ text: UnsafeRawBufferPointer, _ format: FeatureFormat, isLast: Bool) {
+    init(_ text: LentBytes, _ format: FeatureFormat, isLast: Bool) {
         (self.text, self.format, self.isLast) = (text, format, isLast)
     }
 
@@ -84,24 +84,24 @@ struct FormatDetection {
         // The object spans several lines, is followed by another, or is junk.
         if featureFollows(start) == true { return .lines }
         var scanner = JSONScanner()
-        let rest = UnsafeRawBufferPointer(rebasing: text[start...])
+        let rest = text.from(start)
         guard let length = scanner.scan(rest, toDepth: 0) else {
             guard isLast else { return .incomplete }
             try explain(rest)
             return .lines
         }
-        return Self.isJSON(UnsafeRawBufferPointer(rebasing: rest[..<length])) ? .objects : .lines
+        return Self.isJSON(rest.upTo(length)) ? .objects : .lines
     }
 
     private func array(_ start: Int) throws(GeoJSONError) -> Outcome {
         let next = text[(start + 1)...].first { $0 > UInt8(ascii: " ") }
         guard let next else {
             guard isLast else { return .incomplete }
-            try explain(UnsafeRawBufferPointer(rebasing: text[start...]))
+            try explain(text.from(start))
             return .lines
         }
         if next == UInt8(ascii: "{") {
-            let rest = UnsafeRawBufferPointer(rebasing: text[(start + 1)...])
+            let rest = text.from(start + 1)
             guard RecordMembers.hasFirst(rest) || isLast || text.count >= Self.window else {
                 return .incomplete
             }
@@ -113,13 +113,13 @@ struct FormatDetection {
         return follows ? .lines : .bareArray(start + 1)
     }
 
-    private func explain(_ text: UnsafeRawBufferPointer) throws(GeoJSONError) {
+    private func explain(_ text: LentBytes) throws(GeoJSONError) {
         do throws(JSONError) { _ = try JSONReader.parse(text) } catch {
             throw .malformed(message: error.message, offset: error.offset)
         }
     }
 
-    private static func isJSON(_ text: UnsafeRawBufferPointer) -> Bool {
+    private static func isJSON(_ text: LentBytes) -> Bool {
         (try? JSONParser().withTape(of: text, allowsLoneSurrogates: true) { _ in }) != nil
     }
 
@@ -140,12 +140,12 @@ struct FormatDetection {
     }
 
     /// The line from an offset on, without its end; nil if it is incomplete.
-    private func line(from start: Int) -> UnsafeRawBufferPointer? {
-        let rest = UnsafeRawBufferPointer(rebasing: text[start...])
+    private func line(from start: Int) -> LentBytes? {
+        let rest = text.from(start)
         guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else {
             return isLast || rest.count >= FeatureCutter.longestPart / 2 ? rest : nil
         }
-        return UnsafeRawBufferPointer(rebasing: rest[..<end])
+        return rest.upTo(end)
     }
 
     // MARK: Tables, and what is neither
@@ -163,17 +163,17 @@ struct FormatDetection {
     }
 
     /// The beginning of the rows.
-    private func rows(from start: Int) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: text[start..<min(text.count, start + 64 << 10)])
+    private func rows(from start: Int) -> LentBytes {
+        text.part(start..<min(text.count, start + 64 << 10))
     }
 
     /// The header's text and the offset of the rows; nil if more text is needed.
-    private func header() -> (UnsafeRawBufferPointer, Int)? {
+    private func header() -> (LentBytes, Int)? {
         var scanner = RowScanner()
         guard let end = scanner.endOfFirstRow(text, isLast: isLast) else {
             return text.count < Self.window && !isLast ? nil : (text, text.count)
         }
-        return (UnsafeRawBufferPointer(rebasing: text[..<end]), end)
+        return (text.upTo(end), end)
     }
 
     private func other(_ start: Int) throws(GeoJSONError) -> Outcome {

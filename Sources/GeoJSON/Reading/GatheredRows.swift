@@ -43,7 +43,7 @@ struct GatheredRows: Sendable {
             sink = spill.make()
             if sink == nil { self.spill = nil }
         }
-        if let sink { sink.write(text, at: textCount) } else { blob.append(text) }
+        if let sink { sink.write(text.raw, at: textCount) } else { blob.append(text) }
         var start = textCount
         for end in parsed.ends {
             records.append(start: start)
@@ -62,7 +62,7 @@ struct GatheredRows: Sendable {
         if sink == nil { blob.shrink() }
         records.shrink()
         coordinates.shrink()
-        sink?.write(blob.bytes, at: 0)
+        sink?.write(blob.bytes.raw, at: 0)
         let text = sink?.finish(count: textCount)
         return FeatureStore(
             blob: text == nil ? blob : FeatureBlob(), text: text, records: records, moments: moments,

@@ -39,7 +39,7 @@ struct Geometry {
     ]
 
     /// The coordinates of a valid point without further members; nil for anything else.
-    @inline(__always) func validPoint(_ rules: FeatureRules) -> (UnsafeRawBufferPointer, GeometryPosition)? {
+    @inline(__always) func validPoint(_ rules: FeatureRules) -> (LentBytes, GeometryPosition)? {
         guard !hasForeign, let type, type.isString("Point"), let coordinates,
             let position = Self.position(coordinates),
             rules.fault(longitude: position.longitude, latitude: position.latitude) == nil

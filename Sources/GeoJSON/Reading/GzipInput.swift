@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Compression
+import JSON
 
 /// Inflates bytes that begin like gzip (RFC 1952), and passes others on.
 struct GzipInput: ~Copyable {
@@ -13,14 +14,14 @@ struct GzipInput: ~Copyable {
     private var inflater: InflateStream?
     private var window: [UInt8] = []
 
-    typealias Body = (UnsafeRawBufferPointer) throws(GeoJSONError) -> Void
+    typealias Body = (LentBytes) throws(GeoJSONError) -> Void
 
     /// Takes in bytes up to those that fill a window: a few compressed bytes may stand for a thousand times
     /// as many.
     ///
     /// - Parameter body: gets their text, of at most `windowSize` bytes if they are compressed.
     /// - Returns: how many bytes were taken in; the caller passes the rest again.
-    mutating func push(_ bytes: UnsafeRawBufferPointer, _ body: Body) throws(GeoJSONError) -> Int {
+    mutating func push(_ bytes: LentBytes, _ body: Body) throws(GeoJSONError) -> Int {
         switch state {
         case .plain:
             try body(bytes)
@@ -40,7 +41,7 @@ struct GzipInput: ~Copyable {
         }
     }
 
-    private mutating func begin(_ bytes: UnsafeRawBufferPointer, _ body: Body) throws(GeoJSONError) -> Int {
+    private mutating func begin(_ bytes: LentBytes, _ body: Body) throws(GeoJSONError) -> Int {
         guard let next = bytes.first else { return 0 }
         guard let first else {
             guard bytes.count > 1 else {
@@ -51,7 +52,7 @@ struct GzipInput: ~Copyable {
             return try push(bytes, body)
         }
         try begin(isGzip: first == 0x1F && next == 0x8B)
-        try withUnsafeBytes(of: first) { (byte) throws(GeoJSONError) in _ = try push(byte, body) }
+        try [first].lend { (byte) throws(GeoJSONError) in _ = try push(byte, body) }
         return try push(bytes, body)
     }
 
@@ -64,19 +65,17 @@ struct GzipInput: ~Copyable {
         }
     }
 
-    private mutating func inflate(_ bytes: UnsafeRawBufferPointer, _ body: Body) throws(GeoJSONError) -> Int {
+    private mutating func inflate(_ bytes: LentBytes, _ body: Body) throws(GeoJSONError) -> Int {
         var step = (read: 0, written: 0)
         var failure: CompressionError?
         window.withUnsafeMutableBytes { output in
             do throws(CompressionError) {
-                step = try inflater?.inflate(bytes, into: output) ?? (0, 0)
+                step = try inflater?.inflate(bytes.raw, into: output) ?? (0, 0)
             } catch { failure = error }
         }
         if let failure { throw .damaged(failure.message) }
         if step.written > 0 {
-            try window.span.bytes.withUnsafeBytes { (window) throws(GeoJSONError) in
-                try body(UnsafeRawBufferPointer(rebasing: window[..<step.written]))
-            }
+            try window.lend { (window) throws(GeoJSONError) in try body(window.upTo(step.written)) }
         }
         return step.read == 0 && step.written == 0 ? bytes.count : step.read
     }

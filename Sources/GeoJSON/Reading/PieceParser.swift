@@ -22,7 +22,7 @@ final class PieceParser {
     }
 
     /// Parses the text of a JSON array or of one feature, replacing earlier results.
-    func parse(features json: UnsafeRawBufferPointer) throws(JSONError) {
+    func parse(features json: LentBytes) throws(JSONError) {
         result.removeAll()
         try parser.parse(json, into: result)
     }
@@ -49,7 +49,7 @@ final class PieceParser {
     /// Parses a piece, replacing earlier results.
     func parse(_ piece: PieceText) {
         result.removeAll()
-        piece.text.withUnsafeBytes { text in
+        piece.text.lend { text in
             if let header = piece.header { return table.parse(text, header, into: result) }
             if let texts = piece.texts {
                 if (try? parser.parse(text, into: result, expecting: texts)) == nil { parse(texts, of: text) }
@@ -64,23 +64,23 @@ final class PieceParser {
     }
 
     /// Parses a text of one feature and adds it to the results.
-    func parse(single text: UnsafeRawBufferPointer) {
+    func parse(single text: LentBytes) {
         if (try? parser.parse(single: text, at: 0, into: result)) == nil {
             result.addFault(.badJSON, identifier: nil, range: 0..<text.count)
         }
     }
 
     /// The fault of a text that is not acceptable JSON.
-    private static func fault(of text: UnsafeRawBufferPointer, _ error: JSONError) -> FeatureFault {
+    private static func fault(of text: LentBytes, _ error: JSONError) -> FeatureFault {
         if error.kind == .depth { return .tooDeep }
         return JSONText.isUTF8(text) ? .badJSON : .badEncoding
     }
 
     /// Parses each text separately, since one that is not JSON spoils the joined array.
-    private func parse(_ texts: [Range<Int>], of piece: UnsafeRawBufferPointer) {
+    private func parse(_ texts: [Range<Int>], of piece: LentBytes) {
         result.removeAll()
         for range in texts {
-            let text = UnsafeRawBufferPointer(rebasing: piece[range])
+            let text = piece.part(range)
             do throws(JSONError) {
                 try parser.parse(single: text, at: range.lowerBound, into: result)
             } catch {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Glibc
 import JSON
 
 /// A piece's text to be parsed by another thread.
@@ -46,9 +45,9 @@ struct PieceText: Sendable {
     ///
     /// - Parameter memory: memory to reuse. It holds the text as it was cut afterwards.
     mutating func join(reusing memory: inout [UInt8]) {
-        lines = text.withUnsafeBytes { LineCount.of($0) }
+        lines = text.lend { LineCount.of($0) }
         joinForm(reusing: &memory)
-        if let records { text = text.withUnsafeBytes(records.features) }
+        if let records { text = text.lend(records.features) }
         records = nil
     }
 
@@ -57,7 +56,7 @@ struct PieceText: Sendable {
         formToJoin = nil
         swap(&text, &memory)
         text.removeAll(keepingCapacity: true)
-        memory.withUnsafeBytes { bytes in
+        memory.lend { bytes in
             switch form {
             case .texts(let separator): join(bytes, Self.texts(in: bytes, separator))
             case .objects: join(bytes, Self.values(in: bytes) ?? [])
@@ -75,11 +74,11 @@ struct PieceText: Sendable {
 
     /// The number of line ends before an offset in the text.
     func lines(before offset: Int) -> Int {
-        text.withUnsafeBytes { LineCount.of(UnsafeRawBufferPointer(rebasing: $0[..<offset])) }
+        text.lend { LineCount.of($0.upTo(offset)) }
     }
 
     /// Joins texts into one array. The text between them stays, including line ends.
-    private mutating func join(_ bytes: UnsafeRawBufferPointer, _ ranges: [Range<Int>]) {
+    private mutating func join(_ bytes: LentBytes, _ ranges: [Range<Int>]) {
         text.reserveCapacity(bytes.count + ranges.count + 2)
         text.append(UInt8(ascii: "["))
         var (joined, end) = ([Range<Int>](), 0)
@@ -97,12 +96,12 @@ struct PieceText: Sendable {
     }
 
     /// The texts between separators, without blank ones.
-    private static func texts(in bytes: UnsafeRawBufferPointer, _ separator: UInt8) -> [Range<Int>] {
+    private static func texts(in bytes: LentBytes, _ separator: UInt8) -> [Range<Int>] {
         var texts: [Range<Int>] = []
         var start = 0
         while start < bytes.count {
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
-            let end = start + (rest.firstIndex(of: separator) ?? rest.count)
+            let rest = bytes.from(start)
+            let end = start + (rest.find(separator) ?? rest.count)
             let text = trimmed(start..<end, bytes)
             if !text.isEmpty { texts.append(text) }
             start = end + 1
@@ -114,14 +113,14 @@ struct PieceText: Sendable {
     /// an object that is not an object itself counts as part of it.
     ///
     /// - Returns: nil if an array's values do not have one comma between each two.
-    static func values(in bytes: UnsafeRawBufferPointer) -> [Range<Int>]? {
+    static func values(in bytes: LentBytes) -> [Range<Int>]? {
         var values: [Range<Int>] = []
         var scanner = JSONScanner()
         let isArray = bytes.first == UInt8(ascii: "[")
         let end = isArray ? bytes.count - 1 : bytes.count
         var start = isArray ? 1 : 0
         while start < end {
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+            let rest = bytes.part(start..<end)
             let length = scanner.scan(rest, toDepth: 0) ?? rest.count
             var value = trimmed(start..<start + length, bytes)
             if isArray, !values.isEmpty, let first = value.first {
@@ -135,7 +134,7 @@ struct PieceText: Sendable {
         return values
     }
 
-    private static func trimmed(_ range: Range<Int>, _ bytes: UnsafeRawBufferPointer) -> Range<Int> {
+    private static func trimmed(_ range: Range<Int>, _ bytes: LentBytes) -> Range<Int> {
         var (start, end) = (range.lowerBound, range.upperBound)
         while start < end, isSpace(bytes[start]) { start += 1 }
         while end > start, isSpace(bytes[end - 1]) { end -= 1 }
@@ -164,13 +163,11 @@ struct PieceLines {
 /// Counts line ends.
 enum LineCount {
     /// - Complexity: O(bytes), at about ten gigabytes per second if lines are long.
-    static func of(_ text: UnsafeRawBufferPointer) -> Int {
-        guard var start = text.baseAddress else { return 0 }
-        let end = start + text.count
-        var count = 0
-        while let found = memchr(start, Int32(UInt8(ascii: "\n")), end - start) {
+    static func of(_ text: LentBytes) -> Int {
+        var (count, start) = (0, 0)
+        while let found = text.find(UInt8(ascii: "\n"), from: start) {
             count &+= 1
-            start = UnsafeRawPointer(found) + 1
+            start = found &+ 1
         }
         return count
     }

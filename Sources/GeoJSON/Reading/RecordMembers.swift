@@ -8,19 +8,19 @@ struct RecordMembers: Sendable, Equatable {
     private let id: [UInt8]
 
     /// Whether an array's content begins with a complete value.
-    static func hasFirst(_ content: UnsafeRawBufferPointer) -> Bool { first(content) != nil }
+    static func hasFirst(_ content: LentBytes) -> Bool { first(content) != nil }
 
-    private static func first(_ content: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    private static func first(_ content: LentBytes) -> LentBytes? {
         guard let start = content.firstIndex(where: { $0 > UInt8(ascii: " ") }),
             content[start] == UInt8(ascii: "{")
         else { return nil }
         var scanner = JSONScanner()
-        let rest = UnsafeRawBufferPointer(rebasing: content[start...])
-        return scanner.scan(rest, toDepth: 0).map { UnsafeRawBufferPointer(rebasing: rest[..<$0]) }
+        let rest = content.from(start)
+        return scanner.scan(rest, toDepth: 0).map { rest.upTo($0) }
     }
 
     /// Reads the names of an array's first object; nil if it is a feature, or has no members for a position.
-    init?(first content: UnsafeRawBufferPointer, _ columns: TableColumns) {
+    init?(first content: LentBytes, _ columns: TableColumns) {
         guard let text = Self.first(content), case .object(let object)? = try? JSONReader.parse(text),
             object["geometry"] == nil, object["type"] != .string("Feature")
         else { return nil }
@@ -40,7 +40,7 @@ struct RecordMembers: Sendable, Equatable {
 
     /// The array's text with a Feature for each object, with as many line ends before and within each as were sent. A text that
     /// is not JSON stays. O(bytes).
-    func features(of array: UnsafeRawBufferPointer) -> [UInt8] {
+    func features(of array: LentBytes) -> [UInt8] {
         let parser = JSONParser()
         guard let values = PieceText.values(in: array) else { return Array(array) }
         var text = ByteWriter(capacity: array.count + values.count * 64)
@@ -48,28 +48,28 @@ struct RecordMembers: Sendable, Equatable {
         text.append("[")
         for (index, range) in values.enumerated() {
             if index > 0 { text.append(",") }
-            appendLines(of: array[end..<range.lowerBound], to: &text)
+            appendLines(of: array.part(end..<range.lowerBound), to: &text)
             let start = text.count
-            let value = UnsafeRawBufferPointer(rebasing: array[range])
+            let value = array.part(range)
             do {
                 try parser.withTape(of: value, allowsLoneSurrogates: true) { append($0.root, to: &text) }
             } catch {
                 text.truncate(to: start)
                 text.append(contentsOf: value)
             }
-            let kept = text.withUnsafeBytes { LineCount.of(UnsafeRawBufferPointer(rebasing: $0[start...])) }
-            appendLines(of: array[range], to: &text, besides: kept)
+            let kept = text.lend { LineCount.of($0.from(start)) }
+            appendLines(of: array.part(range), to: &text, besides: kept)
             end = range.upperBound
         }
         text.append("]")
-        return text.withUnsafeBytes { Array($0) }
+        return text.bytes
     }
 
     /// Writes as many line ends as a text has, besides those that are written.
     private func appendLines(
-        of part: Slice<UnsafeRawBufferPointer>, to text: inout ByteWriter, besides kept: Int = 0
+        of part: LentBytes, to text: inout ByteWriter, besides kept: Int = 0
     ) {
-        for _ in 0..<max(0, LineCount.of(UnsafeRawBufferPointer(rebasing: part)) - kept) { text.append("\n") }
+        for _ in 0..<max(0, LineCount.of(part) - kept) { text.append("\n") }
     }
 
     private func append(_ record: JSONElement, to text: inout ByteWriter) {
@@ -113,7 +113,7 @@ struct RecordMembers: Sendable, Equatable {
     private func append(coordinate: JSONElement, to text: inout ByteWriter) {
         let raw = coordinate.rawText
         let inside =
-            coordinate.kind == .string ? UnsafeRawBufferPointer(rebasing: raw.dropFirst().dropLast()) : raw
+            coordinate.kind == .string ? raw.inside : raw
         text.append(contentsOf: CellKind.isNumber(inside) ? inside : raw)
     }
 }

@@ -14,30 +14,23 @@ struct TableParser: ~Copyable {
 
     /// Adds the features of complete rows.
     mutating func parse(
-        _ text: UnsafeRawBufferPointer, _ header: TableHeader, into result: ParsedFeatures
+        _ text: LentBytes, _ header: TableHeader, into result: ParsedFeatures
     ) {
-        guard header.hasDecimalCommas else { return parse(text, header, copy: nil, into: result) }
-        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text.count, alignment: 1)
-        defer { copy.deallocate() }
-        copy.copyMemory(from: text)
-        parse(UnsafeRawBufferPointer(copy), header, copy: copy, into: result)
+        guard header.hasDecimalCommas else { return parseRows(text, header, into: result) }
+        let copy = withDecimalPoints(text, header)
+        copy.lend { parseRows($0, header, into: result) }
     }
 
-    /// - Parameter copy: the text, if decimal commas are to be replaced in it.
-    private mutating func parse(
-        _ text: UnsafeRawBufferPointer, _ header: TableHeader, copy: UnsafeMutableRawBufferPointer?,
-        into result: ParsedFeatures
-    ) {
+    private mutating func parseRows(_ text: LentBytes, _ header: TableHeader, into result: ParsedFeatures) {
         var scanner = RowScanner()
         let isUTF8 = JSONText.isUTF8(text)
         let promoted = rules.promoteId.flatMap { header.column(named: $0) }
         let id = rules.promoteId == nil ? header.id : promoted
         while let row = scanner.next(text, header.delimiter, isLast: true, into: &cells) {
-            let bytes = UnsafeRawBufferPointer(rebasing: text[row.range])
+            let bytes = text.part(row.range)
             var fault = row.fault
             if fault == nil, !isUTF8, !JSONText.isUTF8(bytes) { fault = .badEncoding }
             if fault == nil, cells.count != header.names.count { fault = .badCellCount }
-            if let copy, fault == nil { replaceDecimalCommas(header, in: copy) }
             if let fault = fault ?? add(header, id, result) {
                 let hasCells = row.fault == nil && cells.count == header.names.count && fault != .badEncoding
                 result.addFault(
@@ -48,21 +41,23 @@ struct TableParser: ~Copyable {
         }
     }
 
-    /// Replaces the commas of the row's numbers by points, besides those of columns that stay text.
-    private func replaceDecimalCommas(_ header: TableHeader, in text: UnsafeMutableRawBufferPointer) {
-        guard let base = text.baseAddress else { return }
-        for (column, cell) in cells.enumerated() where !header.staysText[column] {
-            guard let start = cell.text.baseAddress else { continue }
-            let offset = UnsafeRawPointer(base).distance(to: start)
-            _ = DecimalComma.replace(
-                UnsafeMutableRawBufferPointer(rebasing: text[offset..<offset + cell.text.count]))
+    /// A copy with points in place of numbers' decimal commas, besides those of columns that stay text.
+    private mutating func withDecimalPoints(_ text: LentBytes, _ header: TableHeader) -> [UInt8] {
+        var (copy, scanner) = (text.bytes, RowScanner())
+        while let row = scanner.next(text, header.delimiter, isLast: true, into: &cells) {
+            guard row.fault == nil, cells.count == header.names.count else { continue }
+            for (column, cell) in cells.enumerated() where !header.staysText[column] {
+                guard let start = text.offset(of: cell.text) else { continue }
+                _ = DecimalComma.replace(in: &copy, start..<start + cell.text.count)
+            }
         }
+        return copy
     }
 
     /// The texts of a row's longitude and latitude; nil if one column does not have both.
     @inline(__always) private func position(
         _ header: TableHeader
-    ) -> (UnsafeRawBufferPointer, UnsafeRawBufferPointer)? {
+    ) -> (LentBytes, LentBytes)? {
         guard header.longitude == header.latitude else {
             return (cells[header.longitude].text.trimmed(), cells[header.latitude].text.trimmed())
         }
@@ -108,7 +103,7 @@ struct TableParser: ~Copyable {
 
     /// Writes the record: lengths, id, coordinates and properties.
     private mutating func append(
-        _ header: TableHeader, _ id: Int?, _ texts: (UnsafeRawBufferPointer, UnsafeRawBufferPointer),
+        _ header: TableHeader, _ id: Int?, _ texts: (LentBytes, LentBytes),
         wrapped: GeometryPosition?, to blob: FeatureBlob
     ) {
         record.truncate(to: 0)
@@ -134,7 +129,7 @@ struct TableParser: ~Copyable {
         blob.append(length: record.count - idLength)
         blob.append(length: 0)
         appendProperties(header)
-        record.withUnsafeBytes { blob.append($0) }
+        record.lend { blob.append($0) }
     }
 
     /// Writes a cell as an id; nothing if it is empty.

@@ -37,31 +37,24 @@ public final class FeatureCoordinates: Sendable {
 
     /// Writes the coordinates of features that have been counted by `extend`.
     func write(_ longitudes: [Double], _ latitudes: [Double], at first: Int) {
-        Self.copy(longitudes, to: longitudeColumn.base + first)
-        Self.copy(latitudes, to: latitudeColumn.base + first)
+        longitudeColumn.write(longitudes, at: first)
+        latitudeColumn.write(latitudes, at: first)
     }
 
     @inline(__always) func write(longitude: Double, latitude: Double, at index: Int) {
-        longitudeColumn.base[index] = longitude
-        latitudeColumn.base[index] = latitude
+        longitudeColumn[index] = longitude
+        latitudeColumn[index] = latitude
     }
 
     func shrink() {
         longitudeColumn.shrink()
         latitudeColumn.shrink()
     }
-
-    private static func copy(_ values: [Double], to target: UnsafeMutablePointer<Double>) {
-        values.withUnsafeBufferPointer { source in
-            guard let start = source.baseAddress else { return }
-            target.initialize(from: start, count: source.count)
-        }
-    }
 }
 
 extension FeatureStore {
     /// The number of features that one thread reads at a time.
-    private static let share = 32_768
+    private static let rowsOfThread = 32_768
 
     /// All coordinates as two columns, in degrees; nil if that was cancelled.
     ///
@@ -77,7 +70,7 @@ extension FeatureStore {
         // Each thread writes only its own rows' coordinates.
         let coordinates = FeatureCoordinates(capacity: count)
         coordinates.extend(by: count)
-        let shares = (count + Self.share - 1) / Self.share
+        let shares = (count + Self.rowsOfThread - 1) / Self.rowsOfThread
         Parallel(.shared, threads: threads).forEach(below: shares) { share in
             if !isCancelled() { read(rows(of: share), into: coordinates) }
         }
@@ -85,7 +78,7 @@ extension FeatureStore {
     }
 
     private func rows(of share: Int) -> Range<Int> {
-        share * Self.share..<min(count, (share + 1) * Self.share)
+        share * Self.rowsOfThread..<min(count, (share + 1) * Self.rowsOfThread)
     }
 
     private func read(_ rows: Range<Int>, into coordinates: FeatureCoordinates) {

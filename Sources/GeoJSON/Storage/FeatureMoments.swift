@@ -65,8 +65,11 @@ public struct FeatureMoments: Sendable, Equatable {
 extension FeatureStore {
     /// When a feature was last imported or upserted.
     public func moment(of index: Int) -> Int64 {
-        guard let changes, let place = changes.place(of: index) else { return moments.moment(of: index) }
-        return place.store == .max ? 0 : changes.stores[place.store].moments.moment(of: Int(place.row))
+        guard let changes, let location = changes.location(of: index) else {
+            return moments.moment(of: index)
+        }
+        return location.store == .max
+            ? 0 : changes.stores[location.store].moments.moment(of: Int(location.row))
     }
 
     /// The rows of the features that were last inserted at a moment or earlier, ascending, and the earliest
@@ -78,14 +81,14 @@ extension FeatureStore {
         for (rows, moment) in moments.runs(of: 0..<records.count) {
             if moment <= limit {
                 places +=
-                    changes.map { changes in rows.filter { changes.place(of: $0) == nil } } ?? Array(rows)
+                    changes.map { changes in rows.filter { changes.location(of: $0) == nil } } ?? Array(rows)
             } else if next.map({ moment < $0 }) ?? true,
-                rows.contains(where: { changes?.place(of: $0) == nil })
+                rows.contains(where: { changes?.location(of: $0) == nil })
             {
                 next = moment
             }
         }
-        for (place, change) in (changes?.places ?? PlaceTable()).all where change.store != .max {
+        for (place, change) in (changes?.locations ?? LocationTable()).all where change.store != .max {
             let moment = moment(of: Int(place))
             if moment <= limit { places.append(Int(place)) } else { next = min(next ?? moment, moment) }
         }

@@ -14,7 +14,7 @@ extension FeatureRecord {
 
     /// The same with another id.
     @inline(__always) func write(
-        identifier: UnsafeRawBufferPointer, into bytes: inout ByteWriter,
+        identifier: LentBytes, into bytes: inout ByteWriter,
         selection: PropertySelection? = nil, precision: Int? = nil, leavingOut member: StaticString? = nil
     ) {
         bytes.append("{\"type\":\"Feature\"")
@@ -40,9 +40,9 @@ extension FeatureRecord {
 
     /// - Parameter rest: members, each after a comma.
     private static func write(
-        rest: UnsafeRawBufferPointer, leavingOut member: StaticString, into bytes: inout ByteWriter
+        rest: LentBytes, leavingOut member: StaticString, into bytes: inout ByteWriter
     ) {
-        for (key, value) in JSONMembers(ofValidated: rest)
+        for (key, value) in JSONMembers(ofValidated: rest.raw)
         where JSONText.string(inside: key) != "\(member)" {
             bytes.append(",\"")
             bytes.append(contentsOf: key)
@@ -52,7 +52,7 @@ extension FeatureRecord {
     }
 
     static func write(
-        _ properties: UnsafeRawBufferPointer, _ selection: PropertySelection?, into bytes: inout ByteWriter
+        _ properties: LentBytes, _ selection: PropertySelection?, into bytes: inout ByteWriter
     ) {
         guard let selection, properties.first == UInt8(ascii: "{") else {
             bytes.append(contentsOf: properties)
@@ -60,7 +60,8 @@ extension FeatureRecord {
         }
         bytes.append("{")
         var isFirst = true
-        for (key, value) in JSONMembers(ofValidated: properties) where selection.keeps(key: key) {
+        for (key, value) in JSONMembers(ofValidated: properties.raw)
+        where selection.keeps(key: LentBytes(key)) {
             bytes.append(isFirst ? "\"" : ",\"")
             bytes.append(contentsOf: key)
             bytes.append("\":")
@@ -71,11 +72,11 @@ extension FeatureRecord {
     }
 
     private static func write(
-        rounded coordinates: UnsafeRawBufferPointer, _ precision: Int, into bytes: inout ByteWriter
+        rounded coordinates: LentBytes, _ precision: Int, into bytes: inout ByteWriter
     ) {
         // The geometry's further members follow the array's only closing bracket.
         let end = coordinates.firstIndex(of: UInt8(ascii: "]")).map { $0 + 1 } ?? coordinates.count
-        let array = UnsafeRawBufferPointer(rebasing: coordinates[..<end])
+        let array = coordinates.upTo(end)
         guard case .array(let values)? = try? JSONReader.parse(array) else {
             bytes.append(contentsOf: coordinates)
             return
@@ -86,6 +87,6 @@ extension FeatureRecord {
             if case .number(let number) = value { bytes.append(number: number.rounded(decimals: precision)) }
         }
         bytes.append("]")
-        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: coordinates[end...]))
+        bytes.append(contentsOf: coordinates.from(end))
     }
 }

@@ -11,18 +11,18 @@ import JSON
 /// sent id. JSON text contains no zero byte.
 struct FeatureRecord {
     /// The effective id.
-    let identifier: UnsafeRawBufferPointer
+    let identifier: LentBytes
     /// The id that was sent.
-    let sentIdentifier: UnsafeRawBufferPointer
-    let coordinates: UnsafeRawBufferPointer
-    let rest: UnsafeRawBufferPointer
-    let properties: UnsafeRawBufferPointer
+    let sentIdentifier: LentBytes
+    let coordinates: LentBytes
+    let rest: LentBytes
+    let properties: LentBytes
 
     /// The record of a missing feature.
-    static var empty: FeatureRecord { FeatureRecord(UnsafeRawBufferPointer(start: nil, count: 0)) }
+    static var empty: FeatureRecord { FeatureRecord(LentBytes()) }
 
     /// - Parameter bytes: a complete record. Lengths beyond its end are clamped.
-    @inline(__always) init(_ bytes: UnsafeRawBufferPointer) {
+    @inline(__always) init(_ bytes: LentBytes) {
         var offset = 0
         let (identifierLength, coordinatesLength, restLength): (Int, Int, Int)
         // Usually all three lengths take one byte. Without branches to predict, the processor can read ahead.
@@ -42,29 +42,25 @@ struct FeatureRecord {
         }
         coordinates = Self.part(bytes, &offset, coordinatesLength)
         rest = Self.part(bytes, &offset, restLength)
-        properties = UnsafeRawBufferPointer(rebasing: bytes[offset...])
+        properties = bytes.from(offset)
     }
 
     /// The beginning of a record with a promoted id; empty for a sent id.
     static func identifier(
-        promoted: UnsafeRawBufferPointer, sent: UnsafeRawBufferPointer
+        promoted: LentBytes, sent: LentBytes
     ) -> [UInt8] {
         [0] + promoted + [0] + sent
     }
 
     private static func promoted(
-        _ field: UnsafeRawBufferPointer
-    ) -> (UnsafeRawBufferPointer, UnsafeRawBufferPointer) {
-        let rest = UnsafeRawBufferPointer(rebasing: field.dropFirst())
-        let end = rest.firstIndex(of: 0) ?? rest.count
-        return (
-            UnsafeRawBufferPointer(rebasing: rest[..<end]),
-            UnsafeRawBufferPointer(rebasing: rest[min(end + 1, rest.count)...])
-        )
+        _ field: LentBytes
+    ) -> (LentBytes, LentBytes) {
+        let rest = field.from(1)
+        let end = rest.find(0) ?? rest.count
+        return (rest.upTo(end), rest.from(min(end + 1, rest.count)))
     }
 
-    @inline(__always) private static func length(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> Int
-    {
+    @inline(__always) private static func length(_ bytes: LentBytes, _ offset: inout Int) -> Int {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while offset < bytes.count, shift < 56 {
@@ -78,11 +74,11 @@ struct FeatureRecord {
     }
 
     @inline(__always) private static func part(
-        _ bytes: UnsafeRawBufferPointer, _ offset: inout Int, _ length: Int
-    ) -> UnsafeRawBufferPointer {
+        _ bytes: LentBytes, _ offset: inout Int, _ length: Int
+    ) -> LentBytes {
         let end = min(bytes.count, offset &+ length)
         defer { offset = end }
-        return UnsafeRawBufferPointer(rebasing: bytes[offset..<end])
+        return bytes.part(offset..<end)
     }
 }
 
@@ -96,7 +92,7 @@ extension FeatureRecord {
     }
 
     /// The number that starts at or after `offset`, which advances past the comma that ends it.
-    private static func number(_ text: UnsafeRawBufferPointer, _ offset: inout Int) -> Double {
+    private static func number(_ text: LentBytes, _ offset: inout Int) -> Double {
         while offset < text.count, text[offset] <= UInt8(ascii: " ") { offset += 1 }
         let start = offset
         while offset < text.count, text[offset] != UInt8(ascii: ","), text[offset] != UInt8(ascii: "]"),
@@ -104,7 +100,7 @@ extension FeatureRecord {
         {
             offset += 1
         }
-        let number = JSONText.number(UnsafeRawBufferPointer(rebasing: text[start..<offset])) ?? 0
+        let number = JSONText.number(text.part(start..<offset)) ?? 0
         while offset < text.count, text[offset] != UInt8(ascii: ",") { offset += 1 }
         offset = min(offset + 1, text.count)
         return number

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import JSON
 
 /// Reads many features of a store, mostly in order. Used by one thread at a time.
 ///
@@ -41,14 +42,14 @@ public final class FeatureScan {
     private func record(_ range: Range<Int>) -> FeatureRecord {
         guard let window else { return .empty }
         let first = range.lowerBound - filled.lowerBound
-        return FeatureRecord(UnsafeRawBufferPointer(rebasing: window[first..<first + range.count]))
+        return FeatureRecord(LentBytes(UnsafeRawBufferPointer(window)).part(first..<first + range.count))
     }
 
     /// Lends a feature's properties as JSON text: an object or null.
     public func withProperties<Result>(
         _ index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
-        try body(record(index).properties)
+        try body(record(index).properties.raw)
     }
 
     /// Lends a feature's id as JSON text; nil if it has none.
@@ -56,7 +57,7 @@ public final class FeatureScan {
         _ index: Int, _ body: (UnsafeRawBufferPointer?) throws -> Result
     ) rethrows -> Result {
         let identifier = record(index).identifier
-        return try body(identifier.isEmpty ? nil : identifier)
+        return try body(identifier.isEmpty ? nil : identifier.raw)
     }
 
     /// A feature's coordinates, in degrees.

@@ -111,13 +111,13 @@ public final class FeatureStore: Sendable {
 
     /// A record, valid while the store is alive.
     @inline(__always) func record(_ index: Int) -> FeatureRecord {
-        if let changes, let place = changes.place(of: index) { return record(place, changes) }
-        return FeatureRecord(UnsafeRawBufferPointer(rebasing: blob.bytes[range(index)]))
+        if let changes, let location = changes.location(of: index) { return record(location, changes) }
+        return FeatureRecord(blob.bytes.part(range(index)))
     }
 
-    private func record(_ place: FeatureChanges.Place, _ changes: FeatureChanges) -> FeatureRecord {
-        guard place.store != .max else { return .empty }
-        return changes.stores[place.store].record(Int(place.row))
+    private func record(_ location: FeatureChanges.Location, _ changes: FeatureChanges) -> FeatureRecord {
+        guard location.store != .max else { return .empty }
+        return changes.stores[location.store].record(Int(location.row))
     }
 
     /// A feature's first coordinate, in degrees. O(1): its text is read.
@@ -143,7 +143,7 @@ public final class FeatureStore: Sendable {
         _ index: Int, _ body: (UnsafeRawBufferPointer?) throws -> Result
     ) rethrows -> Result {
         try withRecord(index) { record in
-            try body(record.identifier.isEmpty ? nil : record.identifier)
+            try body(record.identifier.isEmpty ? nil : record.identifier.raw)
         }
     }
 
@@ -151,7 +151,7 @@ public final class FeatureStore: Sendable {
     public func withProperties<Result>(
         _ index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
-        try withRecord(index) { try body($0.properties) }
+        try withRecord(index) { try body($0.properties.raw) }
     }
 
     /// Lends a feature's id as JSON text, nil if it has none, and its properties: an object or null.
@@ -159,7 +159,7 @@ public final class FeatureStore: Sendable {
         _ index: Int, _ body: (UnsafeRawBufferPointer?, UnsafeRawBufferPointer) -> Void
     ) {
         withRecord(index) { record in
-            body(record.identifier.isEmpty ? nil : record.identifier, record.properties)
+            body(record.identifier.isEmpty ? nil : record.identifier.raw, record.properties.raw)
         }
     }
 

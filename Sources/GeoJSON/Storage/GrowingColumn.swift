@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Glibc
+import JSON
 import SystemSupport
 
 /// An array of trivial values that grows at its end.
@@ -9,7 +10,7 @@ import SystemSupport
 /// owner, it points to `count` values that the owner keeps valid and nobody writes, in which case nothing is
 /// ever appended. Once a `FeatureStore` has either kind, nobody writes it, so it may be shared.
 final class GrowingColumn<Value: BitwiseCopyable>: @unchecked Sendable {
-    private(set) var base: UnsafeMutablePointer<Value>
+    private var base: UnsafeMutablePointer<Value>
     private(set) var count = 0
     private var capacity: Int
     private let owner: AnyObject?
@@ -37,22 +38,38 @@ final class GrowingColumn<Value: BitwiseCopyable>: @unchecked Sendable {
 
     /// - Precondition: `0 <= index < count`; checked in debug builds.
     @inline(__always) subscript(index: Int) -> Value {
-        assert(index >= 0 && index < count)
-        return base[index]
+        get {
+            assert(index >= 0 && index < count)
+            return base[index]
+        }
+        set {
+            assert(index >= 0 && index < count)
+            base[index] = newValue
+        }
     }
 
     var values: UnsafeBufferPointer<Value> { UnsafeBufferPointer(start: base, count: count) }
 
-    func append(_ value: Value) {
+    @inline(__always) func append(_ value: Value) {
         reserve(1)
         base[count] = value
         count &+= 1
     }
 
-    /// Whether `more` values fit without reallocation.
-    func hasRoom(for more: Int) -> Bool { capacity - count >= more }
+    /// Writes values that have been counted by `extend`.
+    func write(_ values: [Value], at first: Int) {
+        assert(first + values.count <= count)
+        values.withUnsafeBufferPointer { values in
+            if let start = values.baseAddress { (base + first).initialize(from: start, count: values.count) }
+        }
+    }
 
-    func reserve(_ more: Int) {
+    func removeAll() { count = 0 }
+
+    /// Whether `more` values fit without reallocation.
+    @inline(__always) func hasRoom(for more: Int) -> Bool { capacity - count >= more }
+
+    @inline(__always) func reserve(_ more: Int) {
         guard !hasRoom(for: more) else { return }
         resize(to: max(count + more, capacity + capacity / 2))
     }
@@ -78,4 +95,31 @@ final class GrowingColumn<Value: BitwiseCopyable>: @unchecked Sendable {
             old.map(UnsafeMutableRawPointer.init), to: count * MemoryLayout<Value>.stride
         ).bindMemory(to: Value.self, capacity: count)
     }
+}
+
+/// Features' bytes one after another, in memory or borrowed from an owner.
+typealias FeatureBlob = GrowingColumn<UInt8>
+
+extension FeatureBlob {
+    @inline(__always) func append(_ bytes: LentBytes) {
+        guard let start = bytes.raw.baseAddress else { return }
+        reserve(bytes.count)
+        UnsafeMutableRawPointer(base + count).copyMemory(from: start, byteCount: bytes.count)
+        count &+= bytes.count
+    }
+
+    /// Appends a length as unsigned LEB128: seven bits in each byte, the lowest first.
+    @inline(__always) func append(length: Int) {
+        reserve(10)
+        var rest = UInt64(truncatingIfNeeded: length)
+        while rest > 127 {
+            base[count] = UInt8(truncatingIfNeeded: rest) | 128
+            count &+= 1
+            rest >>= 7
+        }
+        base[count] = UInt8(truncatingIfNeeded: rest)
+        count &+= 1
+    }
+
+    var bytes: LentBytes { LentBytes(UnsafeRawBufferPointer(start: base, count: count)) }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import JSON
 
 /// Joins the text of several stores in memory or in a file. Used by one thread.
 final class JoinedText {
@@ -8,37 +9,37 @@ final class JoinedText {
     private let sink: (any TextSink)?
 
     /// The number of bytes to write to the file at once.
-    private static let pieceSize = 1 << 20
+    private static let stepSize = 1 << 20
 
     init(capacity: Int, _ sink: (any TextSink)?) {
         self.sink = sink
-        blob = FeatureBlob(capacity: sink == nil ? capacity : Self.pieceSize)
+        blob = FeatureBlob(capacity: sink == nil ? capacity : Self.stepSize)
     }
 
-    func append(_ bytes: UnsafeRawBufferPointer) {
+    func append(_ bytes: LentBytes) {
         var rest = bytes
         while rest.count > 0 {
-            let size = sink == nil ? rest.count : min(rest.count, Self.pieceSize - blob.count)
-            blob.append(UnsafeRawBufferPointer(rebasing: rest[..<size]))
+            let size = sink == nil ? rest.count : min(rest.count, Self.stepSize - blob.count)
+            blob.append(rest.upTo(size))
             count += size
-            rest = UnsafeRawBufferPointer(rebasing: rest[size...])
-            if blob.count == Self.pieceSize { writeOut() }
+            rest = rest.from(size)
+            if blob.count == Self.stepSize { writeOut() }
         }
     }
 
     func append(zeros more: Int) {
-        let zeros = [UInt8](repeating: 0, count: min(more, Self.pieceSize))
+        let zeros = [UInt8](repeating: 0, count: min(more, Self.stepSize))
         var rest = more
         while rest > 0 {
             let size = min(rest, zeros.count)
-            zeros.withUnsafeBytes { append(UnsafeRawBufferPointer(rebasing: $0[..<size])) }
+            zeros.lend { append($0.upTo(size)) }
             rest -= size
         }
     }
 
     private func writeOut() {
         guard let sink else { return }
-        sink.write(blob.bytes, at: count - blob.count)
+        sink.write(blob.bytes.raw, at: count - blob.count)
         blob.removeAll()
     }
 

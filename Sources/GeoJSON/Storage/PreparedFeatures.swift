@@ -28,7 +28,7 @@ public struct PreparedFeatures {
         for feature in features { starts.append((store.start(feature), store.start(feature + 1))) }
         let text = store.blob.bytes
         for (from, to) in starts {
-            records.append(FeatureRecord(UnsafeRawBufferPointer(rebasing: text[from..<to])))
+            records.append(FeatureRecord(text.part(from..<to)))
         }
     }
 }

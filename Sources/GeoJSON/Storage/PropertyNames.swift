@@ -26,12 +26,12 @@ public struct PropertyNames: Sendable {
             looked += 1
             scan.withProperties(index) { properties in
                 guard properties.first == UInt8(ascii: "{") else { return }
-                for (key, _) in JSONMembers(ofValidated: properties) { note(key, &missing) }
+                for (key, _) in JSONMembers(ofValidated: properties) { note(LentBytes(key), &missing) }
             }
         }
     }
 
-    private mutating func note(_ key: UnsafeRawBufferPointer, _ missing: inout Set<[UInt8]>) {
+    private mutating func note(_ key: LentBytes, _ missing: inout Set<[UInt8]>) {
         let isEscaped = key.contains(UInt8(ascii: "\\"))
         let name = isEscaped ? Array(JSONText.string(inside: key).utf8) : Array(key)
         missing.remove(name)
@@ -81,7 +81,7 @@ public struct PropertySelection: Sendable {
     public init(_ names: some Sequence<String>) { self.names = names.map { Array($0.utf8) } }
 
     /// Whether a key, given as the text between its quotation marks, is one of the names.
-    func keeps(key: UnsafeRawBufferPointer) -> Bool {
+    func keeps(key: LentBytes) -> Bool {
         if key.contains(UInt8(ascii: "\\")) {
             let decoded = Array(JSONText.string(inside: key).utf8)
             return names.contains(decoded)

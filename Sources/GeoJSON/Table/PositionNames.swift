@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import JSON
 
 /// The names by which columns and members with positions are known, in lowercase.
 enum PositionNames {
@@ -13,16 +14,16 @@ enum PositionNames {
 
     /// The two numbers of a text such as `48.1, 11.5`, `48.1 11.5` or `(48.1;11.5)`: latitude and longitude.
     static func pair(
-        _ text: UnsafeRawBufferPointer
-    ) -> (latitude: UnsafeRawBufferPointer, longitude: UnsafeRawBufferPointer)? {
+        _ text: LentBytes
+    ) -> (latitude: LentBytes, longitude: LentBytes)? {
         let text = text.trimmed { " ()[]".utf8.contains($0) }
         let isSeparator = { (byte: UInt8) in ",; ".utf8.contains(byte) }
         guard let first = text.firstIndex(where: isSeparator),
             let second = text[first...].firstIndex(where: { !isSeparator($0) })
         else { return nil }
         let parts = (
-            UnsafeRawBufferPointer(rebasing: text[..<first]),
-            UnsafeRawBufferPointer(rebasing: text[second...])
+            text.upTo(first),
+            text.from(second)
         )
         guard CellKind.isNumber(parts.0), CellKind.isNumber(parts.1) else { return nil }
         return (latitude: parts.0, longitude: parts.1)
@@ -34,7 +35,7 @@ struct FirstCells {
     private static let most = 16
     private var rows: [[[UInt8]]] = []
 
-    init(_ text: UnsafeRawBufferPointer, _ delimiter: UInt8, columns: Int) {
+    init(_ text: LentBytes, _ delimiter: UInt8, columns: Int) {
         guard columns > 0 else { return }
         var (scanner, cells) = (RowScanner(), [TableCell]())
         while rows.count < Self.most, scanner.next(text, delimiter, isLast: true, into: &cells) != nil {
@@ -45,7 +46,7 @@ struct FirstCells {
     /// Whether a column has two numbers in its first cell with any text.
     func isPair(_ column: Int) -> Bool {
         let cell = rows.lazy.map { $0[column] }.first { !$0.isEmpty }
-        return cell?.withUnsafeBytes { PositionNames.pair($0) != nil } ?? false
+        return cell?.lend { PositionNames.pair($0) != nil } ?? false
     }
 
     /// Whether a cell of these columns is a number with a decimal comma.
@@ -53,7 +54,7 @@ struct FirstCells {
         rows.contains { row in
             columns.contains { column in
                 var cell = row[column]
-                return cell.withUnsafeMutableBytes { DecimalComma.replace($0) }
+                return DecimalComma.replace(in: &cell, 0..<cell.count)
             }
         }
     }
@@ -61,11 +62,11 @@ struct FirstCells {
 
 /// Numbers such as `1,5`.
 enum DecimalComma {
-    /// Replaces the comma of a number by a point; returns false, and changes nothing, if the text is none with one comma.
-    static func replace(_ text: UnsafeMutableRawBufferPointer) -> Bool {
-        guard let comma = text.firstIndex(of: UInt8(ascii: ",")) else { return false }
+    /// Replaces the comma of a number that is a part of a text by a point; returns false, and changes nothing, if the part is none with one comma.
+    static func replace(in text: inout [UInt8], _ range: Range<Int>) -> Bool {
+        guard let comma = text[range].firstIndex(of: UInt8(ascii: ",")) else { return false }
         text[comma] = UInt8(ascii: ".")
-        if CellKind.isNumber(UnsafeRawBufferPointer(text).trimmed()) { return true }
+        if text.lend({ CellKind.isNumber($0.part(range).trimmed()) }) { return true }
         text[comma] = UInt8(ascii: ",")
         return false
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Glibc
+import JSON
 
 /// A row of a table.
 struct ScannedRow {
@@ -26,11 +26,10 @@ struct RowScanner {
     ///
     /// - Complexity: O(bytes); without quotation marks, at the speed of memchr(3).
     mutating func endOfWholeRows(
-        _ text: UnsafeRawBufferPointer, _ delimiter: UInt8, isLast: Bool
+        _ text: LentBytes, _ delimiter: UInt8, isLast: Bool
     ) -> Int {
         if isLast { return text.count }
-        guard let start = text.baseAddress else { return 0 }
-        if memchr(start, Int32(Self.quote), text.count) == nil {
+        if text.find(Self.quote) == nil {
             return text.lastIndex(of: Self.lineFeed).map { $0 + 1 } ?? 0
         }
         offset = 0
@@ -40,7 +39,7 @@ struct RowScanner {
     }
 
     /// The end of the first row with content; nil if it is incomplete.
-    mutating func endOfFirstRow(_ text: UnsafeRawBufferPointer, isLast: Bool) -> Int? {
+    mutating func endOfFirstRow(_ text: LentBytes, isLast: Bool) -> Int? {
         offset = 0
         var cells: [TableCell] = []
         // The delimiter is not known yet, so a quotation mark may begin a cell after any possible delimiter.
@@ -53,7 +52,7 @@ struct RowScanner {
     ///   - delimiter: what separates cells; nil for any of the usual ones, if only rows matter.
     ///   - isLast: whether no more text follows.
     mutating func next(
-        _ text: UnsafeRawBufferPointer, _ delimiter: UInt8?, isLast: Bool, into cells: inout [TableCell]
+        _ text: LentBytes, _ delimiter: UInt8?, isLast: Bool, into cells: inout [TableCell]
     ) -> ScannedRow? {
         while offset < text.count, text[offset] == Self.lineFeed || text[offset] == UInt8(ascii: "\r") {
             offset += 1
@@ -70,7 +69,7 @@ struct RowScanner {
                     if !isLast, text.count - start < Self.longestRow { return nil }
                     return badLine(text, start, isLast)
                 }
-                let cell = UnsafeRawBufferPointer(rebasing: text[at + 1..<end])
+                let cell = text.part(at + 1..<end)
                 cells.append(TableCell(text: cell, hasDoubledQuotes: doubled))
                 at = end + 1
                 let stop = endOfPlain(text, at, delimiter)
@@ -78,12 +77,11 @@ struct RowScanner {
                 at = stop
             } else {
                 let stop = endOfPlain(text, at, delimiter)
-                var cell = text[at..<stop]
+                var cell = text.part(at..<stop)
                 if stop == text.count || text[stop] == Self.lineFeed, cell.last == UInt8(ascii: "\r") {
-                    cell = cell.dropLast()
+                    cell = cell.upTo(cell.count - 1)
                 }
-                cells.append(
-                    TableCell(text: UnsafeRawBufferPointer(rebasing: cell), hasDoubledQuotes: false))
+                cells.append(TableCell(text: cell, hasDoubledQuotes: false))
                 at = stop
             }
             if at == text.count {
@@ -101,7 +99,7 @@ struct RowScanner {
 
     /// A line with an unterminated quotation mark.
     private mutating func badLine(
-        _ text: UnsafeRawBufferPointer, _ start: Int, _ isLast: Bool
+        _ text: LentBytes, _ start: Int, _ isLast: Bool
     ) -> ScannedRow? {
         let end = text[start...].firstIndex(of: Self.lineFeed)
         guard end != nil || isLast else { return nil }
@@ -111,13 +109,12 @@ struct RowScanner {
 
     /// The offset of the quotation mark that ends a cell; nil if there is none near enough.
     private func endOfQuoted(
-        _ text: UnsafeRawBufferPointer, _ opening: Int, from start: Int
+        _ text: LentBytes, _ opening: Int, from start: Int
     ) -> (Int, doubled: Bool)? {
-        guard let base = text.baseAddress else { return nil }
-        let limit = min(text.count, start + Self.longestRow)
+        let row = text.upTo(min(text.count, start + Self.longestRow))
         var (at, doubled) = (opening + 1, false)
-        while at < limit, let found = memchr(base + at, Int32(Self.quote), limit - at) {
-            at = base.distance(to: UnsafeRawPointer(found))
+        while let found = row.find(Self.quote, from: at) {
+            at = found
             guard at + 1 < text.count, text[at + 1] == Self.quote else { return (at, doubled) }
             doubled = true
             at += 2
@@ -126,7 +123,7 @@ struct RowScanner {
     }
 
     @inline(__always) private func endOfPlain(
-        _ text: UnsafeRawBufferPointer, _ start: Int, _ delimiter: UInt8?
+        _ text: LentBytes, _ start: Int, _ delimiter: UInt8?
     ) -> Int {
         var at = start
         if let delimiter {

@@ -55,8 +55,8 @@ public final class TableHeader: Sendable {
     /// - Throws: `malformed`, with a list of the columns, if a required one is missing, or if lines have no
     ///   line feed.
     convenience init?(
-        _ text: UnsafeRawBufferPointer, _ columns: TableColumns,
-        rows: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+        _ text: LentBytes, _ columns: TableColumns,
+        rows: LentBytes = LentBytes()
     ) throws(GeoJSONError) {
         guard JSONText.isUTF8(text) else {
             throw .malformed(
@@ -81,7 +81,7 @@ public final class TableHeader: Sendable {
     }
 
     /// Whether a first line looks like a header rather than like anything else.
-    static func isLikely(_ text: UnsafeRawBufferPointer) -> Bool {
+    static func isLikely(_ text: LentBytes) -> Bool {
         // A header in an older encoding counts too. Reading it gives the advice.
         guard !text.contains(where: { $0 < 32 && ![9, 10, 13].contains($0) }) else { return false }
         return readings(of: text, nil).contains { reading in
@@ -94,7 +94,7 @@ public final class TableHeader: Sendable {
         let names: [String]
     }
 
-    private static func readings(of text: UnsafeRawBufferPointer, _ delimiter: UInt8?) -> [Reading] {
+    private static func readings(of text: LentBytes, _ delimiter: UInt8?) -> [Reading] {
         let candidates = delimiter.map { [$0] } ?? [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
         return candidates.map { delimiter in
             var (scanner, cells) = (RowScanner(), [TableCell]())

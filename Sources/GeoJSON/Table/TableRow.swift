@@ -12,7 +12,7 @@ public struct TableRow {
         case number(Double)
         case bool(Bool)
         /// Valid during the call only.
-        case text(UnsafeRawBufferPointer)
+        case text(LentBytes)
         /// A text that contained doubled quotation marks.
         case string(String)
     }
@@ -32,7 +32,7 @@ public struct TableRow {
 /// A cell of a row. Valid as long as the row's text.
 struct TableCell {
     /// Without the quotation marks around it.
-    var text: UnsafeRawBufferPointer
+    var text: LentBytes
     /// Whether it contains doubled quotation marks.
     var hasDoubledQuotes: Bool
 }
@@ -64,7 +64,7 @@ enum CellKind {
     var isNumber: Bool { if case .number = self { true } else { false } }
 
     /// Whether a text is a number by RFC 8259's grammar, and finite.
-    static func isNumber(_ text: UnsafeRawBufferPointer) -> Bool {
+    static func isNumber(_ text: LentBytes) -> Bool {
         var at = text.first == UInt8(ascii: "-") ? 1 : 0
         func digits() -> Int {
             let start = at
@@ -86,14 +86,14 @@ enum CellKind {
     }
 }
 
-extension UnsafeRawBufferPointer {
+extension LentBytes {
     /// The bytes without those at both ends that satisfy a predicate.
     @inline(__always) func trimmed(
         _ isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") }
-    ) -> UnsafeRawBufferPointer {
+    ) -> LentBytes {
         var (start, end) = (0, count)
         while start < end, isSpace(self[start]) { start += 1 }
         while end > start, isSpace(self[end - 1]) { end -= 1 }
-        return UnsafeRawBufferPointer(rebasing: self[start..<end])
+        return self.part(start..<end)
     }
 }

@@ -72,7 +72,7 @@ extension Revision {
         try appendVectorTile(
             tile, of: view, layer: layer, output: output, into: &encoded, cancellation)
         bytes.append("{\"tile\":\"")
-        encoded.withUnsafeBytes { Base64.append($0, to: &bytes) }
+        Base64.append(encoded, to: &bytes)
         bytes.append("\"")
         writeVersion(into: &bytes)
         bytes.append("}")
