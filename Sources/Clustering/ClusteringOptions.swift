@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Synchronization
-import SystemSupport
 
 /// How points are clustered; names and defaults are supercluster's.
 public struct ClusteringOptions: Sendable, Equatable {
@@ -61,13 +59,14 @@ public struct ClusteringOptions: Sendable, Equatable {
         }
     }
 
-    /// A cluster's centre along one axis.
-    ///
-    /// - Parameters:
-    ///   - sum: the sum of its points' positions times their weights.
-    ///   - weight: the sum of their weights.
-    @inline(__always) func center(_ sum: Double, _ weight: Double) -> Double {
-        precision == .fixed ? FixedPoint.position(fromMiddle: (sum - 0.5 * weight) / weight) : sum / weight
+    /// The centre of a cluster of the nodes in a sum.
+    @inline(__always) func center(of sum: NodeSum) -> (x: Double, y: Double) {
+        func center(_ position: Double) -> Double {
+            precision == .fixed
+                ? FixedPoint.position(fromMiddle: (position - 0.5 * sum.weight) / sum.weight)
+                : position / sum.weight
+        }
+        return (center(sum.x), center(sum.y))
     }
 
     /// How far rounding may move a cluster's centre from the mean of its points along one axis.
@@ -89,49 +88,30 @@ public struct ClusteringOptions: Sendable, Equatable {
     }
 }
 
+/// The sums over the nodes that become a cluster. They are added in order, the origin first, so that the sums are the same in
+/// every build.
+struct NodeSum {
+    /// The sums of their positions times their weights.
+    private(set) var x = 0.0
+    private(set) var y = 0.0
+    private(set) var weight = 0.0
+    private(set) var points: UInt32 = 0
+
+    @inline(__always) mutating func add(x: Double, y: Double, weight: Double, points: UInt32) {
+        self.x += x * weight
+        self.y += y * weight
+        self.weight += weight
+        self.points &+= points
+    }
+
+    /// Only the nodes of an index that is lost have no weight. Their centre must still be a number.
+    mutating func ensureWeight() { if !(weight > 0) { weight = 1 } }
+}
+
 /// Why an index could not be built.
 public enum ClusteringError: Error, Sendable, Equatable {
     case cancelled
     case invalidOptions(String)
     /// More points than 32-bit indexes can number.
     case tooManyPoints(Int)
-}
-
-/// Carries a value, such as a pointer, into work that several threads do concurrently.
-///
-/// `@unchecked Sendable` is sound because each thread writes only its own part, and no thread reads a part that
-/// another writes before all have ended. Every use must ensure this.
-struct Unchecked<Value>: @unchecked Sendable {
-    let value: Value
-    init(_ value: Value) { self.value = value }
-}
-
-extension Parallel {
-    func stopIfCancelled() throws(ClusteringError) {
-        if isCancelled() { throw .cancelled }
-    }
-
-    /// Calls `body` with the number and the items of each share of `count` items, concurrently.
-    @inline(__always) func forEachShare(
-        of count: Int, _ body: (_ share: Int, _ items: Range<Int>) -> Void
-    ) {
-        let shares = shares(of: count)
-        run(shares) { share in
-            let (start, end) = Self.bounds(share, of: shares, count: count)
-            body(share, start..<end)
-        }
-    }
-
-    /// For each share of `count` items, the sum of the amounts of those before it, and the sum of all.
-    @inline(__always) func sums(
-        of count: Int, _ amount: (_ items: Range<Int>) -> Int
-    ) -> (before: [Int], total: Int) {
-        var sums = [Int](repeating: 0, count: shares(of: count))
-        sums.withUnsafeMutableBufferPointer { buffer in
-            let sums = Unchecked(buffer)
-            forEachShare(of: count) { sums.value[$0] = amount($1) }
-        }
-        let total = Self.accumulate(&sums)
-        return (sums, total)
-    }
 }

@@ -15,21 +15,21 @@ public enum Projection: Sendable, Equatable {
 
     @inlinable public func x(longitude: Double) -> Double {
         switch self {
-        case .mercator: Mercator.x(longitude: longitude)
+        case .mercator: SphericalMercator.x(longitude: longitude)
         case .planar(let box): (longitude - box.minimumX) / box.side
         }
     }
 
     @inlinable public func y(latitude: Double) -> Double {
         switch self {
-        case .mercator: Mercator.y(latitude: latitude)
+        case .mercator: SphericalMercator.y(latitude: latitude)
         case .planar(let box): (box.maximumY - latitude) / box.side
         }
     }
 
     @inlinable public func longitude(x: Double) -> Double {
         switch self {
-        case .mercator: Mercator.longitude(x: x)
+        case .mercator: SphericalMercator.longitude(x: x)
         case .planar(let box): box.minimumX + x * box.side
         }
     }
@@ -37,7 +37,7 @@ public enum Projection: Sendable, Equatable {
     /// The latitude of a vertical position. Costs two transcendental functions for Mercator.
     @inlinable public func latitude(y: Double) -> Double {
         switch self {
-        case .mercator: Mercator.latitude(y: y)
+        case .mercator: SphericalMercator.latitude(y: y)
         case .planar(let box): box.maximumY - y * box.side
         }
     }
@@ -53,7 +53,7 @@ public enum Projection: Sendable, Equatable {
 
 /// Spherical Mercator: maps longitude and latitude in degrees to a unit square with its origin in the north-west.
 /// It uses supercluster's order of operations, so that results agree to the last bit.
-public enum Mercator {
+public enum SphericalMercator {
     /// The horizontal position of a longitude: 0 at -180, 1 at +180.
     @inlinable public static func x(longitude: Double) -> Double { longitude / 360 + 0.5 }
 

@@ -26,8 +26,8 @@ struct BoxQueryTests {
         }
         return reference.levels[zoom].filter { item in
             let (x, y) = (Double(Float(item.x)), Double(Float(item.y)))
-            return x >= Mercator.x(longitude: left) && x <= Mercator.x(longitude: right)
-                && y >= Mercator.y(latitude: north) && y <= Mercator.y(latitude: south)
+            return x >= SphericalMercator.x(longitude: left) && x <= SphericalMercator.x(longitude: right)
+                && y >= SphericalMercator.y(latitude: north) && y <= SphericalMercator.y(latitude: south)
         }.map { $0.count > 1 ? "c\($0.id):\($0.count)" : "p\($0.id)" }.sorted()
     }
 

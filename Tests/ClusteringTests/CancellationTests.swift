@@ -82,8 +82,8 @@ struct CancellationTests {
         let points = PointColumns<Double>(
             x: Scratch(capacity: places.count), y: Scratch(capacity: places.count), count: places.count)
         for (index, place) in places.enumerated() {
-            points.x.base[index] = (place.longitude + 180) / 360
-            points.y.base[index] = (place.latitude + 90) / 180
+            points.x[index] = (place.longitude + 180) / 360
+            points.y[index] = (place.latitude + 90) / 180
         }
         let builder = IndexBuilder<Double>(
             points: points, weights: nil, partitions: nil, options: ClusteringOptions(),
@@ -96,7 +96,7 @@ struct CancellationTests {
                 table, parallel: Parallel(.awake, threads: 1, isCancelled: { patience.isSpent() }))
             // Each cluster keeps its ordinal, so that the table can be used again.
             numbering.number(count: table.count) { clusters, body in
-                for cluster in clusters { _ = body(cluster, Int(table.zooms.base[cluster])) }
+                for cluster in clusters { _ = body(cluster, Int(table.zooms[cluster])) }
             }
             try numbering.apply()
         }

@@ -39,11 +39,11 @@ struct RadixSortTests {
         let elements = Scratch<Element>(capacity: keys.count)
         let spare = Scratch<Element>(capacity: keys.count)
         for (place, key) in keys.enumerated() {
-            elements.base[place] = Element(key: key, place: UInt32(place))
+            elements[place] = Element(key: key, place: UInt32(place))
         }
         RadixSort.sort(
-            elements.base, spare: spare.base, count: keys.count, bits: bits, by: Key(), parallel: parallel)
-        return (0..<keys.count).map { elements.base[$0] }
+            elements, spare: spare, count: keys.count, bits: bits, by: Key(), parallel: parallel)
+        return (0..<keys.count).map { elements[$0] }
     }
 
     @Test(
@@ -106,11 +106,11 @@ struct RadixSortTests {
         let (elements, spare) = (Scratch<Element>(capacity: count), Scratch<Element>(capacity: count))
         for patience in 0..<12 {
             for (place, key) in keys.enumerated() {
-                elements.base[place] = Element(key: key, place: UInt32(place))
+                elements[place] = Element(key: key, place: UInt32(place))
             }
             let counted = Counted()
             RadixSort.sort(
-                elements.base, spare: spare.base, count: count, bits: 8, by: CountedKey(looks: counted),
+                elements, spare: spare, count: count, bits: 8, by: CountedKey(looks: counted),
                 parallel: Parallel(
                     .awake, threads: threads, isCancelled: { counted.isCancelled(after: patience) }))
             let after =

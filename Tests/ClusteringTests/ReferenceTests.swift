@@ -150,7 +150,7 @@ struct ReferenceTests {
         ) { entries in
             for place in places.indices {
                 entries[place] = LevelEntry(
-                    x: columns.x.base[place], y: columns.y.base[place], order: UInt32(place),
+                    x: columns.x[place], y: columns.y[place], order: UInt32(place),
                     node: UInt32(place))
             }
         }

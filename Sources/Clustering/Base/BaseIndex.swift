@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
+
 /// An index as built: points, clusters and their positions. Updates never change it; they add a delta.
 ///
 /// Nodes are numbered by `pointCount`: points first, then clusters.
@@ -29,16 +31,6 @@ final class BaseIndex: Sendable {
 
     var clusterCount: Int { columns.counts.count }
 
-    /// Bytes of the columns.
-    var byteCount: Int {
-        let spatialBytes =
-            switch spatial {
-            case .float(let index): index.memoryBytes
-            case .double(let index): index.memoryBytes
-            }
-        return columns.memoryBytes + spatialBytes
-    }
-
     /// A cluster's id as supercluster computes it.
     @inline(__always) func id(ofCluster ordinal: Int) -> Int64 {
         (Int64(columns.originIndexes[ordinal]) &<< 5 | Int64(columns.zooms[ordinal]) &+ 1)
@@ -53,11 +45,11 @@ final class BaseIndex: Sendable {
         let origin = code >> 5
         guard zoom >= 0, zoom < columns.ranges.count else { return nil }
         let range = Int(columns.ranges[zoom].lowerBound)..<Int(columns.ranges[zoom].upperBound)
-        let place = range.partitionIndex {
+        let index = range.partitionIndex {
             Int64(columns.originIndexes[Int(columns.ordinalsByOrigin[$0])]) < origin
         }
-        guard place < range.upperBound else { return nil }
-        let ordinal = columns.ordinalsByOrigin[place]
+        guard index < range.upperBound else { return nil }
+        let ordinal = columns.ordinalsByOrigin[index]
         guard Int64(columns.originIndexes[Int(ordinal)]) == origin else { return nil }
         return ClusterOrdinal(rawValue: ordinal)
     }
@@ -66,17 +58,11 @@ final class BaseIndex: Sendable {
     ///
     /// - Returns: whether there are more than `limit`.
     func collect(_ box: UnitBox, level: Int, limit: Int, into found: inout [Node]) -> Bool {
-        // Not retained, because the base keeps it: counting references would take a fiftieth of a small
-        // query.
-        return switch spatial {
+        switch spatial {
         case .float(let index):
-            Unmanaged.passUnretained(index)._withUnsafeGuaranteedRef {
-                $0.collect(box, zoom: level, limit: limit, into: &found)
-            }
+            withoutRetaining(index) { $0.collect(box, zoom: level, limit: limit, into: &found) }
         case .double(let index):
-            Unmanaged.passUnretained(index)._withUnsafeGuaranteedRef {
-                $0.collect(box, zoom: level, limit: limit, into: &found)
-            }
+            withoutRetaining(index) { $0.collect(box, zoom: level, limit: limit, into: &found) }
         }
     }
 
@@ -96,4 +82,29 @@ final class BaseIndex: Sendable {
         let first = parent == NodeNumber.none ? options.minimumZoom : Int(columns.zooms[Int(parent)]) + 1
         return (first...max(first, last)).contains(level)
     }
+}
+
+/// The clusters' columns, by ordinal, and the tree that they form.
+///
+/// Invariant: all columns indexed by ordinal have the same count; `childStarts` has one more element and ascends,
+/// and its last value is the count of `children`; the range from `leafStarts[c]` with length `counts[c]` is
+/// within `leaves`.
+struct ClusterColumns: Sendable {
+    let x: Column<Double>
+    let y: Column<Double>
+    let counts: Column<UInt32>
+    let zooms: Column<UInt8>
+    let originIndexes: Column<UInt32>
+    /// By zoom, in the ranges of `ranges`: ordinals sorted by origin index, in which ids are looked up.
+    let ordinalsByOrigin: Column<UInt32>
+    let childStarts: Column<UInt32>
+    let children: Column<UInt32>
+    let leafStarts: Column<UInt32>
+    let leaves: Column<UInt32>
+    /// The parent of each node, indexed by node number: points first.
+    let parents: Column<UInt32>
+    let weights: Column<Double>?
+    let partitions: Column<UInt32>?
+    /// The range of ordinals of each zoom.
+    let ranges: [Range<UInt32>]
 }

@@ -6,7 +6,7 @@
 /// Because they are never written, the column may be `Sendable`. Of a damaged image they are any mixture of
 /// values and zeros (see `IndexMemory`): a reader must end, and read inside the columns, whatever it sees.
 struct Column<Element: BitwiseCopyable>: @unchecked Sendable {
-    let base: UnsafePointer<Element>
+    private let base: UnsafePointer<Element>
     let count: Int
     let owner: AnyObject?
 
@@ -39,6 +39,15 @@ struct Column<Element: BitwiseCopyable>: @unchecked Sendable {
         return base[UInt(bitPattern: index) < UInt(bitPattern: count) ? index : 0]
     }
 
+    /// Four consecutive values.
+    @inline(__always) func four(from index: Int) -> SIMD4<Element> where Element: SIMDScalar {
+        assert(index >= 0 && index + 4 <= count)
+        return UnsafeRawPointer(base + index).loadUnaligned(as: SIMD4<Element>.self)
+    }
+
+    /// All values, valid as long as the column.
+    var values: UnsafeBufferPointer<Element> { UnsafeBufferPointer(start: base, count: count) }
+
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: memoryBytes) }
 
     /// Some of the values.
@@ -47,4 +56,16 @@ struct Column<Element: BitwiseCopyable>: @unchecked Sendable {
     }
 
     var memoryBytes: Int { count * MemoryLayout<Element>.stride }
+}
+
+/// Memory in which an index's columns lie and that others own, such as a file's image.
+///
+/// A column reads what was written, or, once `isDamaged` is true, any mixture of that and zeros.
+public protocol IndexMemory: AnyObject, Sendable {
+    /// Whether a part could not be read. Never becomes false again.
+    var isDamaged: Bool { get }
+    /// Whether reading the index does not wait for a disk.
+    var isResident: Bool { get }
+    /// Whether parts are taken from memory when that is short. If not, the index counts them as its own.
+    var isEvictable: Bool { get }
 }

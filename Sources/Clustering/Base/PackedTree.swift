@@ -4,10 +4,10 @@ import SystemSupport
 /// The nodes alive at a level that has few of them, contiguous along the curve, under a tree of boxes. What a
 /// map of a low zoom shows then occupies a few cache lines, instead of one node in each of hundreds of words.
 ///
-/// Invariant: `places` has 16 x and then 16 y for each block of `blockBoxes`, and `numbers` has the block's
+/// Invariant: `positions` has 16 x and then 16 y for each block of `blockBoxes`, and `numbers` has the block's
 /// 16 nodes. After the last node the positions are NaN, which no box contains.
 final class PackedTree: Sendable {
-    let places: Column<Float>
+    let positions: Column<Float>
     let numbers: Column<UInt32>
     /// The extents of 16, 256 and 4,096 nodes.
     let blockBoxes: Column<SpatialBox>
@@ -43,38 +43,38 @@ final class PackedTree: Sendable {
 
     /// A tree on columns that another one had.
     init(
-        count: Int, places: Column<Float>, numbers: Column<UInt32>, blockBoxes: Column<SpatialBox>,
+        count: Int, positions: Column<Float>, numbers: Column<UInt32>, blockBoxes: Column<SpatialBox>,
         groupBoxes: Column<SpatialBox>, regionBoxes: Column<SpatialBox>
     ) {
-        (self.count, self.places, self.numbers) = (count, places, numbers)
+        (self.count, self.positions, self.numbers) = (count, positions, numbers)
         (self.blockBoxes, self.groupBoxes, self.regionBoxes) = (blockBoxes, groupBoxes, regionBoxes)
     }
 
     /// - Parameters:
     ///   - count: the number of nodes alive.
     ///   - alive: bits by slot, one word per 64 of `slots`.
-    init(count: Int, of slots: Column<SpatialSlot<Float>>, alive: UnsafeBufferPointer<UInt64>) {
+    init(count: Int, of slots: Column<SpatialSlot<Float>>, alive: Column<UInt64>) {
         self.count = count
         let blocks = Self.quotient(count)
         let gathered = Scratch<Float>(repeating: .nan, count: blocks * Self.fanOut * 2)
         let nodes = Scratch<UInt32>(repeating: 0, count: blocks * Self.fanOut)
         let boxes = Scratch(repeating: SpatialBox.empty, count: blocks)
-        var place = 0
-        for word in alive.indices {
+        var index = 0
+        for word in 0..<alive.count {
             var bits = alive[word]
             while bits != 0 {
                 let number = word * 64 + bits.trailingZeroBitCount
                 bits &= bits &- 1
                 let slot = slots[number]
-                let (block, lane) = (place / Self.fanOut, place % Self.fanOut)
-                gathered.base[block * 2 * Self.fanOut + lane] = slot.x
-                gathered.base[(block * 2 + 1) * Self.fanOut + lane] = slot.y
-                nodes.base[place] = slot.node
-                boxes.base[block].include(x: slot.x, y: slot.y)
-                place += 1
+                let (block, offset) = (index / Self.fanOut, index % Self.fanOut)
+                gathered[block * 2 * Self.fanOut + offset] = slot.x
+                gathered[(block * 2 + 1) * Self.fanOut + offset] = slot.y
+                nodes[index] = slot.node
+                boxes[block].include(x: slot.x, y: slot.y)
+                index += 1
             }
         }
-        places = gathered.finish(count: blocks * Self.fanOut * 2)
+        positions = gathered.finish(count: blocks * Self.fanOut * 2)
         numbers = nodes.finish(count: blocks * Self.fanOut)
         blockBoxes = boxes.finish(count: blocks)
         groupBoxes = Self.extents(of: blockBoxes)
@@ -86,12 +86,12 @@ final class PackedTree: Sendable {
     private static func extents(of lower: Column<SpatialBox>) -> Column<SpatialBox> {
         let count = quotient(lower.count)
         let boxes = Scratch(repeating: SpatialBox.empty, count: count)
-        for place in 0..<lower.count { boxes.base[place / fanOut].include(lower[place]) }
+        for index in 0..<lower.count { boxes[index / fanOut].include(lower[index]) }
         return boxes.finish(count: count)
     }
 
     var memoryBytes: Int {
-        places.memoryBytes + numbers.memoryBytes + blockBoxes.memoryBytes + groupBoxes.memoryBytes
+        positions.memoryBytes + numbers.memoryBytes + blockBoxes.memoryBytes + groupBoxes.memoryBytes
             + regionBoxes.memoryBytes
     }
 
@@ -101,7 +101,7 @@ final class PackedTree: Sendable {
     /// - Complexity: O(regions + blocks that the box meets).
     func collect(_ box: UnitBox, limit: Int, pointCount: Int, into found: inout [Node]) -> Bool {
         let edges = Edges(box)
-        return withUnsafeTemporaryAllocation(of: Node.self, capacity: Self.fanOut) { memory in
+        return withTemporaryValues(of: Node.self, count: Self.fanOut) { nodes in
             !visitBlocks(SpatialBounds(box)) { block in
                 var inside = mask(of: block, edges)
                 let room = limit - found.count
@@ -110,10 +110,10 @@ final class PackedTree: Sendable {
                 while inside != 0, count < room {
                     let number = numbers[block &* Self.fanOut &+ inside.trailingZeroBitCount]
                     inside &= inside &- 1
-                    memory[count] = Node(number: number, pointCount: pointCount)
+                    nodes[count] = Node(number: number, pointCount: pointCount)
                     count &+= 1
                 }
-                if count > 0 { found.append(contentsOf: UnsafeBufferPointer(rebasing: memory[..<count])) }
+                nodes.append(count, to: &found)
                 return isWhole
             }
         }
@@ -125,11 +125,11 @@ final class PackedTree: Sendable {
         _ = visitBlocks(SpatialBounds(box)) { block in
             var inside = mask(of: block, edges)
             let first = block &* Self.fanOut
-            let (x, y) = (places.base + 2 &* first, places.base + (2 &* first &+ Self.fanOut))
             while inside != 0 {
-                let lane = inside.trailingZeroBitCount
+                let offset = inside.trailingZeroBitCount
                 inside &= inside &- 1
-                body(x[lane], y[lane], numbers[first &+ lane])
+                let x = 2 &* first &+ offset
+                body(positions[x], positions[x &+ Self.fanOut], numbers[first &+ offset])
             }
             return true
         }
@@ -170,12 +170,12 @@ final class PackedTree: Sendable {
     /// Returns which of a block's nodes are inside, as a bit each. It has no branch, because a processor
     /// could not predict it.
     @inline(__always) private func mask(of block: Int, _ edges: Edges) -> UInt32 {
-        let base = UnsafeRawPointer(places.base + block &* 2 &* Self.fanOut)
+        let first = block &* 2 &* Self.fanOut
         var found = SIMD4<Int32>.zero
         var bits = SIMD4<Int32>(1, 2, 4, 8)
         for quarter in 0..<4 {
-            let x = base.loadUnaligned(fromByteOffset: quarter &* 16, as: SIMD4<Float>.self)
-            let y = base.loadUnaligned(fromByteOffset: (quarter &+ 4) &* 16, as: SIMD4<Float>.self)
+            let x = positions.four(from: first &+ quarter &* 4)
+            let y = positions.four(from: first &+ Self.fanOut &+ quarter &* 4)
             let isInside =
                 (x .>= edges.left) .& (x .<= edges.right) .& (y .>= edges.top) .& (y .<= edges.bottom)
             found |= SIMD4<Int32>.zero.replacing(with: bits, where: isInside)
@@ -198,23 +198,17 @@ extension PackedTree {
     ) -> [PackedTree] {
         // Few sources choose 64-bit positions.
         guard let slots = slots as Any as? Column<SpatialSlot<Float>> else { return [] }
-        var left = layout.nodeCount / share
+        var left = layout.nodeCount / storedTwice
         let small = counts.prefix { count in
             left -= count
             return left >= 0
         }
-        var levels = [PackedTree?](repeating: nil, count: small.count)
-        levels.withUnsafeMutableBufferPointer { levels in
-            let levels = Unchecked(levels)
-            parallel.run(small.count) { level in
-                let words = UnsafeBufferPointer(
-                    start: alive.base + level * layout.wordCount, count: layout.wordCount)
-                levels.value[level] = PackedTree(count: small[level], of: slots, alive: words)
-            }
+        return parallel.map(small.count) { level, _ in
+            let words = alive.part(level * layout.wordCount..<(level + 1) * layout.wordCount)
+            return PackedTree(count: small[level], of: slots, alive: words)
         }
-        return levels.compactMap(\.self)
     }
 
-    /// At most an eighth of all nodes are stored twice: about two bytes of memory per point.
-    private static var share: Int { 8 }
+    /// At most one in eight nodes is stored twice: about two bytes of memory per point.
+    private static var storedTwice: Int { 8 }
 }

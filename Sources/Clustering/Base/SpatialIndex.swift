@@ -37,16 +37,12 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         districtBoxes = Self.extents(ofEight: groupBoxes)
         regionBoxes = Self.extents(ofEight: districtBoxes)
         let words = Scratch(repeating: UInt64(0), count: max(1, layout.levels * layout.groupCount))
-        var counts = [Int](repeating: 0, count: layout.levels)
-        counts.withUnsafeMutableBufferPointer { counts in
-            let counts = Unchecked(counts)
-            let shares = min(parallel.shares(of: layout.nodeCount), layout.levels)
-            parallel.run(shares) { share in
-                for level in stride(from: share, to: layout.levels, by: shares) {
-                    counts.value[level] = Self.mark(level, layout, alive, words.base)
-                }
-            }
-        }
+        let marks = words.slice
+        let shares = min(parallel.shares(of: layout.nodeCount), layout.levels)
+        let counts = parallel.map(shares) { share, _ in
+            let (start, end) = Parallel.bounds(share, of: shares, count: layout.levels)
+            return (start..<end).map { Self.mark($0, layout, alive, marks) }
+        }.flatMap(\.self)
         lowLevels = PackedTree.lowest(layout, counts, slots, alive, parallel: parallel)
         aliveWords = words.finish(count: layout.levels * layout.groupCount)
     }
@@ -68,9 +64,9 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     ///
     /// - Returns: the number of nodes alive.
     private static func mark(
-        _ level: Int, _ layout: SpatialLayout, _ alive: Column<UInt64>, _ words: UnsafeMutablePointer<UInt64>
+        _ level: Int, _ layout: SpatialLayout, _ alive: Column<UInt64>, _ words: ScratchSlice<UInt64>
     ) -> Int {
-        let marks = words + level * layout.groupCount
+        let marks = words.from(level * layout.groupCount)
         let first = level * layout.wordCount
         var count = 0
         for word in 0..<layout.wordCount where alive[first + word] != 0 {
@@ -83,14 +79,8 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     private static func extents(ofEight lower: Column<SpatialBox>) -> Column<SpatialBox> {
         let count = (lower.count + 7) / 8
         let boxes = Scratch(repeating: SpatialBox.empty, count: max(1, count))
-        for place in 0..<lower.count { boxes.base[place / 8].include(lower[place]) }
+        for index in 0..<lower.count { boxes[index / 8].include(lower[index]) }
         return boxes.finish(count: count)
-    }
-
-    var memoryBytes: Int {
-        slots.memoryBytes + alive.memoryBytes + wordBoxes.memoryBytes + aliveWords.memoryBytes
-            + eighthBoxes.memoryBytes + groupBoxes.memoryBytes + districtBoxes.memoryBytes
-            + regionBoxes.memoryBytes + lowLevels.reduce(0) { $0 + $1.memoryBytes }
     }
 
     /// Appends the nodes alive at a zoom inside a box, in the curve's order.
@@ -100,13 +90,11 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     func collect(_ box: UnitBox, zoom: Int, limit: Int, into found: inout [Node]) -> Bool {
         let level = zoom - layout.minimumZoom
         if level < lowLevels.count {
-            // Not retained, because the index keeps its trees: counting references would take a fiftieth of a
-            // small query.
-            return Unmanaged.passUnretained(lowLevels[level])._withUnsafeGuaranteedRef {
+            return withoutRetaining(lowLevels[level]) {
                 $0.collect(box, limit: limit, pointCount: layout.pointCount, into: &found)
             }
         }
-        return withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 2 * Self.lookahead) { memory in
+        return withTemporaryValues(of: UInt32.self, count: 2 * Self.lookahead) { memory in
             var candidates = Candidates(memory, box, limit)
             let isWhole = visitWords(box, zoom: zoom) { word, bits in
                 candidates.add(word, bits)
@@ -127,7 +115,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
                 body(SpatialSlot(x: Scalar(x), y: Scalar(y), node: node))
             }
         }
-        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 2 * Self.lookahead) { memory in
+        withTemporaryValues(of: UInt32.self, count: 2 * Self.lookahead) { memory in
             var candidates = Candidates(memory, box, .max)
             _ = visitWords(box, zoom: zoom) { word, bits in
                 candidates.add(word, bits)
@@ -146,8 +134,8 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     /// Slots are scattered in memory. A processor that must decide whether one is inside before it continues
     /// with the next waits for each; with batches it waits for all of them together.
     private struct Candidates {
-        private let slots: UnsafeMutableBufferPointer<UInt32>
-        private let inside: UnsafeMutableBufferPointer<UInt32>
+        private let slots: ScratchSlice<UInt32>
+        private let inside: ScratchSlice<UInt32>
         private var count = 0
         /// The size from which a batch is processed.
         private var enough: Int
@@ -155,9 +143,9 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         private let limit: Int
 
         /// - Parameter memory: room for twice `lookahead` numbers, valid during this value's lifetime.
-        init(_ memory: UnsafeMutableBufferPointer<UInt32>, _ box: UnitBox, _ limit: Int) {
-            slots = UnsafeMutableBufferPointer(rebasing: memory[..<SpatialIndex.lookahead])
-            inside = UnsafeMutableBufferPointer(rebasing: memory[SpatialIndex.lookahead...])
+        init(_ memory: ScratchSlice<UInt32>, _ box: UnitBox, _ limit: Int) {
+            slots = memory.first(SpatialIndex.lookahead)
+            inside = memory.from(SpatialIndex.lookahead)
             self.box = box
             self.limit = limit
             enough = Self.enough(for: limit)
@@ -184,28 +172,28 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         /// Passes the candidates that are inside the box to `body`.
         @inline(__always) mutating func take(of index: SpatialIndex, _ body: (SpatialSlot<Scalar>) -> Void) {
             var kept = 0
-            for place in 0..<count {
-                let slot = index.slots[Int(slots[place])]
-                inside[kept] = slots[place]
+            for candidate in slots.first(count) {
+                let slot = index.slots[Int(candidate)]
+                inside[kept] = candidate
                 kept &+= box.count(Double(slot.x), Double(slot.y))
             }
             count = 0
-            for place in 0..<kept { body(index.slots[Int(inside[place])]) }
+            for slot in inside.first(kept) { body(index.slots[Int(slot)]) }
         }
 
         /// Moves the candidates that are inside the box to `found`; returns false if there are more than the
         /// limit.
         mutating func take(of index: SpatialIndex, into found: inout [Node]) -> Bool {
             var kept = 0
-            for place in 0..<count {
-                let slot = index.slots[Int(slots[place])]
+            for candidate in slots.first(count) {
+                let slot = index.slots[Int(candidate)]
                 inside[kept] = slot.node
                 kept &+= box.count(Double(slot.x), Double(slot.y))
             }
             count = 0
             let room = max(0, limit - found.count)
-            for place in 0..<min(kept, room) {
-                found.append(Node(number: inside[place], pointCount: index.layout.pointCount))
+            for node in inside.first(min(kept, room)) {
+                found.append(Node(number: node, pointCount: index.layout.pointCount))
             }
             enough = Self.enough(for: limit - found.count)
             return kept <= room
@@ -238,16 +226,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         _ box: UnitBox, zoom: Int, _ body: (_ word: Int, _ alive: UInt64) -> Bool
     ) -> Bool {
         let level = zoom - layout.minimumZoom
-        let words = alive.base + level * layout.wordCount
-        return visitWords(meeting: box, level: level) { word in body(word, words[word]) }
-    }
-
-    /// Calls `body` with each word that may have nodes alive at a level and whose extent meets a box, in the
-    /// curve's order, until it returns false.
-    ///
-    /// - Returns: false if `body` returned false.
-    @inline(__always) func visitWords(meeting box: UnitBox, level: Int, _ body: (_ word: Int) -> Bool) -> Bool
-    {
+        let first = level * layout.wordCount
         let bounds = SpatialBounds(box)
         return visitGroups(bounds, level) { group, summary in
             var summary = summary
@@ -259,7 +238,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
                 }
                 let word = group * 64 + summary.trailingZeroBitCount
                 summary &= summary &- 1
-                if wordBoxes[word].meets(bounds), !body(word) { return false }
+                if wordBoxes[word].meets(bounds), !body(word, alive[first &+ word]) { return false }
             }
             return true
         }
@@ -270,12 +249,12 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     @inline(__always) private func visitGroups(
         _ bounds: SpatialBounds, _ level: Int, _ body: (Int, UInt64) -> Bool
     ) -> Bool {
-        let summaries = aliveWords.base + level * layout.groupCount
+        let first = level * layout.groupCount
         for region in 0..<regionBoxes.count where regionBoxes[region].meets(bounds) {
             for district in region * 8..<min(region * 8 + 8, districtBoxes.count)
             where districtBoxes[district].meets(bounds) {
                 for group in district * 8..<min(district * 8 + 8, layout.groupCount) {
-                    let summary = summaries[group]
+                    let summary = aliveWords[first &+ group]
                     guard summary != 0, groupBoxes[group].meets(bounds) else { continue }
                     guard body(group, summary) else { return false }
                 }

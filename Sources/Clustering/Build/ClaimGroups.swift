@@ -16,14 +16,14 @@ final class ClaimGroups {
 
     init(capacity: Int, parallel: Parallel) {
         sizes = Scratch(capacity: capacity)
-        parallel.fill(sizes.base, count: capacity, with: 0)
+        parallel.fill(sizes, count: capacity, with: 0)
         ends = Scratch(capacity: capacity)
         members = Scratch(atMost: capacity)
         self.parallel = parallel
     }
 
     /// Positions of nodes that may be claimed, as found by one of several threads.
-    typealias Candidates = UnsafeBufferPointer<UInt32>
+    typealias Candidates = ScratchSlice<UInt32>
 
     /// Gathers the groups of a level.
     ///
@@ -35,26 +35,26 @@ final class ClaimGroups {
         inLists { list, claimants in
             // The memory of the level before, which had more.
             claimants.removeAll(keepingCapacity: true)
-            for position in candidates[list] where states.base[Int(position)] == ClaimState.claimed {
-                let claimant = claimantOf.base[Int(position)]
+            for position in candidates[list] where states[Int(position)] == ClaimState.claimed {
+                let claimant = claimantOf[Int(position)]
                 let before = self.sizes.atomic(Int(claimant)).pointee.add(1, ordering: .relaxed).oldValue
                 if before == 0 { claimants.append(claimant) }
             }
         }
         let given = Atomic<UInt32>(0)
         inLists { _, claimants in
-            let size = claimants.reduce(UInt32(0)) { $0 &+ self.sizes.base[Int($1)] }
+            let size = claimants.reduce(UInt32(0)) { $0 &+ self.sizes[Int($1)] }
             var start = given.add(size, ordering: .relaxed).oldValue
             for claimant in claimants {
-                self.ends.base[Int(claimant)] = start
-                start &+= self.sizes.base[Int(claimant)]
+                self.ends[Int(claimant)] = start
+                start &+= self.sizes[Int(claimant)]
             }
         }
         inLists { list, _ in
-            for position in candidates[list] where states.base[Int(position)] == ClaimState.claimed {
-                let claimant = Int(claimantOf.base[Int(position)])
+            for position in candidates[list] where states[Int(position)] == ClaimState.claimed {
+                let claimant = Int(claimantOf[Int(position)])
                 let index = self.ends.atomic(claimant).pointee.add(1, ordering: .relaxed).oldValue
-                self.members.base[Int(index)] = position
+                self.members[Int(index)] = position
             }
         }
     }
@@ -62,13 +62,13 @@ final class ClaimGroups {
     var isEmpty: Bool { claimants.allSatisfy(\.isEmpty) }
 
     /// The positions of the nodes that a claimant claimed.
-    @inline(__always) func members(of claimant: UInt32) -> UnsafeMutableBufferPointer<UInt32> {
-        let size = Int(sizes.base[Int(claimant)])
-        let end = Int(ends.base[Int(claimant)])
-        return UnsafeMutableBufferPointer(start: members.base + (end - size), count: size)
+    @inline(__always) func members(of claimant: UInt32) -> ScratchSlice<UInt32> {
+        let size = Int(sizes[Int(claimant)])
+        let end = Int(ends[Int(claimant)])
+        return members.from(end - size).first(size)
     }
 
-    @inline(__always) func size(of claimant: UInt32) -> Int { Int(sizes.base[Int(claimant)]) }
+    @inline(__always) func size(of claimant: UInt32) -> Int { Int(sizes[Int(claimant)]) }
 
     /// Removes the last level's groups, and releases memory that levels of at most `count` nodes do not need.
     func releaseUnneeded(count: Int) {
@@ -79,21 +79,18 @@ final class ClaimGroups {
 
     private func clear() {
         inLists { _, claimants in
-            for claimant in claimants { self.sizes.base[Int(claimant)] = 0 }
+            for claimant in claimants { self.sizes[Int(claimant)] = 0 }
         }
     }
 
     /// Calls `body` concurrently for each list of claimants, which only that call may change.
     private func inLists(_ body: (Int, inout [UInt32]) -> Void) {
-        claimants.withUnsafeMutableBufferPointer { buffer in
-            let lists = Unchecked(buffer)
-            parallel.run(buffer.count) { list in
-                // A variable of this thread: the lists lie next to each other.
-                var claimants: [UInt32] = []
-                swap(&claimants, &lists.value[list])
-                body(list, &claimants)
-                swap(&claimants, &lists.value[list])
-            }
+        parallel.forEach(&claimants) { list, claimants in
+            // A variable of this thread: the lists lie next to each other.
+            var own: [UInt32] = []
+            swap(&own, &claimants)
+            body(list, &own)
+            swap(&own, &claimants)
         }
     }
 }

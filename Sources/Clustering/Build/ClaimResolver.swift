@@ -49,7 +49,7 @@ struct ClaimResolver<Scalar: Coordinate> {
     @inline(__always) private func settle(_ position: UInt32, by links: LinkPool.Links) -> UInt32? {
         let entries = list.entries
         var first = NodeNumber.none
-        var link = heads.base[Int(position)]
+        var link = heads[Int(position)]
         while link != NeighbourLink.none {
             let (other, next) = (links[link].earlier, links[link].next)
             link = next

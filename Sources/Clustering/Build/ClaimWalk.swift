@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import CPrefetch
 import Glibc
 import Synchronization
 
@@ -23,7 +22,7 @@ struct ClaimStrip {
             if row >= (cuts.last ?? 0) + fewestRows, row + fewestRows <= list.rowCount { cuts.append(row) }
         }
         cuts.append(list.rowCount)
-        let starts = list.rowStarts.base
+        let starts = list.rowStarts.slice
         return zip(cuts, cuts.dropFirst()).map { first, end in
             ClaimStrip(
                 rows: first..<end, positions: Int(starts[first])..<Int(starts[end]),
@@ -58,7 +57,7 @@ enum ClaimState {
     static let merged: UInt8 = 3
 
     /// Set in the states of nodes that the next level does not contain.
-    static let goneBit: UInt8 = 1
+    static let removedBit: UInt8 = 1
 }
 
 /// Walks along strips with several threads. Each strip is processed in the order of its nodes.
@@ -74,7 +73,7 @@ struct ClaimWalk<Scalar: Coordinate> {
     private let queue: Scratch<UInt32>
     private let ends: [Int]
     private let neighbours: (north: Scratch<UInt32>, south: Scratch<UInt32>)
-    private let parts: UnsafePointer<UInt32>?
+    private let partitions: ScratchSlice<UInt32>?
     /// By strip: the index of its next node in the queue.
     private let next: Scratch<Int>
     private let isTaken: Scratch<UInt8>
@@ -97,11 +96,11 @@ struct ClaimWalk<Scalar: Coordinate> {
     ) {
         (self.claims, self.strips, self.queue, self.ends) = (claims, strips, queue, ends)
         self.neighbours = neighbours
-        parts = claims.list.partitions
+        partitions = claims.list.partitions
         next = Scratch(capacity: strips.count)
         isTaken = Scratch(repeating: 0, count: strips.count)
         passed = Scratch(repeating: 0, count: strips.count * Self.lineStride)
-        for strip in strips.indices { next.base[strip] = strip == 0 ? 0 : ends[strip - 1] }
+        for strip in strips.indices { next[strip] = strip == 0 ? 0 : ends[strip - 1] }
     }
 
     /// Decides all nodes. Stops early if the build is cancelled.
@@ -124,15 +123,15 @@ struct ClaimWalk<Scalar: Coordinate> {
     private func advance(_ strip: Int) -> Bool {
         guard isTaken.atomic(strip).pointee.exchange(1, ordering: .acquiring) == 0 else { return false }
         defer { isTaken.atomic(strip).pointee.store(0, ordering: .releasing) }
-        let (first, end) = (next.base[strip], ends[strip])
+        let (first, end) = (next[strip], ends[strip])
         // The strip is complete.
-        if passed.base[strip * Self.lineStride] == Self.isPast { return false }
+        if passed[strip * Self.lineStride] == Self.isPast { return false }
         var index = first
         while index < end {
             if claims.parallel.stops(at: index) { break }
             if index % Self.reportStride == 0 { report(strip, order(index)) }
             fetchAhead(of: index, end)
-            let position = Int(queue.base[index])
+            let position = Int(queue[index])
             if state(position) == ClaimState.pending {
                 guard isFree(position, of: strip, at: index) else { break }
                 if state(position) == ClaimState.pending {
@@ -142,7 +141,7 @@ struct ClaimWalk<Scalar: Coordinate> {
             }
             index &+= 1
         }
-        next.base[strip] = index
+        next[strip] = index
         if index == end {
             report(strip, Self.isPast)
             doneStrips.atomic(0).pointee.add(1, ordering: .acquiringAndReleasing)
@@ -155,24 +154,24 @@ struct ClaimWalk<Scalar: Coordinate> {
     @inline(__always) private func fetchAhead(of index: Int, _ end: Int) {
         let last = index &+ 3 &* Self.distance
         guard last < end else { return }
-        clusterd_prefetch(claims.states.base + Int(queue.base[last]))
-        let later = Int(queue.base[index &+ 2 &* Self.distance])
+        claims.states.prefetch(Int(queue[last]))
+        let later = Int(queue[index &+ 2 &* Self.distance])
         if state(later) == ClaimState.pending {
-            clusterd_prefetch(claims.list.entries + later)
-            clusterd_prefetch(neighbours.north.base + later)
-            clusterd_prefetch(neighbours.south.base + later)
+            claims.list.entries.prefetch(later)
+            neighbours.north.prefetch(later)
+            neighbours.south.prefetch(later)
         }
-        let next = Int(queue.base[index &+ Self.distance])
+        let next = Int(queue[index &+ Self.distance])
         if state(next) == ClaimState.pending {
-            fetch(rowFrom: neighbours.north.base[next])
-            fetch(rowFrom: neighbours.south.base[next])
+            fetch(rowFrom: neighbours.north[next])
+            fetch(rowFrom: neighbours.south[next])
         }
     }
 
     @inline(__always) private func fetch(rowFrom position: UInt32) {
         guard position != NodeNumber.none else { return }
-        clusterd_prefetch(claims.list.entries + Int(position))
-        clusterd_prefetch(claims.states.base + Int(position))
+        claims.list.entries.prefetch(Int(position))
+        claims.states.prefetch(Int(position))
     }
 
     /// The number of nodes between two steps of fetching ahead.
@@ -200,7 +199,7 @@ struct ClaimWalk<Scalar: Coordinate> {
         passed.atomic(strip * Self.lineStride).pointee.store(order, ordering: .releasing)
     }
 
-    private func order(_ index: Int) -> UInt32 { claims.list.entries[Int(queue.base[index])].order }
+    private func order(_ index: Int) -> UInt32 { claims.list.entries[Int(queue[index])].order }
 
     @inline(__always) private func state(_ position: Int) -> UInt8 {
         claims.states.atomic(position).pointee.load(ordering: .relaxed)
@@ -214,7 +213,7 @@ struct ClaimWalk<Scalar: Coordinate> {
     private func claim(from position: Int) {
         walk(from: position - 1, by: -1, for: position)
         walk(from: position + 1, by: 1, for: position)
-        let (north, south) = (neighbours.north.base[position], neighbours.south.base[position])
+        let (north, south) = (neighbours.north[position], neighbours.south[position])
         if north != NodeNumber.none { walk(from: Int(north), by: 1, for: position) }
         if south != NodeNumber.none { walk(from: Int(south), by: 1, for: position) }
     }
@@ -249,8 +248,8 @@ struct ClaimWalk<Scalar: Coordinate> {
         at position: Int
     ) {
         guard claims.centers.reaches(entry, other, squared, claims.radius) else { return }
-        if let parts, parts[Int(entry.node)] != parts[Int(other.node)] { return }
-        claims.claimants.base[candidate] = UInt32(truncatingIfNeeded: position)
+        if let partitions, partitions[Int(entry.node)] != partitions[Int(other.node)] { return }
+        claims.claimants[candidate] = UInt32(truncatingIfNeeded: position)
         setState(candidate, ClaimState.claimed)
     }
 }

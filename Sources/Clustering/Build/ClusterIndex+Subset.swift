@@ -42,26 +42,26 @@ extension ClusterIndex {
     ) throws(ClusteringError) -> PointColumns<Scalar> {
         let columns = PointColumns<Scalar>(
             x: Scratch(capacity: points.count), y: Scratch(capacity: points.count), count: points.count)
-        parallel.fill(columns.x.base, count: points.count, with: 0)
-        parallel.fill(columns.y.base, count: points.count, with: 0)
+        parallel.fill(columns.x, count: points.count, with: 0)
+        parallel.fill(columns.y, count: points.count, with: 0)
         let ranks = ranks(of: points, parallel)
         parallel.forEachShare(of: spatial.layout.nodeCount) { _, slots in
             for index in slots {
                 if parallel.stops(at: index) { return }
                 let slot = spatial.slots[index]
                 guard Int(slot.node) < layers.base.pointCount else { continue }
-                let rank = Int(ranks.base[Int(slot.node)])
+                let rank = Int(ranks[Int(slot.node)])
                 guard rank < points.count else { continue }
-                columns.x.base[rank] = slot.x
-                columns.y.base[rank] = slot.y
+                columns.x[rank] = slot.x
+                columns.y[rank] = slot.y
             }
         }
         try parallel.stopIfCancelled()
         guard !layers.delta.isEmpty else { return columns }
         for (rank, point) in points.enumerated() {
             guard let placement = layers.delta.placement(of: point) else { continue }
-            columns.x.base[rank] = Scalar(placement.x)
-            columns.y.base[rank] = Scalar(placement.y)
+            columns.x[rank] = Scalar(placement.x)
+            columns.y[rank] = Scalar(placement.y)
         }
         return columns
     }
@@ -69,12 +69,10 @@ extension ClusterIndex {
     /// For each point of the base, its index in `points`, or `UInt32.max`.
     private func ranks(of points: [UInt32], _ parallel: Parallel) -> Scratch<UInt32> {
         let ranks = Scratch<UInt32>(capacity: layers.base.pointCount)
-        parallel.fill(ranks.base, count: layers.base.pointCount, with: UInt32.max)
-        points.withUnsafeBufferPointer { points in
-            parallel.forEachShare(of: points.count) { _, range in
-                for rank in range where Int(points[rank]) < layers.base.pointCount {
-                    ranks.base[Int(points[rank])] = UInt32(truncatingIfNeeded: rank)
-                }
+        parallel.fill(ranks, count: layers.base.pointCount, with: UInt32.max)
+        parallel.forEachShare(of: points.count) { _, range in
+            for rank in range where Int(points[rank]) < layers.base.pointCount {
+                ranks[Int(points[rank])] = UInt32(truncatingIfNeeded: rank)
             }
         }
         return ranks

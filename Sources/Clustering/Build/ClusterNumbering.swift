@@ -34,22 +34,22 @@ struct ClusterNumbering {
         let next = Scratch<UInt32>(repeating: 0, count: shares * zooms)
         parallel.forEachShare(of: count) { share, slots in
             forEachCluster(slots) { _, zoom in
-                next.base[share * zooms + zoom] &+= 1
+                next[share * zooms + zoom] &+= 1
                 return nil
             }
         }
         for (zoom, range) in table.ranges.enumerated() {
             var ordinal = range.lowerBound
             for index in stride(from: zoom, to: shares * zooms, by: zooms) {
-                (next.base[index], ordinal) = (ordinal, ordinal &+ next.base[index])
+                (next[index], ordinal) = (ordinal, ordinal &+ next[index])
             }
         }
         parallel.forEachShare(of: count) { share, slots in
             forEachCluster(slots) { former, zoom in
-                let ordinal = next.base[share * zooms + zoom]
-                next.base[share * zooms + zoom] = ordinal &+ 1
-                ordinals.base[former] = ordinal
-                formers.base[Int(ordinal)] = UInt32(truncatingIfNeeded: former)
+                let ordinal = next[share * zooms + zoom]
+                next[share * zooms + zoom] = ordinal &+ 1
+                ordinals[former] = ordinal
+                formers[Int(ordinal)] = UInt32(truncatingIfNeeded: former)
                 return ordinal
             }
         }
@@ -84,21 +84,21 @@ struct ClusterNumbering {
             let first = Int(range.lowerBound)
             parallel.forEachShare(of: range.count) { _, indexes in
                 for index in indexes {
-                    keys.base[index] =
-                        UInt64(table.originIndexes.base[first + index]) << 32 | UInt64(first + index)
+                    keys[index] =
+                        UInt64(table.originIndexes[first + index]) << 32 | UInt64(first + index)
                 }
             }
             RadixSort.sort(
-                keys.base, spare: spare.base, count: range.count,
+                keys, spare: spare, count: range.count,
                 bits: Int.bitWidth - table.pointCount.leadingZeroBitCount, by: UpperHalf(),
                 parallel: parallel)
             parallel.forEachShare(of: range.count) { _, indexes in
                 for index in indexes {
-                    target.base[first + index] = UInt32(truncatingIfNeeded: keys.base[index])
+                    target[first + index] = UInt32(truncatingIfNeeded: keys[index])
                 }
             }
         }
-        return withExtendedLifetime(spare) { target }
+        return target
     }
 
     /// A column by cluster in the new order.
@@ -116,11 +116,11 @@ struct ClusterNumbering {
     ) -> Scratch<Value> {
         let target = Scratch<Value>(capacity: points + table.count)
         parallel.forEachShare(of: points) { _, points in
-            for point in points { target.base[point] = change(column.base[point]) }
+            for point in points { target[point] = change(column[point]) }
         }
         parallel.forEachShare(of: table.count) { _, clusters in
             for ordinal in clusters {
-                target.base[points + ordinal] = change(column.base[points + Int(formers.base[ordinal])])
+                target[points + ordinal] = change(column[points + Int(formers[ordinal])])
             }
         }
         return target
@@ -129,22 +129,22 @@ struct ClusterNumbering {
     private func moveChildren() {
         let (oldStarts, oldChildren) = (table.childStarts, table.children)
         func childCount(_ ordinal: Int) -> UInt32 {
-            let former = Int(formers.base[ordinal])
-            return oldStarts.base[former + 1] &- oldStarts.base[former]
+            let former = Int(formers[ordinal])
+            return oldStarts[former + 1] &- oldStarts[former]
         }
         let starts = Scratch<UInt32>(capacity: table.count + 1)
         let (before, total) = parallel.sums(of: table.count) { clusters in
             clusters.reduce(0) { $0 &+ Int(childCount($1)) }
         }
-        starts.base[table.count] = UInt32(truncatingIfNeeded: total)
+        starts[table.count] = UInt32(truncatingIfNeeded: total)
         let children = Scratch<UInt32>(capacity: total)
         parallel.forEachShare(of: table.count) { share, clusters in
             var target = UInt32(truncatingIfNeeded: before[share])
             for ordinal in clusters {
-                starts.base[ordinal] = target
-                let source = Int(oldStarts.base[Int(formers.base[ordinal])])
+                starts[ordinal] = target
+                let source = Int(oldStarts[Int(formers[ordinal])])
                 for child in source..<source + Int(childCount(ordinal)) {
-                    children.base[Int(target)] = renumbered(node: oldChildren.base[child])
+                    children[Int(target)] = renumbered(node: oldChildren[child])
                     target &+= 1
                 }
             }
@@ -155,12 +155,12 @@ struct ClusterNumbering {
 
     @inline(__always) private func renumbered(node: UInt32) -> UInt32 {
         let points = UInt32(truncatingIfNeeded: table.pointCount)
-        return node < points ? node : ordinals.base[Int(node &- points)] &+ points
+        return node < points ? node : ordinals[Int(node &- points)] &+ points
     }
 
     private func moveParents() {
         table.parents = moved(table.parents, after: table.pointCount) { parent in
-            parent == NodeNumber.none ? parent : ordinals.base[Int(parent)]
+            parent == NodeNumber.none ? parent : ordinals[Int(parent)]
         }
     }
 }

@@ -43,30 +43,22 @@ final class ClusterTable {
         childStarts = Scratch(atMost: pointCount + 1)
         children = Scratch(atMost: 2 * pointCount)
         parents = Scratch(atMost: 2 * pointCount)
-        childStarts.base[0] = 0
-        parallel.fill(parents.base, count: pointCount, with: NodeNumber.none)
-        self.weights = weights.map { Self.column($0, capacity: 2 * pointCount) }
-        self.partitions = partitions.map { Self.column($0, capacity: 2 * pointCount) }
-    }
-
-    private static func column<Value: BitwiseCopyable>(_ values: [Value], capacity: Int) -> Scratch<Value> {
-        let column = Scratch<Value>(capacity: capacity)
-        values.withUnsafeBufferPointer { buffer in
-            if let base = buffer.baseAddress { column.base.initialize(from: base, count: buffer.count) }
-        }
-        return column
+        childStarts[0] = 0
+        parallel.fill(parents, count: pointCount, with: NodeNumber.none)
+        self.weights = weights.map { Scratch($0, capacity: 2 * pointCount) }
+        self.partitions = partitions.map { Scratch($0, capacity: 2 * pointCount) }
     }
 
     @inline(__always) func pointCount(ofNode node: UInt32) -> UInt32 {
-        Int(node) < pointCount ? 1 : counts.base[Int(node) - pointCount]
+        Int(node) < pointCount ? 1 : counts[Int(node) - pointCount]
     }
 }
 
 /// Every cluster's exact centre.
 struct Centers<Scalar: Coordinate> {
     let pointCount: UInt32
-    let x: UnsafePointer<Double>
-    let y: UnsafePointer<Double>
+    let x: ScratchSlice<Double>
+    let y: ScratchSlice<Double>
 
     /// Whether `claimant` reaches `other`, by supercluster's own comparison: the claimant's exact centre against
     /// the other's rounded one.
@@ -86,13 +78,15 @@ struct Centers<Scalar: Coordinate> {
         _ radius: LevelRadius<Scalar>
     ) -> Bool {
         if squared < radius.innerSquared { return true }
-        var (x, y) = (Double(claimant.x), Double(claimant.y))
-        if claimant.node >= pointCount {
-            x = self.x[Int(claimant.node &- pointCount)]
-            y = self.y[Int(claimant.node &- pointCount)]
-        }
-        let dx = Double(other.x) - x
-        let dy = Double(other.y) - y
+        let center = exact(claimant)
+        let dx = Double(other.x) - center.x
+        let dy = Double(other.y) - center.y
         return dx * dx + dy * dy <= radius.squared
+    }
+
+    /// A node's exact position: for a cluster its centre.
+    @inline(__always) func exact(_ entry: LevelEntry<Scalar>) -> (x: Double, y: Double) {
+        guard entry.node >= pointCount else { return (Double(entry.x), Double(entry.y)) }
+        return (x[Int(entry.node &- pointCount)], y[Int(entry.node &- pointCount)])
     }
 }

@@ -39,11 +39,11 @@ struct CrowdedClaims<Scalar: Coordinate> {
     /// Returns the node's position by order, or none, and makes all nodes pending.
     private func positionsByOrder(_ orders: Int) -> Scratch<UInt32> {
         let positions = Scratch<UInt32>(capacity: max(orders, list.count))
-        parallel.fill(positions.base, count: orders, with: NodeNumber.none)
+        parallel.fill(positions, count: orders, with: NodeNumber.none)
         parallel.forEachShare(of: list.count) { _, range in
             for position in range {
-                positions.base[Int(list.entries[position].order)] = UInt32(truncatingIfNeeded: position)
-                states.base[position] = ClaimState.pending
+                positions[Int(list.entries[position].order)] = UInt32(truncatingIfNeeded: position)
+                states[position] = ClaimState.pending
             }
         }
         return positions
@@ -59,26 +59,26 @@ struct CrowdedClaims<Scalar: Coordinate> {
         // By share and strip: first the number of nodes, then the index of the next one in the queue.
         let next = Scratch<UInt32>(repeating: 0, count: parallel.shares(of: orders) * width)
         func forEachNode(_ share: Int, _ range: Range<Int>, _ body: (UInt32, Int) -> Void) {
-            for order in range where positions.base[order] != NodeNumber.none {
-                let position = positions.base[order]
+            for order in range where positions[order] != NodeNumber.none {
+                let position = positions[order]
                 body(position, share * width + ClaimStrip.index(of: position, strips, count: list.count))
             }
         }
         parallel.forEachShare(of: orders) { share, range in
-            forEachNode(share, range) { next.base[$1] &+= 1 }
+            forEachNode(share, range) { next[$1] &+= 1 }
         }
         var ends: [Int] = []
         var sum: UInt32 = 0
         for strip in strips.indices {
             for index in stride(from: strip, to: parallel.shares(of: orders) * width, by: width) {
-                (next.base[index], sum) = (sum, sum &+ next.base[index])
+                (next[index], sum) = (sum, sum &+ next[index])
             }
             ends.append(Int(sum))
         }
         parallel.forEachShare(of: orders) { share, range in
             forEachNode(share, range) { position, index in
-                queue.base[Int(next.base[index])] = position
-                next.base[index] &+= 1
+                queue[Int(next[index])] = position
+                next[index] &+= 1
             }
         }
         return ends
@@ -88,23 +88,23 @@ struct CrowdedClaims<Scalar: Coordinate> {
     private func neighbourStarts(
         _ strips: [ClaimStrip]
     ) -> (north: Scratch<UInt32>, south: Scratch<UInt32>) {
-        let keys = list.rowKeys.base
+        let keys = list.rowKeys.slice
         let starts = (
             north: Scratch<UInt32>(capacity: list.count), south: Scratch<UInt32>(capacity: list.count)
         )
         parallel.run(strips.count) { strip in
             for row in strips[strip].rows {
                 let hasNorth = row > 0 && keys[row - 1] &+ 1 == keys[row]
-                fillStarts(starts.north.base, of: row, beside: hasNorth ? row - 1 : nil)
+                fillStarts(starts.north.slice, of: row, beside: hasNorth ? row - 1 : nil)
                 let hasSouth = row + 1 < list.rowCount && keys[row] &+ 1 == keys[row + 1]
-                fillStarts(starts.south.base, of: row, beside: hasSouth ? row + 1 : nil)
+                fillStarts(starts.south.slice, of: row, beside: hasSouth ? row + 1 : nil)
             }
         }
         return starts
     }
 
-    private func fillStarts(_ starts: UnsafeMutablePointer<UInt32>, of row: Int, beside: Int?) {
-        let (entries, rowStarts) = (list.entries, list.rowStarts.base)
+    private func fillStarts(_ starts: ScratchSlice<UInt32>, of row: Int, beside: Int?) {
+        let (entries, rowStarts) = (list.entries, list.rowStarts.slice)
         var candidate = beside.map { Int(rowStarts[$0]) } ?? 0
         let end = beside.map { Int(rowStarts[$0 + 1]) } ?? 0
         for position in Int(rowStarts[row])..<Int(rowStarts[row + 1]) {
@@ -116,12 +116,12 @@ struct CrowdedClaims<Scalar: Coordinate> {
 
     private func gatherClaimed(into target: Scratch<UInt32>) -> Int {
         let (before, total) = parallel.sums(of: list.count) { range in
-            range.count { states.base[$0] == ClaimState.claimed }
+            range.count { states[$0] == ClaimState.claimed }
         }
         parallel.forEachShare(of: list.count) { share, range in
             var index = before[share]
-            for position in range where states.base[position] == ClaimState.claimed {
-                target.base[index] = UInt32(truncatingIfNeeded: position)
+            for position in range where states[position] == ClaimState.claimed {
+                target[index] = UInt32(truncatingIfNeeded: position)
                 index &+= 1
             }
         }

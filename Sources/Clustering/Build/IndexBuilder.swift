@@ -41,14 +41,14 @@ struct IndexBuilder<Scalar: Coordinate> {
         let deepest = LevelRadius<Scalar>(options.unitRadius(at: options.maximumZoom))
         let list = LevelList<Scalar>(
             capacity: pointCount, rowHeight: deepest.rowHeight,
-            partitions: table.partitions.map { UnsafePointer($0.base) }, parallel: parallel
+            partitions: table.partitions?.slice, parallel: parallel
         ) { entries in
             let shares = parallel.shares(of: pointCount)
             parallel.run(shares) { share in
                 parallel.forEachPart(of: share, of: shares, count: pointCount) { indexes in
                     for index in indexes {
                         entries[index] = LevelEntry(
-                            x: points.x.base[index], y: points.y.base[index],
+                            x: points.x[index], y: points.y[index],
                             order: UInt32(truncatingIfNeeded: index), node: UInt32(truncatingIfNeeded: index))
                     }
                 }
@@ -59,7 +59,7 @@ struct IndexBuilder<Scalar: Coordinate> {
         while zoom >= options.minimumZoom {
             try parallel.stopIfCancelled()
             let radius = LevelRadius<Scalar>(options.unitRadius(at: zoom))
-            list.advance(states: states.base, arrived: arrived, height: radius.rowHeight)
+            list.advance(states: states.slice, arrived: arrived, height: radius.rowHeight)
             if pointCount >= Self.manyPoints { releaseUnneeded(list) }
             try parallel.stopIfCancelled()
             let first = table.count
@@ -96,8 +96,7 @@ struct IndexBuilder<Scalar: Coordinate> {
         _ list: LevelList<Scalar>, zoom: Int, radius: LevelRadius<Scalar>
     ) throws(ClusteringError) -> Int {
         let centers = Centers<Scalar>(
-            pointCount: UInt32(truncatingIfNeeded: pointCount), x: UnsafePointer(table.x.base),
-            y: UnsafePointer(table.y.base))
+            pointCount: UInt32(truncatingIfNeeded: pointCount), x: table.x.slice, y: table.y.slice)
         try claim(list, centers, radius)
         try parallel.stopIfCancelled()
         guard !groups.isEmpty else { return 0 }
@@ -123,7 +122,7 @@ struct IndexBuilder<Scalar: Coordinate> {
         _ list: LevelList<Scalar>, _ centers: Centers<Scalar>, _ radius: LevelRadius<Scalar>
     ) throws(ClusteringError) {
         if !list.isCrowded(radius),
-            sweep.run(list, centers: centers, radius: radius, states: states.base, parallel: parallel)
+            sweep.run(list, centers: centers, radius: radius, states: states.slice, parallel: parallel)
         {
             try parallel.stopIfCancelled()
             ClaimResolver(list: list, heads: sweep.heads, states: states, claimants: claimants)
@@ -139,7 +138,7 @@ struct IndexBuilder<Scalar: Coordinate> {
         let shares = parallel.shares(of: count)
         let candidates = (0..<shares).map { share in
             let (start, end) = Parallel.bounds(share, of: shares, count: count)
-            return ClaimGroups.Candidates(start: claimed.base + start, count: end - start)
+            return claimed.from(start).first(end - start)
         }
         withExtendedLifetime(claimed) {
             groups.gather(candidates, claimantOf: claimants, states: states)
@@ -180,17 +179,17 @@ struct IndexBuilder<Scalar: Coordinate> {
         let former = ClusterFormer<Scalar>(
             table: table, options: options, entries: list.entries, groups: groups, alive: alive,
             zoom: UInt8(zoom))
-        let pieces = evenPieces(of: grown)
-        var firsts = pieces.map(\.count)
+        let parts = evenParts(of: grown)
+        var firsts = parts.map(\.count)
         let count = Parallel.accumulate(&firsts)
-        var children = childCounts(of: pieces)
+        var children = childCounts(of: parts)
         let childCount = Parallel.accumulate(&children)
         let (first, firstChild) = (table.count, table.childCount)
-        parallel.run(pieces.count) { share, worker in
+        parallel.run(parts.count) { part, worker in
             let remover = alive.remover(worker)
-            var child = firstChild + children[share]
-            var index = firsts[share]
-            let claimants = pieces[share]
+            var child = firstChild + children[part]
+            var index = firsts[part]
+            let claimants = parts[part]
             for number in claimants.indices {
                 if number + Self.fetchDistance < claimants.endIndex {
                     former.fetch(claimant: claimants[number + Self.fetchDistance], remover)
@@ -199,9 +198,9 @@ struct IndexBuilder<Scalar: Coordinate> {
                 let ordinal = first + index
                 former.form(claimant: claimant, ordinal: ordinal, firstChild: child, remover)
                 child += 1 + groups.size(of: claimant)
-                states.base[Int(claimant)] = ClaimState.merged
+                states[Int(claimant)] = ClaimState.merged
                 list.arrivals[index] = LevelEntry(
-                    x: Scalar(table.x.base[ordinal]), y: Scalar(table.y.base[ordinal]),
+                    x: Scalar(table.x[ordinal]), y: Scalar(table.y[ordinal]),
                     order: list.entries[Int(claimant)].order,
                     node: UInt32(truncatingIfNeeded: pointCount + ordinal))
                 index += 1
@@ -214,31 +213,27 @@ struct IndexBuilder<Scalar: Coordinate> {
     /// How many clusters ahead memory is fetched.
     private static var fetchDistance: Int { 4 }
 
-    /// The lists cut into pieces of about the same length, in the same order: where nodes lie close together, a list is many times as
+    /// The lists cut into parts of about the same length, in the same order: where nodes lie close together, a list is many times as
     /// long as others.
-    private func evenPieces(of lists: [[UInt32]]) -> [ArraySlice<UInt32>] {
+    private func evenParts(of lists: [[UInt32]]) -> [ArraySlice<UInt32>] {
         let longest = max(
-            Self.shortestPiece, lists.reduce(0) { $0 + $1.count } / parallel.shares(of: pointCount))
+            Self.shortestPart, lists.reduce(0) { $0 + $1.count } / parallel.shares(of: pointCount))
         return lists.flatMap { list in
             let count = (list.count + longest - 1) / longest
-            return (0..<count).map { piece in
-                let (start, end) = Parallel.bounds(piece, of: count, count: list.count)
+            return (0..<count).map { part in
+                let (start, end) = Parallel.bounds(part, of: count, count: list.count)
                 return list[start..<end]
             }
         }
     }
 
     /// A cluster costs as much as several nodes in other passes.
-    private static var shortestPiece: Int { 512 }
+    private static var shortestPart: Int { 512 }
 
-    /// The number of children of each piece's groups.
-    private func childCounts(of pieces: [ArraySlice<UInt32>]) -> [Int] {
-        [Int](unsafeUninitializedCapacity: pieces.count) { counts, written in
-            let target = Unchecked(counts.baseAddress)
-            parallel.run(pieces.count) { share in
-                target.value?[share] = pieces[share].reduce(pieces[share].count) { $0 + groups.size(of: $1) }
-            }
-            written = pieces.count
+    /// The number of children of each part's groups.
+    private func childCounts(of parts: [ArraySlice<UInt32>]) -> [Int] {
+        parallel.map(parts.count) { part, _ in
+            parts[part].reduce(parts[part].count) { $0 + groups.size(of: $1) }
         }
     }
 
@@ -252,19 +247,14 @@ struct IndexBuilder<Scalar: Coordinate> {
         return tooSmall.map { group in
             let claimant = UInt32(truncatingIfNeeded: group)
             let members = groups.members(of: claimant)
-            for member in members { states.base[Int(member)] = ClaimState.unclaimed }
+            for member in members { states[Int(member)] = ClaimState.unclaimed }
             if members.count == 1 { return [list.entries[Int(members[0])].order] }
             let (order, positions) = tree ?? makeTree(list)
             tree = (order, positions)
-            let entry = list.entries[Int(claimant)]
-            var (x, y) = (Double(entry.x), Double(entry.y))
-            if entry.node >= centers.pointCount {
-                x = centers.x[Int(entry.node - centers.pointCount)]
-                y = centers.y[Int(entry.node - centers.pointCount)]
-            }
+            let (x, y) = centers.exact(list.entries[Int(claimant)])
             var passedOn: [UInt32] = []
             order.forEachWithin(x: x, y: y, radius: radius.unit) { index in
-                let position = positions.base[Int(index)]
+                let position = positions[Int(index)]
                 if members.contains(position) { passedOn.append(list.entries[Int(position)].order) }
             }
             return passedOn
@@ -277,7 +267,7 @@ struct IndexBuilder<Scalar: Coordinate> {
             for position in 0..<list.count {
                 let entry = list.entries[position]
                 let index = Int(alive.index(of: entry.order))
-                positions.base[index] = UInt32(truncatingIfNeeded: position)
+                positions[index] = UInt32(truncatingIfNeeded: position)
                 coordinates[2 * index] = entry.x
                 coordinates[2 * index + 1] = entry.y
             }
@@ -293,13 +283,13 @@ struct IndexBuilder<Scalar: Coordinate> {
         let follows = NodeNumber.none - 1
         let newOrders = Scratch(repeating: NodeNumber.none, count: alive.limit)
         for members in passedOn {
-            for order in members { newOrders.base[Int(order)] = follows }
+            for order in members { newOrders[Int(order)] = follows }
         }
         var next: UInt32 = 0
         var group = 0
         alive.forEach { order in
-            if newOrders.base[Int(order)] == follows { return }
-            newOrders.base[Int(order)] = next
+            if newOrders[Int(order)] == follows { return }
+            newOrders[Int(order)] = next
             next += 1
             guard group < tooSmall.count, UInt32(tooSmall[group] >> 32) == order else { return }
             next += UInt32(passedOn[group].count)
@@ -307,15 +297,15 @@ struct IndexBuilder<Scalar: Coordinate> {
         }
         for (group, members) in passedOn.enumerated() {
             // The claimant's own index is known here, and its members' follow it.
-            var rank = newOrders.base[Int(tooSmall[group] >> 32)]
+            var rank = newOrders[Int(tooSmall[group] >> 32)]
             for order in members {
                 rank += 1
-                newOrders.base[Int(order)] = rank
+                newOrders[Int(order)] = rank
             }
         }
-        list.renumber(newOrders.base)
+        list.renumber(newOrders)
         for index in 0..<arrived {
-            list.arrivals[index].order = newOrders.base[Int(list.arrivals[index].order)]
+            list.arrivals[index].order = newOrders[Int(list.arrivals[index].order)]
         }
         alive.reset(count: Int(next))
     }

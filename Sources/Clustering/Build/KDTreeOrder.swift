@@ -15,12 +15,12 @@ struct KDTreeOrder<Scalar: Coordinate> {
 
     /// - Parameter fill: writes x and y of each of the level's nodes, in list order.
     /// - Complexity: O(count × log count).
-    init(count: Int, fill: (UnsafeMutablePointer<Scalar>) -> Void) {
+    init(count: Int, fill: (Scratch<Scalar>) -> Void) {
         self.count = count
         ids = Scratch(capacity: count)
         coordinates = Scratch(capacity: 2 * count)
-        for index in 0..<count { ids.base[index] = UInt32(truncatingIfNeeded: index) }
-        fill(coordinates.base)
+        for index in 0..<count { ids[index] = UInt32(truncatingIfNeeded: index) }
+        fill(coordinates)
         sort(0, count - 1, axis: 0)
     }
 
@@ -33,14 +33,14 @@ struct KDTreeOrder<Scalar: Coordinate> {
             if right - left <= Self.nodeSize {
                 var index = left
                 while index <= right {
-                    if squaredDistance(index, x, y) <= squared { body(ids.base[index]) }
+                    if squaredDistance(index, x, y) <= squared { body(ids[index]) }
                     index += 1
                 }
                 continue
             }
             let middle = (left + right) / 2
-            if squaredDistance(middle, x, y) <= squared { body(ids.base[middle]) }
-            let split = Double(coordinates.base[2 * middle + axis])
+            if squaredDistance(middle, x, y) <= squared { body(ids[middle]) }
+            let split = Double(coordinates[2 * middle + axis])
             let query = axis == 0 ? x : y
             if query - radius <= split { stack.append((left, middle - 1, 1 - axis)) }
             if query + radius >= split { stack.append((middle + 1, right, 1 - axis)) }
@@ -48,8 +48,8 @@ struct KDTreeOrder<Scalar: Coordinate> {
     }
 
     @inline(__always) private func squaredDistance(_ index: Int, _ x: Double, _ y: Double) -> Double {
-        let dx = Double(coordinates.base[2 * index]) - x
-        let dy = Double(coordinates.base[2 * index + 1]) - y
+        let dx = Double(coordinates[2 * index]) - x
+        let dy = Double(coordinates[2 * index + 1]) - y
         return dx * dx + dy * dy
     }
 
@@ -64,7 +64,7 @@ struct KDTreeOrder<Scalar: Coordinate> {
     private func select(_ k: Int, _ from: Int, _ to: Int, _ axis: Int) {
         var left = from
         var right = to
-        let values = coordinates.base
+        let values = coordinates.slice
         while right > left {
             if right - left > 600 { selectSample(k, left, right, axis) }
             let pivot = values[2 * k + axis]
@@ -102,13 +102,13 @@ struct KDTreeOrder<Scalar: Coordinate> {
     }
 
     @inline(__always) private func swapItems(_ i: Int, _ j: Int) {
-        let id = ids.base[i]
-        ids.base[i] = ids.base[j]
-        ids.base[j] = id
+        let id = ids[i]
+        ids[i] = ids[j]
+        ids[j] = id
         for axis in 0..<2 {
-            let value = coordinates.base[2 * i + axis]
-            coordinates.base[2 * i + axis] = coordinates.base[2 * j + axis]
-            coordinates.base[2 * j + axis] = value
+            let value = coordinates[2 * i + axis]
+            coordinates[2 * i + axis] = coordinates[2 * j + axis]
+            coordinates[2 * j + axis] = value
         }
     }
 }

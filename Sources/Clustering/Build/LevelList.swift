@@ -12,7 +12,7 @@ import SystemSupport
 final class LevelList<Scalar: Coordinate> {
     typealias Entry = LevelEntry<Scalar>
 
-    private(set) var entries: UnsafeMutablePointer<Entry>
+    private(set) var entries: ScratchSlice<Entry>
     private(set) var count: Int
     private(set) var rowKeys: Scratch<UInt64>
     private(set) var rowStarts: Scratch<UInt32>
@@ -24,7 +24,7 @@ final class LevelList<Scalar: Coordinate> {
     /// A distance in y greater than that of any two nodes in adjacent rows, rounding included.
     var rowSpan: Scalar { Scalar(3 * rowHeight * Double(sign: .plus, exponent: doublings, significand: 1)) }
 
-    private var spare: UnsafeMutablePointer<Entry>
+    private var spare: ScratchSlice<Entry>
     private let first: Scratch<Entry>
     private let second: Scratch<Entry>
     private let arriving: Scratch<Entry>
@@ -32,7 +32,7 @@ final class LevelList<Scalar: Coordinate> {
     private var spareKeys: Scratch<UInt64>
     private var spareStarts: Scratch<UInt32>
     /// By node, if there are partitions.
-    let partitions: UnsafePointer<UInt32>?
+    let partitions: ScratchSlice<UInt32>?
     private let parallel: Parallel
 
     /// If the build is cancelled, the list is unusable.
@@ -40,15 +40,15 @@ final class LevelList<Scalar: Coordinate> {
     /// - Parameter partitions: each node's partition, if points of different partitions must not cluster. The
     ///   memory must stay valid, and contain every cluster's partition before the cluster arrives.
     init(
-        capacity: Int, rowHeight: Double, partitions: UnsafePointer<UInt32>?, parallel: Parallel,
-        fill: (UnsafeMutablePointer<Entry>) -> Void
+        capacity: Int, rowHeight: Double, partitions: ScratchSlice<UInt32>?, parallel: Parallel,
+        fill: (ScratchSlice<Entry>) -> Void
     ) {
         first = Scratch(capacity: capacity)
         second = Scratch(capacity: capacity)
         arriving = Scratch(atMost: capacity)
         arrivingSpare = Scratch(atMost: capacity)
-        entries = first.base
-        spare = second.base
+        entries = first.slice
+        spare = second.slice
         count = capacity
         // A merge needs room for one row per old row and per arrival: at most one arrival for two nodes.
         let rows = capacity + capacity / 2 + 1
@@ -70,15 +70,14 @@ final class LevelList<Scalar: Coordinate> {
     }
 
     /// Sorts entries by row, and each row's by x.
-    private func sort(_ entries: UnsafeMutablePointer<Entry>, spare: UnsafeMutablePointer<Entry>, count: Int)
-    {
+    private func sort(_ entries: ScratchSlice<Entry>, spare: ScratchSlice<Entry>, count: Int) {
         let row = RowKey<Scalar>(scale: 1 / rowHeight, doublings: UInt64(doublings), partitions: partitions)
         let rows = (UInt64(1 / rowHeight) &+ 1) &>> UInt64(doublings)
         let rowBits = partitions == nil ? UInt64.bitWidth - rows.leadingZeroBitCount : 64
         if rowBits + Scalar.orderedBitCount <= 64 {
             return RadixSort.sort(
                 entries, spare: spare, count: count, bits: rowBits + Scalar.orderedBitCount,
-                by: PlaceKey(row: row), parallel: parallel)
+                by: RowAndXKey(row: row), parallel: parallel)
         }
         RadixSort.sort(
             entries, spare: spare, count: count, bits: Scalar.orderedBitCount, by: XKey<Scalar>(),
@@ -96,12 +95,12 @@ final class LevelList<Scalar: Coordinate> {
         parallel.forEachShare(of: count) { share, range in
             var row = before[share]
             self.forEachRowStart(range) { index, key in
-                self.rowKeys.base[row] = key
-                self.rowStarts.base[row] = UInt32(truncatingIfNeeded: index)
+                self.rowKeys[row] = key
+                self.rowStarts[row] = UInt32(truncatingIfNeeded: index)
                 row += 1
             }
         }
-        rowStarts.base[rowCount] = UInt32(truncatingIfNeeded: count)
+        rowStarts[rowCount] = UInt32(truncatingIfNeeded: count)
     }
 
     /// Calls `body` with the index of each entry of a range that is the first of its row, and with the row's key.
@@ -115,29 +114,27 @@ final class LevelList<Scalar: Coordinate> {
     }
 
     /// Room for the clusters that arrive at the next level, as many as the list has nodes.
-    var arrivals: UnsafeMutablePointer<Entry> { arriving.base }
+    var arrivals: ScratchSlice<Entry> { arriving.slice }
 
     /// Memory for a number by position, valid until `advance` needs it.
-    var numbers: UnsafeMutablePointer<UInt32> {
-        UnsafeMutableRawPointer(spare).bindMemory(to: UInt32.self, capacity: first.capacity)
-    }
+    var numbers: ScratchSlice<UInt32> { spare.reused(as: UInt32.self) }
 
-    /// Removes the nodes whose state has `goneBit`, inserts the arrivals by position, and makes rows at least
+    /// Removes the nodes whose state has `removedBit`, inserts the arrivals by position, and makes rows at least
     /// `height` high.
     ///
     /// - Parameters:
     ///   - states: by position; not read if nothing arrived.
     ///   - arrived: the number of `arrivals`: at most one for two nodes.
     /// - Complexity: one pass over the nodes for each doubling of the rows' height.
-    func advance(states: UnsafePointer<UInt8>, arrived: Int, height: Double) {
+    func advance(states: ScratchSlice<UInt8>, arrived: Int, height: Double) {
         var doubles = 0
         while rowHeight * Double(sign: .plus, exponent: doublings + doubles, significand: 1) < height {
             doubles += 1
         }
         if arrived == 0 && doubles == 0 { return }
-        spare = UnsafeMutableRawPointer(spare).bindMemory(to: Entry.self, capacity: first.capacity)
+        spare = spare.reused(as: Entry.self)
         doublings += min(doubles, 1)
-        sort(arrivals, spare: arrivingSpare.base, count: arrived)
+        sort(arrivals, spare: arrivingSpare.slice, count: arrived)
         if parallel.isCancelled() { return }
         merge(
             states: arrived > 0 ? states : nil, doubling: doubles > 0, arrivals: arrivals,
@@ -165,21 +162,16 @@ final class LevelList<Scalar: Coordinate> {
     }
 
     private func merge(
-        states: UnsafePointer<UInt8>?, doubling: Bool, arrivals: UnsafeMutablePointer<Entry>,
+        states: ScratchSlice<UInt8>?, doubling: Bool, arrivals: ScratchSlice<Entry>,
         arrivalCount: Int
     ) {
         var shares = plan(doubling: doubling, arrivals: arrivals, arrivalCount: arrivalCount)
-        let shareCount = shares.count
         assignOutputs(&shares, survivors: survivors(in: shares, states))
-        shares.withUnsafeMutableBufferPointer { buffer in
-            // Each share accesses only its own element of the buffer and its own part of the outputs.
-            let plans = Unchecked(buffer.baseAddress)
-            parallel.run(shareCount) { index in
-                guard let plan = plans.value else { return }
-                self.mergeShare(
-                    &plan[index], states: states, doubling: doubling, arrivals: arrivals,
-                    keys: self.spareKeys.base, starts: self.spareStarts.base)
-            }
+        // Each share accesses only its own part of the outputs.
+        parallel.forEach(&shares) { _, share in
+            self.mergeShare(
+                &share, states: states, doubling: doubling, arrivals: arrivals,
+                keys: self.spareKeys.slice, starts: self.spareStarts.slice)
         }
         takeOverRows(of: shares)
         swap(&entries, &spare)
@@ -187,7 +179,7 @@ final class LevelList<Scalar: Coordinate> {
 
     /// Divides the rows into shares so that no two rows that become one are separated.
     private func plan(
-        doubling: Bool, arrivals: UnsafeMutablePointer<Entry>, arrivalCount: Int
+        doubling: Bool, arrivals: ScratchSlice<Entry>, arrivalCount: Int
     ) -> [Share] {
         let shareCount = parallel.shares(of: count)
         var shares: [Share] = []
@@ -199,12 +191,12 @@ final class LevelList<Scalar: Coordinate> {
             if index < shareCount - 1 {
                 endRow = max(row, rowIndex(containing: count * (index + 1) / shareCount))
                 if doubling, endRow > row, endRow < rowCount,
-                    Self.doubled(rowKeys.base[endRow - 1]) == Self.doubled(rowKeys.base[endRow])
+                    Self.doubled(rowKeys[endRow - 1]) == Self.doubled(rowKeys[endRow])
                 {
                     endRow += 1
                 }
                 if endRow < rowCount {
-                    let key = doubling ? Self.doubled(rowKeys.base[endRow]) : rowKeys.base[endRow]
+                    let key = doubling ? Self.doubled(rowKeys[endRow]) : rowKeys[endRow]
                     endArrival = max(arrival, firstArrival(arrivals, arrivalCount, notBefore: key))
                 }
             }
@@ -216,23 +208,16 @@ final class LevelList<Scalar: Coordinate> {
     }
 
     /// The number of nodes that remain of each share's rows.
-    private func survivors(in shares: [Share], _ states: UnsafePointer<UInt8>?) -> [Int] {
-        var counts = shares.map {
-            Int(rowStarts.base[$0.rows.upperBound]) - Int(rowStarts.base[$0.rows.lowerBound])
+    private func survivors(in shares: [Share], _ states: ScratchSlice<UInt8>?) -> [Int] {
+        let positions = shares.map {
+            Int(rowStarts[$0.rows.lowerBound])..<Int(rowStarts[$0.rows.upperBound])
         }
-        guard let states else { return counts }
-        counts.withUnsafeMutableBufferPointer { counts in
-            let target = Unchecked(counts)
-            parallel.run(shares.count) { share in
-                let rows = shares[share].rows
-                let start = Int(self.rowStarts.base[rows.lowerBound])
-                let end = Int(self.rowStarts.base[rows.upperBound])
-                var gone = 0
-                for position in start..<end { gone &+= Int(states[position] & ClaimState.goneBit) }
-                target.value[share] -= gone
-            }
+        guard let states else { return positions.map(\.count) }
+        return parallel.map(shares.count) { share, _ in
+            var removed = 0
+            for position in positions[share] { removed &+= Int(states[position] & ClaimState.removedBit) }
+            return positions[share].count - removed
         }
-        return counts
     }
 
     /// Assigns each share its part of the output.
@@ -248,9 +233,9 @@ final class LevelList<Scalar: Coordinate> {
     }
 
     private func mergeShare(
-        _ share: inout Share, states: UnsafePointer<UInt8>?, doubling: Bool,
-        arrivals: UnsafeMutablePointer<Entry>, keys: UnsafeMutablePointer<UInt64>,
-        starts: UnsafeMutablePointer<UInt32>
+        _ share: inout Share, states: ScratchSlice<UInt8>?, doubling: Bool,
+        arrivals: ScratchSlice<Entry>, keys: ScratchSlice<UInt64>,
+        starts: ScratchSlice<UInt32>
     ) {
         var row = share.rows.lowerBound
         var arrival = share.arrivals.lowerBound
@@ -259,7 +244,7 @@ final class LevelList<Scalar: Coordinate> {
         while row < share.rows.upperBound || arrival < share.arrivals.upperBound {
             var key = UInt64.max
             if row < share.rows.upperBound {
-                key = doubling ? Self.doubled(rowKeys.base[row]) : rowKeys.base[row]
+                key = doubling ? Self.doubled(rowKeys[row]) : rowKeys[row]
             }
             if arrival < share.arrivals.upperBound { key = min(key, rowKey(arrivals[arrival])) }
             let begin = output
@@ -270,7 +255,7 @@ final class LevelList<Scalar: Coordinate> {
             let firstArrival = arrival
             while arrival < share.arrivals.upperBound, rowKey(arrivals[arrival]) == key { arrival += 1 }
             if arrival > firstArrival {
-                insert(arrivals + firstArrival, arrival - firstArrival, begin: begin, end: output)
+                insert(arrivals.from(firstArrival), arrival - firstArrival, begin: begin, end: output)
                 output += arrival - firstArrival
             }
             if output > begin {
@@ -285,16 +270,16 @@ final class LevelList<Scalar: Coordinate> {
     /// Writes the remaining nodes of the one or two old rows that become the row `key`; returns the end of the
     /// output.
     @inline(__always) private func takeRows(
-        _ row: inout Int, until end: Int, key: UInt64, doubling: Bool, states: UnsafePointer<UInt8>?,
+        _ row: inout Int, until end: Int, key: UInt64, doubling: Bool, states: ScratchSlice<UInt8>?,
         output: Int
     ) -> Int {
-        guard row < end, (doubling ? Self.doubled(rowKeys.base[row]) : rowKeys.base[row]) == key else {
+        guard row < end, (doubling ? Self.doubled(rowKeys[row]) : rowKeys[row]) == key else {
             return output
         }
         let upper = survivors(of: row, states)
         row += 1
-        guard doubling, row < end, Self.doubled(rowKeys.base[row]) == key else {
-            (spare + output).update(from: entries + upper.start, count: upper.end - upper.start)
+        guard doubling, row < end, Self.doubled(rowKeys[row]) == key else {
+            spare.from(output).copy(upper.end - upper.start, from: entries.from(upper.start))
             return output + upper.end - upper.start
         }
         let lower = survivors(of: row, states)
@@ -304,15 +289,15 @@ final class LevelList<Scalar: Coordinate> {
 
     /// Moves a row's remaining nodes to its front.
     @inline(__always) private func survivors(
-        of row: Int, _ states: UnsafePointer<UInt8>?
+        of row: Int, _ states: ScratchSlice<UInt8>?
     ) -> (start: Int, end: Int) {
-        let start = Int(rowStarts.base[row])
-        let end = Int(rowStarts.base[row + 1])
+        let start = Int(rowStarts[row])
+        let end = Int(rowStarts[row + 1])
         guard let states else { return (start, end) }
         var kept = start
         for position in start..<end {
             entries[kept] = entries[position]
-            kept &+= Int(~states[position] & ClaimState.goneBit)
+            kept &+= Int(~states[position] & ClaimState.removedBit)
         }
         return (start, kept)
     }
@@ -328,14 +313,14 @@ final class LevelList<Scalar: Coordinate> {
             j &+= takeFirst ? 0 : 1
             k &+= 1
         }
-        (spare + k).update(from: entries + i, count: a.end - i)
+        spare.from(k).copy(a.end - i, from: entries.from(i))
         k += a.end - i
-        (spare + k).update(from: entries + j, count: b.end - j)
+        spare.from(k).copy(b.end - j, from: entries.from(j))
         return k + b.end - j
     }
 
     /// Merges arrivals, in ascending x, into the row just written, starting at its end.
-    private func insert(_ arrivals: UnsafeMutablePointer<Entry>, _ added: Int, begin: Int, end: Int) {
+    private func insert(_ arrivals: ScratchSlice<Entry>, _ added: Int, begin: Int, end: Int) {
         var (i, j, k) = (end - 1, added - 1, end + added - 1)
         while j >= 0 {
             if i >= begin && spare[i].x > arrivals[j].x {
@@ -360,34 +345,32 @@ final class LevelList<Scalar: Coordinate> {
             rowCount = Parallel.accumulate(&firstRows)
             parallel.run(shares.count) { index in
                 let (share, row) = (shares[index], firstRows[index])
-                (rowKeys.base + row).update(
-                    from: spareKeys.base + share.rowOutputStart, count: share.rowOutputCount)
-                (rowStarts.base + row).update(
-                    from: spareStarts.base + share.rowOutputStart, count: share.rowOutputCount)
+                rowKeys.from(row).copy(share.rowOutputCount, from: spareKeys.from(share.rowOutputStart))
+                rowStarts.from(row).copy(share.rowOutputCount, from: spareStarts.from(share.rowOutputStart))
             }
         }
-        rowStarts.base[rowCount] = UInt32(truncatingIfNeeded: count)
+        rowStarts[rowCount] = UInt32(truncatingIfNeeded: count)
     }
 
     /// Replaces every node's order by the value of `newOrders` at that order.
-    func renumber(_ newOrders: UnsafePointer<UInt32>) {
+    func renumber(_ newOrders: Scratch<UInt32>) {
         for position in 0..<count { entries[position].order = newOrders[Int(entries[position].order)] }
     }
 
     /// The greatest y that is certainly more than a distance north of all nodes of the row below.
     func southEdge(ofRow row: Int, reduced distance: Scalar) -> Scalar {
-        let next = UInt64(UInt32(truncatingIfNeeded: rowKeys.base[row])) + 1
+        let next = UInt64(UInt32(truncatingIfNeeded: rowKeys[row])) + 1
         let edge = Double(next &<< UInt64(doublings)) * rowHeight
         return Scalar(edge * (1 - 0x1p-50) - Double(distance)).nextDown
     }
 
     /// The row that holds the entry at `position`. O(log rows).
     func rowIndex(containing position: Int) -> Int {
-        (0..<rowCount).partitionIndex { Int(rowStarts.base[$0 + 1]) <= position }
+        (0..<rowCount).partitionIndex { Int(rowStarts[$0 + 1]) <= position }
     }
 
     private func firstArrival(
-        _ arrivals: UnsafeMutablePointer<Entry>, _ count: Int, notBefore key: UInt64
+        _ arrivals: ScratchSlice<Entry>, _ count: Int, notBefore key: UInt64
     ) -> Int {
         (0..<count).partitionIndex { rowKey(arrivals[$0]) < key }
     }
@@ -403,7 +386,7 @@ private struct XKey<Scalar: Coordinate>: RadixKey {
 }
 
 /// The row, then x in the lowest bits.
-private struct PlaceKey<Scalar: Coordinate>: RadixKey {
+private struct RowAndXKey<Scalar: Coordinate>: RadixKey {
     let row: RowKey<Scalar>
 
     @inline(__always) func key(_ entry: LevelEntry<Scalar>) -> UInt64 {
@@ -414,7 +397,7 @@ private struct PlaceKey<Scalar: Coordinate>: RadixKey {
 private struct RowKey<Scalar: Coordinate>: RadixKey {
     let scale: Double
     let doublings: UInt64
-    let partitions: UnsafePointer<UInt32>?
+    let partitions: ScratchSlice<UInt32>?
 
     @inline(__always) func key(_ entry: LevelEntry<Scalar>) -> UInt64 {
         let row = UInt64(UInt32(Double(entry.y) * scale)) &>> doublings

@@ -8,7 +8,7 @@ import SystemSupport
 /// Invariant: a segment in use is never moved or freed while threads work. Each link is written by the thread that took its chunk.
 final class LinkPool: @unchecked Sendable {
     /// Blocks of links, by the upper bits of a link's number. Those that have not been allocated point to the first.
-    let segments: Scratch<UnsafeMutablePointer<NeighbourLink>>
+    let segments: Scratch<ScratchSlice<NeighbourLink>>
     /// The number of bits of a link's index in its segment.
     let segmentBits: UInt32
     private let blocks: Mutex<[Scratch<NeighbourLink>]>
@@ -26,7 +26,7 @@ final class LinkPool: @unchecked Sendable {
         let bits = min(Self.mostSegmentBits, max(10, Int.bitWidth - nodes.leadingZeroBitCount))
         let count = min(max(1, most), (Int(NeighbourLink.none) >> bits) << bits)
         let first = Scratch<NeighbourLink>(atMost: 1 << bits)
-        segments = Scratch(repeating: first.base, count: ((count - 1) >> bits) + 1)
+        segments = Scratch(repeating: first.slice, count: ((count - 1) >> bits) + 1)
         segmentBits = UInt32(bits)
         blocks = Mutex([first])
         allocated = Atomic(1)
@@ -51,7 +51,7 @@ final class LinkPool: @unchecked Sendable {
         blocks.withLock { blocks in
             while blocks.count <= segment {
                 let block = Scratch<NeighbourLink>(atMost: 1 << Int(segmentBits))
-                segments.base[blocks.count] = block.base
+                segments[blocks.count] = block.slice
                 blocks.append(block)
             }
             allocated.store(blocks.count, ordering: .releasing)
@@ -63,17 +63,17 @@ final class LinkPool: @unchecked Sendable {
         let used = max(1, ((taken.load(ordering: .relaxed) - 1) >> Int(segmentBits)) + 1)
         blocks.withLock { blocks in
             guard used < blocks.count else { return }
-            for segment in used..<blocks.count { segments.base[segment] = segments.base[0] }
+            for segment in used..<blocks.count { segments[segment] = segments[0] }
             blocks.removeLast(blocks.count - used)
             allocated.store(used, ordering: .releasing)
         }
     }
 
     /// Access to links for a thread, without a reference to the pool.
-    var links: Links { Links(segments: segments.base, bits: segmentBits) }
+    var links: Links { Links(segments: segments.slice, bits: segmentBits) }
 
     struct Links {
-        fileprivate let segments: UnsafeMutablePointer<UnsafeMutablePointer<NeighbourLink>>
+        fileprivate let segments: ScratchSlice<ScratchSlice<NeighbourLink>>
         fileprivate let bits: UInt32
 
         /// - Precondition: a chunk that contains the number has been taken.
@@ -91,12 +91,4 @@ struct NeighbourLink: BitwiseCopyable {
 
     /// The number after the last link of a chain.
     static let none = UInt32.max
-}
-
-/// Access to values that several threads read and write concurrently.
-extension Scratch where Element: AtomicRepresentable {
-    /// The value at an index as an atomic: both have the same layout.
-    @inline(__always) func atomic(_ index: Int) -> UnsafeMutablePointer<Atomic<Element>> {
-        UnsafeMutableRawPointer(base + index).assumingMemoryBound(to: Atomic<Element>.self)
-    }
 }

@@ -37,27 +37,26 @@ final class NeighbourSweep<Scalar: Coordinate> {
     }
 
     /// By share: the positions of the nodes with an earlier neighbour. Valid until the list advances.
-    func pending(in list: LevelList<Scalar>) -> [UnsafeBufferPointer<UInt32>] {
-        found.prefix(shareCount).map {
-            UnsafeBufferPointer(start: list.numbers + $0.range.lowerBound, count: $0.pendingCount)
-        }
+    func pending(in list: LevelList<Scalar>) -> [ScratchSlice<UInt32>] {
+        found.prefix(shareCount).map { list.numbers.from($0.range.lowerBound).first($0.pendingCount) }
     }
 
     /// What a share writes to.
     fileprivate struct Target {
-        let states: UnsafeMutablePointer<UInt8>
-        let heads: UnsafeMutablePointer<UInt32>
+        let states: ScratchSlice<UInt8>
+        let heads: ScratchSlice<UInt32>
         /// The share's part.
-        let pending: UnsafeMutablePointer<UInt32>
+        let pending: ScratchSlice<UInt32>
         let links: LinkPool.Links
         let pool: LinkPool
     }
 
     private func target(
-        _ range: Range<Int>, in list: LevelList<Scalar>, _ states: UnsafeMutablePointer<UInt8>
+        _ range: Range<Int>, in list: LevelList<Scalar>, _ states: ScratchSlice<UInt8>
     ) -> Target {
         Target(
-            states: states, heads: heads.base, pending: list.numbers + range.lowerBound, links: pool.links,
+            states: states, heads: heads.slice, pending: list.numbers.from(range.lowerBound),
+            links: pool.links,
             pool: pool)
     }
 
@@ -68,7 +67,7 @@ final class NeighbourSweep<Scalar: Coordinate> {
     /// build is cancelled; the result is then incomplete and must not be used.
     func run(
         _ list: LevelList<Scalar>, centers: Centers<Scalar>, radius: LevelRadius<Scalar>,
-        states: UnsafeMutablePointer<UInt8>, parallel: Parallel
+        states: ScratchSlice<UInt8>, parallel: Parallel
     ) -> Bool {
         let shares = parallel.shares(of: list.count)
         shareCount = shares
@@ -83,19 +82,13 @@ final class NeighbourSweep<Scalar: Coordinate> {
             found[index].overflowed = false
         }
         pool.removeAll()
-        found.withUnsafeMutableBufferPointer { buffer in
-            let outcomes = Unchecked(buffer.baseAddress)
-            parallel.run(shares) { share in
-                guard let outcome = outcomes.value else { return }
-                let range = outcome[share].range
-                (states + range.lowerBound).update(repeating: ClaimState.unclaimed, count: range.count)
-                var walk = SweepWalk(
-                    list: list, centers: centers, radius: radius,
-                    target: self.target(range, in: list, states),
-                    parallel: parallel, found: outcome[share])
-                walk.run()
-                outcome[share] = walk.found
-            }
+        parallel.forEach(&found, below: shares) { _, found in
+            states.from(found.range.lowerBound).fill(found.range.count, with: ClaimState.unclaimed)
+            var walk = SweepWalk(
+                list: list, centers: centers, radius: radius,
+                target: self.target(found.range, in: list, states), parallel: parallel, found: found)
+            walk.run()
+            found = walk.found
         }
         if found.contains(where: \.overflowed) { return false }
         linkAcross(list, states, parallel)
@@ -111,26 +104,19 @@ final class NeighbourSweep<Scalar: Coordinate> {
 
     /// Adds the pairs that cross the borders of shares. Runs after all shares have been traversed.
     private func linkAcross(
-        _ list: LevelList<Scalar>, _ states: UnsafeMutablePointer<UInt8>, _ parallel: Parallel
+        _ list: LevelList<Scalar>, _ states: ScratchSlice<UInt8>, _ parallel: Parallel
     ) {
         let across = found.filter { $0.acrossCount > 0 }.map {
-            (
-                UnsafeBufferPointer(start: $0.across.base, count: $0.acrossCount),
-                $0.range.upperBound..<$0.acrossEnd
-            )
+            ($0.across.slice.first($0.acrossCount), $0.range.upperBound..<$0.acrossEnd)
         }
         guard !across.isEmpty else { return }
-        found.withUnsafeMutableBufferPointer { buffer in
-            let outcomes = Unchecked(buffer.baseAddress)
-            parallel.run(shareCount) { share in
-                guard let outcome = outcomes.value else { return }
-                let range = outcome[share].range
-                let target = self.target(range, in: list, states)
-                // The later node of a pair is always behind the share that found it.
-                for (pairs, positions) in across where positions.overlaps(range) {
-                    for pair in pairs where range.contains(Int(pair >> 32)) {
-                        outcome[share].link(Int(pair >> 32), to: UInt32(truncatingIfNeeded: pair), target)
-                    }
+        parallel.forEach(&found, below: shareCount) { _, found in
+            let range = found.range
+            let target = self.target(range, in: list, states)
+            // The later node of a pair is always behind the share that found it.
+            for (pairs, positions) in across where positions.overlaps(range) {
+                for pair in pairs where range.contains(Int(pair >> 32)) {
+                    found.link(Int(pair >> 32), to: UInt32(truncatingIfNeeded: pair), target)
                 }
             }
         }
@@ -178,8 +164,8 @@ private struct SweepWalk<Scalar: Coordinate> {
     mutating func run() {
         guard !found.range.isEmpty else { return }
         let entries = list.entries
-        let keys = list.rowKeys.base
-        let starts = list.rowStarts.base
+        let keys = list.rowKeys.slice
+        let starts = list.rowStarts.slice
         let reach = radius.reach
         let (end, rowCount) = (found.range.upperBound, list.rowCount)
         var budget = (found.range.count + 1024) * NeighbourSweep<Scalar>.crowded
@@ -245,7 +231,7 @@ private struct SweepWalk<Scalar: Coordinate> {
             found.link(later, to: UInt32(truncatingIfNeeded: earlier), target)
         } else {
             found.across.grow(to: found.acrossCount + 1)
-            found.across.base[found.acrossCount] =
+            found.across[found.acrossCount] =
                 UInt64(later) << 32 | UInt64(UInt32(truncatingIfNeeded: earlier))
             found.acrossCount += 1
             found.acrossEnd = max(found.acrossEnd, later + 1)

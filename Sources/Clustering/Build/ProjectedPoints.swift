@@ -76,7 +76,7 @@ extension PointColumns {
             for index in indexes {
                 if parallel.stops(at: index) { return }
                 let position = options.unitPosition(longitudes[index], latitudes[index])
-                (x.base[index], y.base[index]) = (Scalar(position.x), Scalar(position.y))
+                (x[index], y[index]) = (Scalar(position.x), Scalar(position.y))
             }
         }
         try parallel.stopIfCancelled()

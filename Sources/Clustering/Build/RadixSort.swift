@@ -13,6 +13,12 @@ enum RadixSort {
     /// The number of portions into which the parts are divided for each thread: several, so that no thread waits long for the slowest.
     private static let portionsOfThread = 8
 
+    static func sort<Key: RadixKey>(
+        _ elements: Scratch<Key.Element>, spare other: Scratch<Key.Element>, count: Int, bits: Int,
+        by key: Key,
+        parallel: Parallel
+    ) { sort(elements.slice, spare: other.slice, count: count, bits: bits, by: key, parallel: parallel) }
+
     /// Sorts `count` elements by their keys, which have at most `bits` bits, with `other` as working memory.
     ///
     /// If cancelled, the elements are in any order.
@@ -20,7 +26,7 @@ enum RadixSort {
     /// - Parameter isWantedInOther: whether the sorted elements are to be in `other` instead of `elements`.
     /// - Complexity: O(count × bits / 11) at most; a digit that all elements share costs only the counting.
     static func sort<Key: RadixKey>(
-        _ elements: UnsafeMutablePointer<Key.Element>, spare other: UnsafeMutablePointer<Key.Element>,
+        _ elements: ScratchSlice<Key.Element>, spare other: ScratchSlice<Key.Element>,
         count: Int, bits: Int, isWantedInOther: Bool = false, by key: Key, parallel: Parallel
     ) {
         let isCancelled = parallel.isCancelled()
@@ -34,7 +40,7 @@ enum RadixSort {
         let starts = Scratch<UInt32>(capacity: (1 << width) + 1)
         guard
             distribute(
-                elements, other, count, width: width, shift: shift, by: key, parallel, starts: starts.base)
+                elements, other, count, width: width, shift: shift, by: key, parallel, starts: starts)
         else {
             return sort(
                 elements, spare: other, count: count, bits: bits - width, isWantedInOther: isWantedInOther,
@@ -45,16 +51,16 @@ enum RadixSort {
         var portions: [Range<Int>] = []
         var first = 0
         for digit in 0..<1 << width {
-            let end = Int(starts.base[digit + 1])
-            let isLarge = end - Int(starts.base[digit]) > 2 * most && parallel.threads > 1
+            let end = Int(starts[digit + 1])
+            let isLarge = end - Int(starts[digit]) > 2 * most && parallel.threads > 1
             if isLarge {
                 if digit > first { portions.append(first..<digit) }
-                let start = Int(starts.base[digit])
+                let start = Int(starts[digit])
                 sort(
-                    other + start, spare: elements + start, count: end - start, bits: bits - width,
+                    other.from(start), spare: elements.from(start), count: end - start, bits: bits - width,
                     isWantedInOther: !isWantedInOther, by: key, parallel: parallel)
                 first = digit + 1
-            } else if end - Int(starts.base[first]) >= most {
+            } else if end - Int(starts[first]) >= most {
                 portions.append(first..<digit + 1)
                 first = digit + 1
             }
@@ -64,9 +70,10 @@ enum RadixSort {
         parallel.run(portions.count) { portion in
             let isCancelled = parallel.isCancelled()
             for digit in portions[portion] {
-                let (start, end) = (Int(starts.base[digit]), Int(starts.base[digit + 1]))
+                let (start, end) = (Int(starts[digit]), Int(starts[digit + 1]))
                 part.sort(
-                    other + start, elements + start, end - start, bits: isCancelled ? 0 : bits - width,
+                    other.from(start), elements.from(start), end - start,
+                    bits: isCancelled ? 0 : bits - width,
                     isWantedInOther: !isWantedInOther)
             }
         }
@@ -77,9 +84,9 @@ enum RadixSort {
     /// - Parameter starts: receives the start of each digit's part, and the count after the last.
     /// - Returns: false if all elements have the same digit, or the work was cancelled; the elements are then still in `source`.
     private static func distribute<Key: RadixKey>(
-        _ source: UnsafeMutablePointer<Key.Element>, _ target: UnsafeMutablePointer<Key.Element>,
+        _ source: ScratchSlice<Key.Element>, _ target: ScratchSlice<Key.Element>,
         _ count: Int, width: Int, shift: UInt64, by key: Key, _ parallel: Parallel,
-        starts: UnsafeMutablePointer<UInt32>
+        starts: Scratch<UInt32>
     ) -> Bool {
         // Each share has a table of digits.
         let shares = parallel.shares(of: count, perThread: 2)
@@ -88,10 +95,10 @@ enum RadixSort {
         let part = RadixPart(key: key)
         // Counts of a cancelled pass are too small.
         parallel.run(shares) { share in
-            let counts = offsets.base + share * digits
-            counts.update(repeating: 0, count: digits)
+            let counts = offsets.from(share * digits)
+            counts.fill(digits, with: 0)
             parallel.forEachPart(of: share, of: shares, count: count) {
-                part.count(source + $0.lowerBound, $0.count, digits: digits, shift: shift, into: counts)
+                part.count(source.from($0.lowerBound), $0.count, digits: digits, shift: shift, into: counts)
             }
         }
         if parallel.isCancelled() { return false }
@@ -99,8 +106,8 @@ enum RadixSort {
         for digit in 0..<digits {
             starts[digit] = offset
             for share in 0..<shares {
-                let here = offsets.base[share * digits + digit]
-                offsets.base[share * digits + digit] = offset
+                let here = offsets[share * digits + digit]
+                offsets[share * digits + digit] = offset
                 offset &+= here
             }
             if Int(offset &- starts[digit]) == count { return false }
@@ -109,8 +116,8 @@ enum RadixSort {
         parallel.run(shares) { share in
             parallel.forEachPart(of: share, of: shares, count: count) {
                 part.scatter(
-                    source + $0.lowerBound, $0.count, digits: digits, shift: shift, to: target,
-                    at: offsets.base + share * digits)
+                    source.from($0.lowerBound), $0.count, digits: digits, shift: shift, to: target,
+                    at: offsets.from(share * digits))
             }
         }
         return !parallel.isCancelled()
@@ -166,10 +173,9 @@ public enum NumberSort {
         elements.reserveCapacity(count)
         fill(&elements)
         let spare = Scratch<Key.Element>(capacity: count)
-        elements.withUnsafeMutableBufferPointer { elements in
-            guard let elements = elements.baseAddress else { return }
+        elements.withScratch {
             RadixSort.sort(
-                elements, spare: spare.base, count: count, bits: bits, by: key,
+                $0, spare: spare.slice, count: count, bits: bits, by: key,
                 parallel: Parallel(.awake, threads: threads))
         }
         return withExtendedLifetime(spare) { elements }
@@ -178,7 +184,7 @@ public enum NumberSort {
 
 /// The sort of a few elements by one thread.
 struct RadixPart<Key: RadixKey> {
-    typealias Elements = UnsafeMutablePointer<Key.Element>
+    typealias Elements = ScratchSlice<Key.Element>
 
     let key: Key
 
@@ -197,16 +203,15 @@ struct RadixPart<Key: RadixKey> {
             // About as many digits as elements.
             let width = min(bits, Self.mostDigitBits, Int.bitWidth - 1 - count.leadingZeroBitCount)
             bits -= width
-            let isDone = withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 1 << width) { ends in
-                guard let ends = ends.baseAddress,
-                    distribute(elements, other, count, width: width, shift: UInt64(bits), ends)
+            let isDone = withTemporaryValues(of: UInt32.self, count: 1 << width) { ends in
+                guard distribute(elements, other, count, width: width, shift: UInt64(bits), ends)
                 else { return false }
                 var start = 0
                 for digit in 0..<1 << width {
                     let end = Int(ends[digit])
                     if end > start {
                         sort(
-                            other + start, elements + start, end - start, bits: bits,
+                            other.from(start), elements.from(start), end - start, bits: bits,
                             isWantedInOther: !isWantedInOther)
                     }
                     start = end
@@ -215,7 +220,7 @@ struct RadixPart<Key: RadixKey> {
             }
             if isDone { return }
         }
-        if isWantedInOther { other.update(from: elements, count: count) }
+        if isWantedInOther { other.copy(count, from: elements) }
         if bits > 0 { insert(isWantedInOther ? other : elements, count) }
     }
 
@@ -224,10 +229,10 @@ struct RadixPart<Key: RadixKey> {
     /// - Parameter ends: receives the end of each digit's part.
     @inline(__always) private func distribute(
         _ elements: Elements, _ other: Elements, _ count: Int, width: Int, shift: UInt64,
-        _ ends: UnsafeMutablePointer<UInt32>
+        _ ends: ScratchSlice<UInt32>
     ) -> Bool {
         let digits = 1 << width
-        ends.update(repeating: 0, count: digits)
+        ends.fill(digits, with: 0)
         self.count(elements, count, digits: digits, shift: shift, into: ends)
         var offset: UInt32 = 0
         for digit in 0..<digits {
@@ -241,7 +246,7 @@ struct RadixPart<Key: RadixKey> {
     /// Adds how often each digit occurs. `digits` is a power of two.
     @inline(__always) func count(
         _ elements: Elements, _ count: Int, digits: Int, shift: UInt64,
-        into counts: UnsafeMutablePointer<UInt32>
+        into counts: ScratchSlice<UInt32>
     ) {
         for index in 0..<count { counts[digit(elements[index], digits, shift)] &+= 1 }
     }
@@ -249,7 +254,7 @@ struct RadixPart<Key: RadixKey> {
     /// Moves each element to the offset of its digit, which advances by one.
     @inline(__always) func scatter(
         _ elements: Elements, _ count: Int, digits: Int, shift: UInt64, to target: Elements,
-        at offsets: UnsafeMutablePointer<UInt32>
+        at offsets: ScratchSlice<UInt32>
     ) {
         for index in 0..<count {
             let element = elements[index]

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import CPrefetch
 
 /// A bitmap with rank queries: which orders belong to living nodes, and how many of these come before an order.
 /// That count is the node's index in supercluster's list of the level, so the list itself is not needed.
@@ -30,32 +29,32 @@ final class RankBitmap {
     func reset(count: Int) {
         limit = count
         let whole = count / 64
-        words.base.update(repeating: .max, count: whole)
-        words.base[whole] = (UInt64(1) &<< UInt64(count % 64)) &- 1
+        words.slice.fill(whole, with: .max)
+        words[whole] = (UInt64(1) &<< UInt64(count % 64)) &- 1
         recount()
     }
 
     /// Removes orders on behalf of one worker, with effect from the next `settle`.
     @inline(__always) func remover(_ worker: Int) -> Remover {
-        Remover(words: removed.base + worker * stride)
+        Remover(words: removed.from(worker * stride))
     }
 
     struct Remover {
-        fileprivate let words: UnsafeMutablePointer<UInt64>
+        fileprivate let words: ScratchSlice<UInt64>
 
         @inline(__always) func remove(_ order: UInt32) {
             words[Int(order >> 6)] |= UInt64(1) &<< UInt64(order & 63)
         }
 
         /// Fetches memory that `remove` will need.
-        @inline(__always) func fetch(_ order: UInt32) { clusterd_prefetch(words + Int(order >> 6)) }
+        @inline(__always) func fetch(_ order: UInt32) { words.prefetch(Int(order >> 6)) }
     }
 
     /// Makes the removals visible. O(limit / 64 × workers).
     func settle() {
-        let (words, count) = (words.base, limit / 64 + 1)
+        let (words, count) = (words.slice, limit / 64 + 1)
         for worker in 0..<workers {
-            let removed = removed.base + worker * stride
+            let removed = removed.from(worker * stride)
             for word in 0..<count {
                 words[word] &= ~removed[word]
                 removed[word] = 0
@@ -67,8 +66,8 @@ final class RankBitmap {
     func recount() {
         var sum: UInt32 = 0
         for word in 0...(limit / 64) {
-            before.base[word] = sum
-            sum &+= UInt32(truncatingIfNeeded: words.base[word].nonzeroBitCount)
+            before[word] = sum
+            sum &+= UInt32(truncatingIfNeeded: words[word].nonzeroBitCount)
         }
     }
 
@@ -76,19 +75,19 @@ final class RankBitmap {
     func index(of order: UInt32) -> UInt32 {
         let word = Int(order >> 6)
         let mask = (UInt64(1) &<< UInt64(order & 63)) &- 1
-        return before.base[word] &+ UInt32(truncatingIfNeeded: (words.base[word] & mask).nonzeroBitCount)
+        return before[word] &+ UInt32(truncatingIfNeeded: (words[word] & mask).nonzeroBitCount)
     }
 
     /// Fetches memory that `index(of:)` will need.
     @inline(__always) func fetch(_ order: UInt32) {
-        clusterd_prefetch(words.base + Int(order >> 6))
-        clusterd_prefetch(before.base + Int(order >> 6))
+        words.prefetch(Int(order >> 6))
+        before.prefetch(Int(order >> 6))
     }
 
     /// Calls `body` with each living order, in ascending order.
     func forEach(_ body: (UInt32) -> Void) {
         for word in 0...(limit / 64) {
-            var bits = words.base[word]
+            var bits = words[word]
             while bits != 0 {
                 body(UInt32(truncatingIfNeeded: word << 6 | bits.trailingZeroBitCount))
                 bits &= bits &- 1

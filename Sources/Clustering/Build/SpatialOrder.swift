@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import CPrefetch
 import SystemSupport
 
 /// Sorts all nodes, both points and clusters, along a Z-order curve (Morton, 1966), and marks the zooms at which
@@ -25,13 +24,12 @@ struct SpatialOrder<Scalar: Coordinate> {
     func make() throws(ClusteringError) -> SpatialIndex<Scalar> {
         let count = table.pointCount + table.count
         let sorted = sortedItems(count)
-        defer { withExtendedLifetime(sorted) {} }
         try parallel.stopIfCancelled()
-        orderByOrigin(sorted.base, count: count)
+        orderByOrigin(sorted, count: count)
         try parallel.stopIfCancelled()
-        try number(sorted.base, count: count)
+        try number(sorted, count: count)
         try parallel.stopIfCancelled()
-        return try index(of: sorted.base, count: count)
+        return try index(of: sorted, count: count)
     }
 
     /// All nodes along the curve. The memory that only the sort needs is freed before the return.
@@ -44,7 +42,7 @@ struct SpatialOrder<Scalar: Coordinate> {
                     fetchParent(of: min(node &+ Self.distance, count &- 1))
                     let (x, y) = position(node)
                     let (firstZoom, lastZoom) = life(node)
-                    items.base[node] = Item(
+                    items[node] = Item(
                         code: ZOrderCurve.code(x, y), node: UInt32(truncatingIfNeeded: node),
                         firstZoom: firstZoom, lastZoom: lastZoom)
                 }
@@ -52,28 +50,27 @@ struct SpatialOrder<Scalar: Coordinate> {
         }
         let spare = Scratch<Item>(capacity: count)
         RadixSort.sort(
-            items.base, spare: spare.base, count: count, bits: Int(2 * ZOrderCurve.axisBits), by: CodeKey(),
+            items, spare: spare, count: count, bits: Int(2 * ZOrderCurve.axisBits), by: CodeKey(),
             parallel: parallel)
-        return withExtendedLifetime(spare) { items }
+        return items
     }
 
     /// Sorts clusters of the same zoom in the same cell of the curve by their origins. Their former ordinals depend on the number of
     /// threads.
-    private func orderByOrigin(_ items: UnsafeMutablePointer<Item>, count: Int) {
+    private func orderByOrigin(_ items: Scratch<Item>, count: Int) {
         let runs = parallel.map(parallel.shares(of: count)) { share, _ in
             self.runs(items, share, of: parallel.shares(of: count), count: count)
         }
         parallel.run(runs.count) { share in
             for run in runs[share] {
-                var run = UnsafeMutableBufferPointer(start: items + run.lowerBound, count: run.count)
-                run.sort { origin($0) < origin($1) }
+                items.from(run.lowerBound).first(run.count).sort { origin($0) < origin($1) }
             }
         }
     }
 
     /// The ranges of several clusters of the same zoom in the same cell that begin in a share.
     private func runs(
-        _ items: UnsafeMutablePointer<Item>, _ share: Int, of shares: Int, count: Int
+        _ items: Scratch<Item>, _ share: Int, of shares: Int, count: Int
     ) -> [Range<Int>] {
         var (start, end) = Parallel.bounds(share, of: shares, count: count)
         var runs: [Range<Int>] = []
@@ -93,11 +90,11 @@ struct SpatialOrder<Scalar: Coordinate> {
     }
 
     private func origin(_ cluster: Item) -> UInt32 {
-        table.originIndexes.base[Int(cluster.node) - table.pointCount]
+        table.originIndexes[Int(cluster.node) - table.pointCount]
     }
 
     /// Assigns clusters their final ordinals.
-    private func number(_ items: UnsafeMutablePointer<Item>, count: Int) throws(ClusteringError) {
+    private func number(_ items: Scratch<Item>, count: Int) throws(ClusteringError) {
         let numbering = ClusterNumbering(table, parallel: parallel)
         let points = UInt32(truncatingIfNeeded: table.pointCount)
         numbering.number(count: count) { slots, body in
@@ -113,13 +110,13 @@ struct SpatialOrder<Scalar: Coordinate> {
     }
 
     @inline(__always) private func position(_ node: Int) -> (Scalar, Scalar) {
-        if node < table.pointCount { return (points.x.base[node], points.y.base[node]) }
+        if node < table.pointCount { return (points.x[node], points.y[node]) }
         let ordinal = node - table.pointCount
-        return (Scalar(table.x.base[ordinal]), Scalar(table.y.base[ordinal]))
+        return (Scalar(table.x[ordinal]), Scalar(table.y[ordinal]))
     }
 
     private func index(
-        of items: UnsafeMutablePointer<Item>, count: Int
+        of items: Scratch<Item>, count: Int
     ) throws(ClusteringError) -> SpatialIndex<Scalar> {
         let layout = SpatialLayout(
             pointCount: table.pointCount, nodeCount: count, minimumZoom: options.minimumZoom,
@@ -133,11 +130,11 @@ struct SpatialOrder<Scalar: Coordinate> {
             let (start, end) = Parallel.bounds(share, of: shares, count: layout.wordCount)
             for word in start..<end {
                 let nodes = word * 64..<min(count, word * 64 + 64)
-                fill(slots.base, nodes, from: items)
+                fill(slots.slice, nodes, from: items.slice)
                 var box = SpatialBox.empty
-                for slot in nodes { box.include(x: slots.base[slot].x, y: slots.base[slot].y) }
-                boxes.base[word] = box
-                mark(nodes, of: items, layout, alive.base + word)
+                for slot in nodes { box.include(x: slots[slot].x, y: slots[slot].y) }
+                boxes[word] = box
+                mark(nodes, of: items.slice, layout, alive.from(word))
             }
         }
         try parallel.stopIfCancelled()
@@ -149,19 +146,19 @@ struct SpatialOrder<Scalar: Coordinate> {
 
     /// A node is alive from its own zoom, the deepest one, to the zoom just deeper than its parent's.
     @inline(__always) private func life(_ node: Int) -> (first: UInt8, last: UInt8) {
-        let parent = table.parents.base[node]
+        let parent = table.parents[node]
         let first =
-            parent == NodeNumber.none ? UInt8(options.minimumZoom) : table.zooms.base[Int(parent)] &+ 1
+            parent == NodeNumber.none ? UInt8(options.minimumZoom) : table.zooms[Int(parent)] &+ 1
         let last =
             node < table.pointCount
-            ? UInt8(options.maximumZoom + 1) : table.zooms.base[node - table.pointCount]
+            ? UInt8(options.maximumZoom + 1) : table.zooms[node - table.pointCount]
         return (first, last)
     }
 
     /// Fetches memory that `life` will need: nodes next to each other have parents that lie far apart.
     @inline(__always) private func fetchParent(of node: Int) {
-        let parent = table.parents.base[node]
-        if parent != NodeNumber.none { clusterd_prefetch(table.zooms.base + Int(parent)) }
+        let parent = table.parents[node]
+        if parent != NodeNumber.none { table.zooms.prefetch(Int(parent)) }
     }
 
     /// How many nodes ahead memory is fetched.
@@ -170,8 +167,8 @@ struct SpatialOrder<Scalar: Coordinate> {
     /// Writes the slots of a word. A loop of its own, without branches that depend on the nodes: the processor then waits for many
     /// nodes' positions at once.
     @inline(__always) private func fill(
-        _ slots: UnsafeMutablePointer<SpatialSlot<Scalar>>, _ nodes: Range<Int>,
-        from items: UnsafeMutablePointer<Item>
+        _ slots: ScratchSlice<SpatialSlot<Scalar>>, _ nodes: Range<Int>,
+        from items: ScratchSlice<Item>
     ) {
         for slot in nodes {
             let node = items[slot].node
@@ -180,17 +177,21 @@ struct SpatialOrder<Scalar: Coordinate> {
         }
     }
 
+    /// For a level: the nodes whose first, and whose last it is.
+    private struct Ends: BitwiseCopyable {
+        var first: UInt64
+        var last: UInt64
+    }
+
     /// Writes a word's bits of all levels.
     ///
     /// - Parameter words: the word at the first level; that of the next is `wordCount` further.
     @inline(__always) private func mark(
-        _ nodes: Range<Int>, of items: UnsafeMutablePointer<Item>, _ layout: SpatialLayout,
-        _ words: UnsafeMutablePointer<UInt64>
+        _ nodes: Range<Int>, of items: ScratchSlice<Item>, _ layout: SpatialLayout,
+        _ words: ScratchSlice<UInt64>
     ) {
-        // By level: the nodes whose first, and whose last it is.
-        withUnsafeTemporaryAllocation(of: (first: UInt64, last: UInt64).self, capacity: layout.levels) {
-            ends in
-            ends.initialize(repeating: (0, 0))
+        withTemporaryValues(of: Ends.self, count: layout.levels) { ends in
+            ends.fill(layout.levels, with: Ends(first: 0, last: 0))
             for slot in nodes {
                 let bit = UInt64(1) &<< UInt64(slot & 63)
                 ends[Int(items[slot].firstZoom) &- layout.minimumZoom].first |= bit

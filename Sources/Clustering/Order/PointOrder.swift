@@ -33,8 +33,8 @@ public struct PointOrder: Sendable {
             Scratch<UInt32>(capacity: places.count), Scratch<UInt32>(capacity: places.count)
         )
         for (point, place) in places.enumerated() {
-            ordered.base[point] = place
-            points.base[Int(place)] = UInt32(truncatingIfNeeded: point)
+            ordered[point] = place
+            points[Int(place)] = UInt32(truncatingIfNeeded: point)
         }
         self.places = ordered.finish(count: places.count)
         self.points = points.finish(count: places.count)

@@ -121,7 +121,8 @@ extension Projection {
     package func degrees(x: Double, y: Double) -> (longitude: Double, latitude: Double) {
         guard case .planar = self else { return (x, y) }
         return (
-            Mercator.longitude(x: self.x(longitude: x)), Mercator.latitude(y: self.y(latitude: y))
+            SphericalMercator.longitude(x: self.x(longitude: x)),
+            SphericalMercator.latitude(y: self.y(latitude: y))
         )
     }
 }

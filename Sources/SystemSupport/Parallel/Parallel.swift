@@ -206,14 +206,16 @@ package struct Parallel: Sendable {
     /// The least number of elements and of bytes for one thread.
     private static let (smallestArray, smallestCopy) = (16_384, 1 << 20)
 
-    /// Sets all values of `memory` to one value.
-    package func fill<Value: BitwiseCopyable>(
-        _ memory: UnsafeMutablePointer<Value>, count: Int, with value: Value
+    /// Calls `body` concurrently with the index of each of an array's first elements and with the element, which only that
+    /// call may use.
+    ///
+    /// - Parameter count: the number of elements; nil for all.
+    package func forEach<Element>(
+        _ elements: inout [Element], below count: Int? = nil, _ body: (Int, inout Element) -> Void
     ) {
-        let shares = shares(of: count)
-        run(shares) { share in
-            let (start, end) = Self.bounds(share, of: shares, count: count)
-            (memory + start).initialize(repeating: value, count: end - start)
+        let count = min(count ?? elements.count, elements.count)
+        elements.withUnsafeMutableBufferPointer { elements in
+            run(count) { body($0, &elements[$0]) }
         }
     }
 }

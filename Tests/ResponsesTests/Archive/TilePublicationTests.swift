@@ -121,7 +121,7 @@ struct TilePublicationTests {
         #expect(summary.bounds == Box(west: 100, south: 20, east: 1500, north: 905))
         // A twentieth and three quarters of the square's side.
         #expect(abs(archive.degrees(102) - -162) < 1e-6 && abs(archive.degrees(110) - 90) < 1e-6)
-        #expect(abs(archive.degrees(114) - Mercator.latitude(y: 95.0 / 2000)) < 1e-6)
+        #expect(abs(archive.degrees(114) - SphericalMercator.latitude(y: 95.0 / 2000)) < 1e-6)
         let metadata = String(decoding: try archive.metadata(), as: UTF8.self)
         #expect(
             metadata.contains(#""projection":{"planar":[0,0,2000,1000]},"planar_bounds":[100,20,1500,905]"#))

@@ -1,8 +1,140 @@
 // SPDX-License-Identifier: MIT
 import SystemSupport
 
+/// One of the arrays that make up an index, as a snapshot names it. Raw values are part of the snapshot's
+/// format and never change their meaning.
+public enum IndexSection: UInt32, CaseIterable, Sendable {
+    case clusterX = 1
+    case clusterY = 2
+    case clusterCounts = 3
+    case clusterZooms = 4
+    case originIndexes = 5
+    case childStarts = 6
+    case children = 7
+    case leafStarts = 8
+    case leaves = 9
+    case parents = 10
+    case weights = 11
+    case partitions = 12
+    // 13 to 15 held the slots' members in separate arrays.
+    case alive = 16
+    case wordBoxes = 17
+    case zoomRanges = 18
+    case spatialSlots = 19
+    case ordinalsByOrigin = 20
+    /// The boxes of 8, 64, 512 and 4,096 words.
+    case eighthBoxes = 21
+    case groupBoxes = 22
+    case districtBoxes = 23
+    case regionBoxes = 24
+    case aliveWords = 25
+    /// The trees of the lowest levels, one after another.
+    case lowCounts = 26
+    case lowPlaces = 27
+    case lowNumbers = 28
+    case lowBlockBoxes = 29
+    case lowGroupBoxes = 30
+    case lowRegionBoxes = 31
+}
+
+/// Why sections do not form an index.
+public struct IndexSectionError: Error, Sendable, Equatable {
+    public let section: IndexSection
+    /// What was found, in words for a person.
+    public let message: String
+}
+
+extension BaseIndex {
+    /// Calls `body` with each section's bytes, in the machine's byte order. They are valid only during the
+    /// call.
+    func forEachSection<Failure: Error>(
+        _ body: (IndexSection, UnsafeRawBufferPointer) throws(Failure) -> Void
+    ) throws(Failure) {
+        let (stored, low) = spatialSections
+        for (section, bytes) in columns.sections + stored { try body(section, bytes) }
+        func lend(_ section: IndexSection, _ bytes: [UInt8]) throws(Failure) {
+            try bytes.span.bytes.withUnsafeBytes { (bytes) throws(Failure) in try body(section, bytes) }
+        }
+        let ranges = columns.ranges.flatMap { [$0.lowerBound, $0.upperBound] }
+        try lend(.zoomRanges, ranges.withUnsafeBytes { Array($0) })
+        try lend(.lowCounts, low.map { UInt32($0.count) }.withUnsafeBytes { Array($0) })
+        try lend(.lowPlaces, low.flatMap { $0.positions.bytes })
+        try lend(.lowNumbers, low.flatMap { $0.numbers.bytes })
+        try lend(.lowBlockBoxes, low.flatMap { $0.blockBoxes.bytes })
+        try lend(.lowGroupBoxes, low.flatMap { $0.groupBoxes.bytes })
+        try lend(.lowRegionBoxes, low.flatMap { $0.regionBoxes.bytes })
+    }
+
+    private var spatialSections: (stored: [StoredSection], low: [PackedTree]) {
+        switch spatial {
+        case .float(let index): (index.sections, index.lowLevels)
+        case .double(let index): (index.sections, index.lowLevels)
+        }
+    }
+
+    /// Bytes of the columns.
+    var byteCount: Int {
+        let (stored, low) = spatialSections
+        return (columns.sections + stored).reduce(0) { $0 + $1.bytes.count }
+            + low.reduce(0) { $0 + $1.memoryBytes }
+    }
+}
+
+/// A section that is a column in memory.
+private typealias StoredSection = (section: IndexSection, bytes: UnsafeRawBufferPointer)
+
+extension ClusterColumns {
+    fileprivate var sections: [StoredSection] {
+        let sections: [StoredSection] = [
+            (.clusterX, x.bytes), (.clusterY, y.bytes), (.clusterCounts, counts.bytes),
+            (.clusterZooms, zooms.bytes), (.originIndexes, originIndexes.bytes),
+            (.ordinalsByOrigin, ordinalsByOrigin.bytes), (.childStarts, childStarts.bytes),
+            (.children, children.bytes), (.leafStarts, leafStarts.bytes), (.leaves, leaves.bytes),
+            (.parents, parents.bytes),
+        ]
+        return sections
+            + [weights.map { (.weights, $0.bytes) }, partitions.map { (.partitions, $0.bytes) }]
+            .compactMap(\.self)
+    }
+}
+
+extension SpatialIndex {
+    fileprivate var sections: [StoredSection] {
+        [
+            (.spatialSlots, slots.bytes), (.alive, alive.bytes), (.wordBoxes, wordBoxes.bytes),
+            (.eighthBoxes, eighthBoxes.bytes), (.groupBoxes, groupBoxes.bytes),
+            (.districtBoxes, districtBoxes.bytes), (.regionBoxes, regionBoxes.bytes),
+            (.aliveWords, aliveWords.bytes),
+        ]
+    }
+}
+
+extension BaseIndex {
+    /// Makes an index on sections that `forEachSection` has written. Only their sizes are checked. O(1).
+    ///
+    /// - Parameters:
+    ///   - sections: the sections' bytes, aligned to 8.
+    ///   - memory: keeps the bytes valid and unchanged during its lifetime.
+    convenience init(
+        options: ClusteringOptions, pointCount: Int, memory: any IndexMemory,
+        sections: [IndexSection: UnsafeRawBufferPointer]
+    ) throws(IndexSectionError) {
+        let source = SectionSource(owner: memory, sections: sections)
+        let clusters = try source.clusterCount(options, points: pointCount)
+        let nodes = pointCount + clusters
+        let columns = try source.columns(options, points: pointCount, clusters: clusters)
+        let spatial: Spatial =
+            switch options.precision {
+            case .float: .float(try source.spatial(options, pointCount, nodes))
+            case .fixed, .double: .double(try source.spatial(options, pointCount, nodes))
+            }
+        self.init(
+            options: options, pointCount: pointCount, columns: columns, spatial: spatial, memory: memory)
+    }
+}
+
 /// Makes columns on sections, each of the size that the index's counts require.
-struct SectionSource {
+private struct SectionSource {
     let owner: AnyObject
     let sections: [IndexSection: UnsafeRawBufferPointer]
 
@@ -126,7 +258,7 @@ struct SectionSource {
             shapes.append(shape)
             total.add(shape)
         }
-        let places: Column<Float> = try column(.lowPlaces, 2 * PackedTree.fanOut * total.blocks)
+        let positions: Column<Float> = try column(.lowPlaces, 2 * PackedTree.fanOut * total.blocks)
         let numbers: Column<UInt32> = try column(.lowNumbers, PackedTree.fanOut * total.blocks)
         let blocks: Column<SpatialBox> = try column(.lowBlockBoxes, total.blocks)
         let groups: Column<SpatialBox> = try column(.lowGroupBoxes, total.groups)
@@ -138,7 +270,7 @@ struct SectionSource {
             defer { start = end }
             let nodes = PackedTree.fanOut * start.blocks..<PackedTree.fanOut * end.blocks
             return PackedTree(
-                count: shape.count, places: places.part(2 * nodes.lowerBound..<2 * nodes.upperBound),
+                count: shape.count, positions: positions.part(2 * nodes.lowerBound..<2 * nodes.upperBound),
                 numbers: numbers.part(nodes), blockBoxes: blocks.part(start.blocks..<end.blocks),
                 groupBoxes: groups.part(start.groups..<end.groups),
                 regionBoxes: regions.part(start.regions..<end.regions))

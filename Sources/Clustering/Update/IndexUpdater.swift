@@ -143,11 +143,11 @@ struct IndexUpdater<Scalar: Coordinate> {
                 layers.delta.children.append(member)
                 layers.setParent(ordinal, of: member)
             }
+            let center = layers.options.center(of: sum)
             layers.delta.clusters.append(
                 IndexDelta.Cluster(
-                    x: layers.options.center(sum.x, sum.weight), y: layers.options.center(sum.y, sum.weight),
-                    weight: sum.weight,
-                    partition: layers.partition(of: origin), count: sum.count,
+                    x: center.x, y: center.y, weight: sum.weight, partition: layers.partition(of: origin),
+                    count: sum.points,
                     origin: layers.origin(of: origin),
                     childStart: UInt32(truncatingIfNeeded: start),
                     childCount: UInt32(truncatingIfNeeded: members.count), parent: NodeNumber.none,
@@ -159,17 +159,10 @@ struct IndexUpdater<Scalar: Coordinate> {
     }
 }
 
-/// The sums over the members of planned clusters, computed as `ClusterFormer` does: in order, the origin first.
+/// The sums over the members of planned clusters, computed as `ClusterFormer` does.
 struct ClusterSums {
-    struct Sum {
-        var x = 0.0
-        var y = 0.0
-        var weight = 0.0
-        var count: UInt32 = 0
-    }
-
     /// The sums, by plan.
-    let all: [Sum]
+    let all: [NodeSum]
 
     /// - Parameter positions: a cache of point positions for each thread.
     init<Scalar: Coordinate>(
@@ -189,18 +182,13 @@ struct ClusterSums {
 
     private static func sum<Scalar: Coordinate>(
         _ members: ArraySlice<NodeKey>, _ layers: LayeredIndex, _ positions: PointPositionCache<Scalar>
-    ) -> Sum {
-        var sum = Sum()
+    ) -> NodeSum {
+        var sum = NodeSum()
         for member in members {
             let (x, y) = layers.exact(member, positions)
-            let share = layers.weight(of: member)
-            sum.x += x * share
-            sum.y += y * share
-            sum.weight += share
-            sum.count &+= layers.pointCount(of: member)
+            sum.add(x: x, y: y, weight: layers.weight(of: member), points: layers.pointCount(of: member))
         }
-        // Only in an index that is lost. Its centre must still be a number.
-        if !(sum.weight > 0) { sum.weight = 1 }
+        sum.ensureWeight()
         return sum
     }
 }

@@ -22,21 +22,22 @@ extension ClusterIndex {
         guard options.projection.isRound else {
             return collect(planarBox(west, south, east, north), zoom, limit, &found)
         }
-        let bottom = Mercator.y(latitude: max(-90, min(90, south)))
-        let top = Mercator.y(latitude: max(-90, min(90, north)))
+        let bottom = SphericalMercator.y(latitude: max(-90, min(90, south)))
+        let top = SphericalMercator.y(latitude: max(-90, min(90, north)))
         var left = Self.wrapped(west)
         var right = east == 180 ? 180 : Self.wrapped(east)
         if east - west >= 360 {
             (left, right) = (-180, 180)
         } else if left > right {
             let eastern = UnitBox(
-                minimumX: Mercator.x(longitude: left), minimumY: top, maximumX: 1, maximumY: bottom)
+                minimumX: SphericalMercator.x(longitude: left), minimumY: top, maximumX: 1, maximumY: bottom)
             let western = UnitBox(
-                minimumX: 0, minimumY: top, maximumX: Mercator.x(longitude: right), maximumY: bottom)
+                minimumX: 0, minimumY: top, maximumX: SphericalMercator.x(longitude: right), maximumY: bottom)
             return collect(eastern, zoom, limit, &found) || collect(western, zoom, limit, &found)
         }
         let box = UnitBox(
-            minimumX: Mercator.x(longitude: left), minimumY: top, maximumX: Mercator.x(longitude: right),
+            minimumX: SphericalMercator.x(longitude: left), minimumY: top,
+            maximumX: SphericalMercator.x(longitude: right),
             maximumY: bottom)
         return collect(box, zoom, limit, &found)
     }

@@ -61,3 +61,52 @@ public final class ClusterIndex: Sendable {
         return Zoom(rawValue: Int(floor))
     }
 }
+
+extension ClusterIndex {
+    /// The ordinals of each zoom's clusters as built, the deepest zoom first. All children of a cluster have
+    /// lower ordinals than its zoom's clusters.
+    public var levels: [Range<Int>] {
+        layers.base.columns.ranges.filter { !$0.isEmpty }.map { Int($0.lowerBound)..<Int($0.upperBound) }
+            .sorted { $0.lowerBound < $1.lowerBound }
+    }
+
+    /// Passes the tree of an index without a delta as flat arrays, for callers that fold values from points up to
+    /// clusters. The first array has, for each cluster, the start of its children in `children`, and one more
+    /// element for the end. Children are node numbers: points first, then `pointCount` plus the ordinal. A
+    /// cluster's children have lower ordinals than the cluster.
+    public func withHierarchy<Result>(
+        _ body: (_ childStarts: UnsafeBufferPointer<UInt32>, _ children: UnsafeBufferPointer<UInt32>) ->
+            Result
+    ) -> Result {
+        body(layers.base.columns.childStarts.values, layers.base.columns.children.values)
+    }
+}
+
+extension ClusterIndex {
+    /// Calls `body` with each section's bytes, in the machine's byte order. They are valid only during the
+    /// call.
+    public func forEachSection<Failure: Error>(
+        _ body: (IndexSection, UnsafeRawBufferPointer) throws(Failure) -> Void
+    ) throws(Failure) {
+        try layers.base.forEachSection(body)
+    }
+
+    /// Makes an index on sections that `forEachSection` has written, such as those of a snapshot. Nothing is
+    /// copied, and little is read.
+    ///
+    /// Only the sections' sizes are checked: their content must be what was written, or `memory` damaged.
+    ///
+    /// - Parameters:
+    ///   - sections: the sections' bytes, aligned to 8.
+    ///   - lineage: that of the index whose sections they are, if it is of this process.
+    ///   - memory: keeps the bytes valid and unchanged during its lifetime.
+    /// - Complexity: O(1).
+    public static func onSections(
+        options: ClusteringOptions, pointCount: Int, memory: any IndexMemory,
+        sections: [IndexSection: UnsafeRawBufferPointer], lineage: UInt64? = nil
+    ) throws(IndexSectionError) -> ClusterIndex {
+        let base = try BaseIndex(
+            options: options, pointCount: pointCount, memory: memory, sections: sections)
+        return ClusterIndex(LayeredIndex(base), lineage: lineage)
+    }
+}
