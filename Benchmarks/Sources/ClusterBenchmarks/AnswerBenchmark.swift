@@ -122,7 +122,7 @@ private func benchmarkTile(_ revision: Revision, _ view: View) throws {
         }
         var encoded = ByteWriter(capacity: 8192)
         encoder.finish(into: &encoded)
-        encoded.withUnsafeBytes { Base64.append($0, to: &bytes) }
+        Base64.append(encoded, to: &bytes)
     }
     report("vector tile of \(count) features, \(bytes.count) bytes", answer.median / 1e3, "µs")
 }
