@@ -157,7 +157,8 @@ final class WatchConnection {
         let part = taken..<min(taken + Self.bytesPerStep, input.count)
         taken = part.upperBound
         budget.bytes -= part.count * Self.costPerByte
-        for event in codec.receive(input.span.extracting(part)) {
+        let bytes = input
+        for event in codec.receive(bytes.span.extracting(part)) {
             switch event {
             case .text(let item):
                 if isTimed { asked = MonotonicClock.now() }
