@@ -100,7 +100,9 @@ package final class SectionFileWriter: @unchecked Sendable {
     }
 
     /// Writes the checksums, the table and the header, and syncs the file.
-    package func finish(generation: UInt64) throws(FileError) {
+    ///
+    /// - Parameter isSynced: false for a file that may be lost with the power.
+    package func finish(generation: UInt64, isSynced: Bool = true) throws(FileError) {
         let end = offset
         let pages = sums.list(size: end)
         let bytes = pages.withUnsafeBytes { Array($0) }
@@ -120,7 +122,7 @@ package final class SectionFileWriter: @unchecked Sendable {
             SectionFile.store(UInt64(end), at: 56, in: &header)
         }
         try FileIO.write(header, to: file, at: 0, path: path)
-        try FileIO.sync(file, path: path)
+        if isSynced { try FileIO.sync(file, path: path) }
     }
 }
 

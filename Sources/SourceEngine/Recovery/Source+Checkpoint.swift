@@ -18,6 +18,7 @@ extension Source {
         }
         guard let (revision, plan) = found ?? nil else { return }
         do throws(FileError) { try files.writeCheckpoint(of: revision, plan) } catch {
+            files.checkpointFailed()
             report(.warning, "no checkpoint could be written, so a start takes longer: \(error.description)")
         }
     }

@@ -6,7 +6,7 @@ import SystemSupport
 /// How far the journals go beyond the newest snapshot, in changes of data.
 package struct JournalPosition: Equatable, Sendable {
     package private(set) var count = 0
-    /// Of the revisions and the moments of all changes, so that it is that of no other journal.
+    /// A hash of the revisions and the moments of all changes. Journals of other data have another one.
     private(set) var digest: UInt64 = 0
 
     package init() {}
@@ -59,7 +59,8 @@ struct Checkpoint {
         for (section, bytes) in revision.view.index.deltaSections {
             try writer.add(Section.delta(section), bytes)
         }
-        try writer.finish(generation: generation)
+        // A power loss leaves a file that the checksums reject. Syncs would make updates wait.
+        try writer.finish(generation: generation, isSynced: false)
     }
 
     /// Nil if there is none, or it can't be used.

@@ -239,7 +239,7 @@ package final class SourceFiles: Sendable {
         let new = temporary(plan.generation) + ".checkpoint"
         defer { FileIO.remove(new) }
         try Checkpoint.write(revision, plan.position, generation: plan.generation, to: new)
-        // A start would find the damage, but not in what was made of it.
+        // Clusters that were made of damaged pages must not outlive them.
         guard !revision.isDamaged else { return }
         let bytes = FileIO.size(new)
         try state.withLock { (state) throws(FileError) in
@@ -250,6 +250,12 @@ package final class SourceFiles: Sendable {
             state.replayMilliseconds = max(0, state.replayMilliseconds - plan.milliseconds * 3 / 4)
         }
     }
+
+    /// Delays the next attempt after a failed one: the disk may stay full.
+    func checkpointFailed() { state.withLock { $0.unrecordedMilliseconds = -Self.checkpointDelay } }
+
+    /// Milliseconds of clustering.
+    private static let checkpointDelay = 10_000.0
 
     private static let smallestJournal = 1 << 20
     private static let longTime = Duration.seconds(60)
