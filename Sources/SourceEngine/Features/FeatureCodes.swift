@@ -180,8 +180,10 @@ package struct FeatureCodes: Sendable {
     private static func find(_ prefix: UInt32, in entries: SectionValues<UInt64>) -> [Int] {
         let first = UInt64(prefix) << 32
         return entries.withValues { entries in
-            entries[entries.partitionIndex { $0 < first }...].prefix { $0 >> 32 == UInt64(prefix) }
-                .map { Int(UInt32(truncatingIfNeeded: $0)) }
+            entries[IdentifierIndex.firstEntry(of: first, in: entries)...].prefix {
+                $0 >> 32 == UInt64(prefix)
+            }
+            .map { Int(UInt32(truncatingIfNeeded: $0)) }
         }
     }
 

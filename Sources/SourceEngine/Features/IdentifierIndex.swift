@@ -80,7 +80,7 @@ package struct IdentifierIndex: Sendable {
     ///
     /// Hashes are uniform, so two guesses come within about a hundred entries of it: that reads two or three pages of
     /// a file, where a binary search reads one for each of its first steps.
-    private static func firstEntry<Entries: RandomAccessCollection<UInt64>>(
+    static func firstEntry<Entries: RandomAccessCollection<UInt64>>(
         of prefix: UInt64, in entries: Entries
     ) -> Int where Entries.Index == Int {
         guard !entries.isEmpty else { return 0 }
