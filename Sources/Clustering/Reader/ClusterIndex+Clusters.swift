@@ -138,8 +138,9 @@ extension ClusterIndex {
     /// Lets the pages be read from the disk side by side that summaries of these nodes are made of, if the index is in a
     /// file. O(1) if not.
     public func willRead(_ nodes: some Sequence<Node>) {
+        // Not a copy of the base, which would retain each of its columns.
+        guard let memory = layers.base.memory, !memory.isResident else { return }
         let base = layers.base
-        guard let memory = base.memory, !memory.isResident else { return }
         memory.willRead(
             nodes.flatMap { node -> [UnsafeRawPointer] in
                 guard case .cluster(let cluster) = node, cluster.rawValue < base.clusterCount else {

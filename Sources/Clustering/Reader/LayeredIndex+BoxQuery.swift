@@ -41,8 +41,8 @@ extension LayeredIndex {
             }
             found.append(key.node)
         }
-        if limit == .max {
-            spatial.visitTogether(box, zoom: level, add)
+        if limit == .max || level - options.minimumZoom < spatial.lowLevels.count {
+            spatial.visitTogether(box, zoom: level) { slot in if found.count <= limit { add(slot) } }
         } else {
             // Not in batches: what comes after the limit may have to be read from a disk.
             _ = spatial.visit(box, zoom: level) { slot in
