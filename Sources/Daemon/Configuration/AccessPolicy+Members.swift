@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import RPC
-import Glibc
 import JSON
 
 extension AccessPolicy {
@@ -28,7 +27,7 @@ extension AccessPolicy.Rule {
             for item in value.items {
                 if item.element.isString("*") {
                     target.everybody = true
-                } else if let user = try item.identifier("user", { getpwnam($0)?.pointee.pw_uid }) {
+                } else if let user = try item.identifier("user", { AccountNames.user($0) }) {
                     target.users.insert(user)
                 } else {
                     target.unknownNames.append("\(item.path): there is no user \"\(item.text)\"")
@@ -39,7 +38,7 @@ extension AccessPolicy.Rule {
             "groups", .list(.account), "Groups, by name or number; a user's supplementary groups count too."
         ) { (value, target) throws(Configuration.Problem) in
             for item in value.items {
-                if let group = try item.identifier("group", { getgrnam($0)?.pointee.gr_gid }) {
+                if let group = try item.identifier("group", { AccountNames.group($0) }) {
                     target.groups.insert(group)
                 } else {
                     target.unknownNames.append("\(item.path): there is no group \"\(item.text)\"")
@@ -59,7 +58,7 @@ extension AccessPolicy.Rule {
 
 extension ConfigurationValue {
     /// The number of a user or group that is given by name or number; nil if the system does not know the
-    /// name. One thread at a time reads a configuration, so `find` may use the C library's own buffers.
+    /// name.
     fileprivate func identifier(
         _ kind: String, _ find: (String) -> UInt32?
     ) throws(Configuration.Problem) -> UInt32? {
