@@ -54,7 +54,7 @@ extension HTTPConnection {
         var head = ResponseHead(status: .ok, length: .bytes(body.count), mediaType: plan.mediaType)
         if plan.mayBeEmpty, body.isEmpty {
             head = ResponseHead(status: .noContent, length: .none)
-        } else if plan.isHealth, body.count == Self.notServing.utf8.count {
+        } else if plan.isHealth, Array(copying: body).elementsEqual(Self.notServing.utf8) {
             head.status = .serviceUnavailable
         }
         head.isGzipped = isGzipped
@@ -86,7 +86,7 @@ extension HTTPConnection {
         return head
     }
 
-    /// The answer of a check while the server shuts down; no other answer of it is as long.
+    /// The answer of a check while the server shuts down.
     static let notServing = "{\"status\":\"NOT_SERVING\"}"
 
     // MARK: OPTIONS

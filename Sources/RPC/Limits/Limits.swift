@@ -3,7 +3,7 @@ import ClusterProtocol
 import JSON
 import SystemSupport
 
-/// All limits of the server; `GetServerInfo` reports them. What each limits, the table says.
+/// All limits of the server; `GetServerInfo` reports them. The table says what each one limits.
 public struct Limits: Sendable, Equatable {
     public var maxMessageBytes = MessageLimits.maximumMessageBytes
     public var maxAnswerBytes = MessageLimits.maximumAnswerBytes
