@@ -78,7 +78,7 @@ struct MarkerQueue {
         isSorted = false
     }
 
-    /// Reeast the next steps: those nearest to the viewport's centre first, equally near ones from oldest to
+    /// Returns the next steps: those nearest to the viewport's centre first, equally near ones from oldest to
     /// newest.
     ///
     /// - Parameter most: the maximum number of steps.
