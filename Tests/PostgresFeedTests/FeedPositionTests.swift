@@ -43,6 +43,14 @@ import Testing
         #expect(SQLName.literal("a\\b") == "E'a\\\\b'")
     }
 
+    @Test("marks are escaped that are one character with the accent after them")
+    func accents() {
+        func scalars(_ text: String) -> [Unicode.Scalar] { Array(text.unicodeScalars) }
+        #expect(scalars(SQLName.quote("a\"\u{301}b")) == scalars("\"a\"\"\u{301}b\""))
+        #expect(scalars(SQLName.literal("a'\u{301}b")) == scalars("'a''\u{301}b'"))
+        #expect(scalars(SQLName.literal("a\\\u{301}'")) == scalars("E'a\\\\\u{301}'''"))
+    }
+
     @Test("the default slot name has the machine's id, fits, and differs with the scope")
     func slotNames() {
         let machine = "3d1219c7c4c5404aaa1f6d2a48adfda4"

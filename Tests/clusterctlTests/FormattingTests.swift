@@ -181,4 +181,12 @@ import Testing
         #expect(text.contains("NAME  CALLS  ABORTED  NOT_FOUND      P50"))
         #expect(text.contains("C         3        2          1  1.00 ms"))
     }
+
+    @Test("a quotation mark in a cell of CSV is doubled, also before a combining accent")
+    func quotedCells() {
+        #expect(CSVText.row(["a\"b", "c"]) == "\"a\"\"b\",c\n")
+        #expect(
+            Array(CSVText.row(["a\"\u{301}b"]).unicodeScalars)
+                == Array("\"a\"\"\u{301}b\"\n".unicodeScalars))
+    }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// Writes names and literals in SQL.
 enum SQLName {
     /// A name in quotation marks, which is unambiguous whatever it contains.
     static func quote(_ name: String) -> String {
-        "\"" + name.replacing("\"", with: "\"\"") + "\""
+        "\"" + name.doubling("\"") + "\""
     }
 
     /// A name as the server stores it: cut to 63 bytes, without parts of characters.
@@ -42,8 +43,8 @@ enum SQLName {
 
     /// A text as a literal, whatever `standard_conforming_strings` is.
     static func literal(_ text: String) -> String {
-        let quoted = text.replacing("'", with: "''")
-        return quoted.contains("\\") ? "E'" + quoted.replacing("\\", with: "\\\\") + "'" : "'" + quoted + "'"
+        let quoted = text.doubling("'")
+        return quoted.unicodeScalars.contains("\\") ? "E'" + quoted.doubling("\\") + "'" : "'" + quoted + "'"
     }
 
     /// The parts of `a.b`, each of which may be in quotation marks. Unquoted names become lower case, as in

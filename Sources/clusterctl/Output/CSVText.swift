@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
 import JSON
+import SystemSupport
 
 /// Features and cells in the format of RFC 4180, with a line feed after each row, so that 'import' can read
 /// them back.
@@ -46,7 +47,7 @@ struct CSVText {
         let needs = cell.utf8.contains {
             $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D || $0 == 0x3B || $0 == 0x09
         }
-        return needs ? "\"" + cell.replacing("\"", with: "\"\"") + "\"" : cell
+        return needs ? "\"" + cell.doubling("\"") + "\"" : cell
     }
 }
 
