@@ -19,7 +19,7 @@ package struct LiveFold {
         hasBase = update.made.lowerBound > 0
         for ordinal in update.made {
             let cluster = ClusterOrdinal(rawValue: ordinal)
-            // The points of a cluster that a later update removed may be gone.
+            // The points of a cluster that a later update removed may no longer be there.
             for child in update.index.isAlive(cluster) ? Array(update.index.children(of: cluster)) : [] {
                 switch child {
                 case .point(let point):
@@ -34,19 +34,17 @@ package struct LiveFold {
 
     /// Appends the new clusters' values to those of earlier updates.
     ///
-    /// - Parameters:
-    ///   - points: the values of `points`.
-    ///   - combine: combines two nodes' values.
-    func extend<Value>(
-        _ values: ClusterValues<Value>, _ points: [Value], _ combine: (Value, Value) -> Value
-    ) -> ClusterValues<Value> {
+    /// - Parameter points: the values of `points`.
+    func extend<Fold: NodeFold>(
+        _ values: ClusterValues<Fold.Value>, _ points: [Fold.Value], by fold: Fold
+    ) -> ClusterValues<Fold.Value> {
         var values = values
         var start = 0
         for end in ends {
-            var folded: Value?
+            var folded: Fold.Value?
             for child in children[start..<end] {
                 let next = child >= 0 ? points[child] : values[~child]
-                folded = folded.map { combine($0, next) } ?? next
+                folded = folded.map { fold.fold($0, next) } ?? next
             }
             start = end
             // A removed cluster keeps its ordinal, so any value stands for it, which nothing reads.

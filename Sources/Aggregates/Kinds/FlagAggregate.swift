@@ -6,7 +6,7 @@ import ImageStore
 import SystemSupport
 
 /// Whether all, or any, of the values are true: `["all", map]`, `["any", initial, map]`.
-package struct FlagAggregate: Aggregate {
+package struct FlagAggregate: ValueAggregate {
     private enum Operator: String, CaseIterable {
         case all, any
 
@@ -43,12 +43,12 @@ package struct FlagAggregate: Aggregate {
     ) throws(EvaluationStop) -> FoldedAggregate {
         let points = values.foldableFlags
         var errors = values.errors
-        var folded = try tree.fold(points, zero: 0, by: Fold(decisive: decisive))
-        if folded.contains(2) {
+        var folded = try tree.fold(points, zero: 0, by: step)
+        if folded.contains(where: isNull) {
             let failures = FoldFailures(index: tree.index, threads: tree.threads, expected: .boolean) {
                 ExpressionType.of(values.value($0))
             }
-            errors.merge(failures.counts(points, folded, isNull: { $0 == 2 }), uniquingKeysWith: +)
+            errors.merge(failures.counts(points, folded, isNull: { isNull($0) }), uniquingKeysWith: +)
         }
         if let initial, (initial ? 1 : 0) == decisive {
             folded = Array(repeating: decisive, count: folded.count)
@@ -57,40 +57,28 @@ package struct FlagAggregate: Aggregate {
     }
 
     /// Folds flags: 0 false, 1 true, 2 null.
-    private struct Fold: NodeFold {
+    package struct Fold: NodeFold {
         let decisive: UInt8
 
-        @inline(__always) func fold(_ a: UInt8, _ b: UInt8) -> UInt8 { a == decisive || a == 2 ? a : b }
-    }
-
-    private static let columnKind = "flags"
-
-    /// 0 false, 1 true, 2 null.
-    private static func column(_ flags: ClusterValues<UInt8>) -> ValueColumn<UInt8> {
-        ValueColumn(columnKind, .boolean, flags) { flag, bytes in
-            switch flag {
-            case 0: bytes.append("false")
-            case 1: bytes.append("true")
-            default: bytes.append("null")
-            }
+        @inline(__always) package func fold(_ a: UInt8, _ b: UInt8) -> UInt8 {
+            a == decisive || a == 2 ? a : b
         }
     }
 
-    package static func load(
-        _ kind: String, from stored: StoredAggregate
-    ) throws(StateFault) -> (any AggregateColumn)? {
-        kind == columnKind ? column(try stored.clusterValues(0)) : nil
+    package static let columnKind = "flags"
+    package static let valueType = AggregateValueType.boolean
+    package static let write: @Sendable (UInt8, inout ByteWriter) -> Void = { flag, bytes in
+        switch flag {
+        case 0: bytes.append("false")
+        case 1: bytes.append("true")
+        default: bytes.append("null")
+        }
     }
+
+    package var step: Fold { Fold(decisive: decisive) }
+    package func points(_ values: RowValues) -> [UInt8] { values.foldableFlags }
+    package func isNull(_ value: UInt8) -> Bool { value == 2 }
 
     /// The initial value is folded in at the end, so a cluster's value does not follow from its children's values.
     package var followsUpdates: Bool { initial == nil }
-
-    package func extend(
-        _ column: any AggregateColumn, with values: RowValues, in update: LiveFold
-    ) -> (any AggregateColumn)? {
-        guard let column = column as? ValueColumn<UInt8> else { return nil }
-        let fold = Fold(decisive: decisive)
-        let flags = update.extend(column.values, values.foldableFlags) { fold.fold($0, $1) }
-        return flags.contains(from: column.values.count, where: { $0 == 2 }) ? nil : Self.column(flags)
-    }
 }

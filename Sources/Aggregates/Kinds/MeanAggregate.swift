@@ -6,7 +6,7 @@ import ImageStore
 import SystemSupport
 
 /// The count of values that are not null: `["count", map]`.
-package struct CountAggregate: Aggregate {
+package struct CountAggregate: ValueAggregate {
     package static let operators = ["count"]
 
     package init(_ definition: AggregateDefinition) throws(ExpressionCompileFailure) {
@@ -16,30 +16,17 @@ package struct CountAggregate: Aggregate {
     package func fold(
         _ values: RowValues, over tree: HierarchyFold
     ) throws(EvaluationStop) -> FoldedAggregate {
-        let counts = try tree.fold(values.presences, zero: 0, by: SumFold())
+        let counts = try tree.fold(points(values), zero: 0, by: step)
         return (Self.column(ClusterValues(counts)), values.errors)
     }
 
-    private static let columnKind = "counts"
+    package static let columnKind = "counts"
+    package static let valueType = AggregateValueType.number
+    package static let write: @Sendable (UInt32, inout ByteWriter) -> Void = { $1.append(integer: $0) }
 
-    private static func column(_ counts: ClusterValues<UInt32>) -> ValueColumn<UInt32> {
-        ValueColumn(columnKind, .number, counts) { $1.append(integer: $0) }
-    }
-
-    package static func load(
-        _ kind: String, from stored: StoredAggregate
-    ) throws(StateFault) -> (any AggregateColumn)? {
-        kind == columnKind ? column(try stored.clusterValues(0)) : nil
-    }
-
+    package var step: SumFold<UInt32> { SumFold() }
+    package func points(_ values: RowValues) -> [UInt32] { values.presences }
     package var followsUpdates: Bool { true }
-
-    package func extend(
-        _ column: any AggregateColumn, with values: RowValues, in update: LiveFold
-    ) -> (any AggregateColumn)? {
-        guard let column = column as? ValueColumn<UInt32> else { return nil }
-        return Self.column(update.extend(column.values, values.presences) { $0 &+ $1 })
-    }
 }
 
 /// The mean of the numbers: `["mean", map]`.
@@ -72,8 +59,8 @@ package struct MeanAggregate: Aggregate {
     ) -> (any AggregateColumn)? {
         guard let column = column as? Column else { return nil }
         return Column(
-            sums: update.extend(column.sums, values.summands) { $0 + $1 },
-            counts: update.extend(column.counts, values.numberCounts) { $0 &+ $1 })
+            sums: update.extend(column.sums, values.summands, by: SumFold()),
+            counts: update.extend(column.counts, values.numberCounts, by: SumFold()))
     }
 
     /// The sums and the counts of numbers.
@@ -103,6 +90,6 @@ package struct MeanAggregate: Aggregate {
 }
 
 /// Sums of numbers or counts.
-private struct SumFold<Value: BitwiseCopyable & Sendable & Numeric>: NodeFold {
-    func fold(_ first: Value, _ second: Value) -> Value { first + second }
+package struct SumFold<Value: BitwiseCopyable & Sendable & Numeric>: NodeFold {
+    package func fold(_ first: Value, _ second: Value) -> Value { first + second }
 }

@@ -6,7 +6,7 @@ import ImageStore
 import SystemSupport
 
 /// Numbers folded by an operator: `["+", map]`, `["max", initial, map]`.
-package struct NumberAggregate: Aggregate {
+package struct NumberAggregate: ValueAggregate {
     package enum Operator: String, CaseIterable, Sendable {
         case sum = "+"
         case product = "*"
@@ -58,7 +58,7 @@ package struct NumberAggregate: Aggregate {
     ) throws(EvaluationStop) -> FoldedAggregate {
         let points = numbers.values
         var errors = numbers.errors
-        var clusters = try tree.fold(points, zero: 0, by: Fold(simple: simple))
+        var clusters = try tree.fold(points, zero: 0, by: step)
         if clusters.contains(where: \.isNaN) {
             let values = numbers.knowsTypes ? nil : try values()
             let failures = FoldFailures(index: tree.index, threads: tree.threads, expected: .number) {
@@ -72,60 +72,22 @@ package struct NumberAggregate: Aggregate {
     }
 
     /// Folds numbers. NaN stands for null.
-    private struct Fold: NodeFold {
+    package struct Fold: NodeFold {
         let simple: Operator
 
-        @inline(__always) func fold(_ a: Double, _ b: Double) -> Double {
+        @inline(__always) package func fold(_ a: Double, _ b: Double) -> Double {
             a.isNaN || b.isNaN ? .nan : simple.fold(a, b)
         }
     }
 
-    private static let columnKind = "numbers"
+    package static let columnKind = "numbers"
+    package static let valueType = AggregateValueType.number
+    package static let write: @Sendable (Double, inout ByteWriter) -> Void = { $1.append(number: $0) }
 
-    /// NaN stands for null.
-    private static func column(_ numbers: ClusterValues<Double>) -> ValueColumn<Double> {
-        ValueColumn(columnKind, .number, numbers) { $1.append(number: $0) }
-    }
-
-    package static func load(
-        _ kind: String, from stored: StoredAggregate
-    ) throws(StateFault) -> (any AggregateColumn)? {
-        kind == columnKind ? column(try stored.clusterValues(0)) : nil
-    }
+    package var step: Fold { Fold(simple: simple) }
+    package func points(_ values: RowValues) -> [Double] { values.foldableNumbers }
+    package func isNull(_ value: Double) -> Bool { value.isNaN }
 
     /// The initial value is folded in at the end, so a cluster's value does not follow from its children's values.
     package var followsUpdates: Bool { initial == nil }
-
-    package func extend(
-        _ column: any AggregateColumn, with values: RowValues, in update: LiveFold
-    ) -> (any AggregateColumn)? {
-        guard let column = column as? ValueColumn<Double> else { return nil }
-        let fold = Fold(simple: simple)
-        let numbers = update.extend(column.values, values.foldableNumbers) { fold.fold($0, $1) }
-        return numbers.contains(from: column.values.count, where: \.isNaN) ? nil : Self.column(numbers)
-    }
-}
-
-/// A column with one stored value for each cluster.
-package final class ValueColumn<Value: BitwiseCopyable & Sendable>: AggregateColumn {
-    package let kind: String
-    package let valueType: AggregateValueType
-    let values: ClusterValues<Value>
-    private let format: @Sendable (Value, inout ByteWriter) -> Void
-
-    /// - Parameter format: writes a value as JSON.
-    init(
-        _ kind: String, _ valueType: AggregateValueType, _ values: ClusterValues<Value>,
-        _ format: @escaping @Sendable (Value, inout ByteWriter) -> Void
-    ) {
-        (self.kind, self.valueType, self.values, self.format) = (kind, valueType, values, format)
-    }
-
-    package var memoryBytes: Int { values.memoryBytes }
-
-    package func write(_ cluster: ClusterOrdinal, of index: ClusterIndex, into bytes: inout ByteWriter) {
-        format(values[cluster], &bytes)
-    }
-
-    package func store(in section: AggregateSection) throws(FileError) { try section.add(0, values) }
 }
