@@ -40,15 +40,16 @@ public struct DeflateStream: ~Copyable {
     /// - Parameter isCancelled: checked after every 256 KiB.
     /// - Returns: false if the work was cancelled; `output` then contains an incomplete stream.
     public mutating func compress(
-        _ bytes: UnsafeRawBufferPointer, appendingTo output: inout [UInt8],
-        isCancelled: () -> Bool = { false }
+        _ bytes: Span<UInt8>, appendingTo output: inout [UInt8], isCancelled: () -> Bool = { false }
     ) throws(CompressionError) -> Bool {
         guard deflateReset(stream) == Z_OK else { throw .outOfMemory }
         var start = 0
         repeat {
             let end = min(bytes.count, start + Self.pieceSize)
-            let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-            try deflate(piece, isLast: end == bytes.count, appendingTo: &output)
+            let isLast = end == bytes.count
+            try bytes.extracting(start..<end).withUnsafeBytes { (piece) throws(CompressionError) in
+                try deflate(piece, isLast: isLast, appendingTo: &output)
+            }
             start = end
             if start < bytes.count, isCancelled() { return false }
         } while start < bytes.count

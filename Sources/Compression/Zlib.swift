@@ -105,13 +105,13 @@ public enum StoredGzip {
     /// Appends the gzip form, which is 23 bytes longer than the bytes.
     ///
     /// - Parameter bytes: at most `mostBytes`; further bytes are ignored.
-    public static func append(_ bytes: UnsafeRawBufferPointer, to output: inout [UInt8]) {
-        let bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(mostBytes))
+    public static func append(_ bytes: Span<UInt8>, to output: inout [UInt8]) {
+        let bytes = bytes.extracting(first: mostBytes)
         output.append(contentsOf: head)
         let count = UInt16(truncatingIfNeeded: bytes.count)
         append(count, to: &output)
         append(~count, to: &output)
-        output.append(contentsOf: bytes)
+        bytes.withUnsafeBytes { output.append(contentsOf: $0) }
         append(Zlib.crc32(bytes), to: &output)
         append(UInt32(truncatingIfNeeded: bytes.count), to: &output)
     }
@@ -126,6 +126,10 @@ public enum StoredGzip {
 }
 
 extension Zlib {
+    public static func crc32(_ bytes: Span<UInt8>, from start: UInt32 = 0) -> UInt32 {
+        bytes.withUnsafeBytes { crc32($0, from: start) }
+    }
+
     public static func inflate(
         _ bytes: Span<UInt8>, format: InflateStream.Format = .zlib, limit: Int
     ) throws(CompressionError) -> [UInt8] {
@@ -142,10 +146,8 @@ extension Zlib {
     public static func gzip(_ bytes: Span<UInt8>, level: Int) throws(CompressionError) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count / 3 + 64)
-        try bytes.withUnsafeBytes { (bytes) throws(CompressionError) in
-            var stream = try DeflateStream(format: .gzip, level: level)
-            _ = try stream.compress(bytes, appendingTo: &output)
-        }
+        var stream = try DeflateStream(format: .gzip, level: level)
+        _ = try stream.compress(bytes, appendingTo: &output)
         return output
     }
 }

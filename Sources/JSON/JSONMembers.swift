@@ -180,3 +180,22 @@ public struct JSONScanner: Sendable {
         return (last, scanned)
     }
 }
+
+extension JSONText {
+    /// The members of a validated object, copied: the text of each value by its key; nil if the text is not an object.
+    public static func members(ofValidated object: ArraySlice<UInt8>) -> [[UInt8]: [UInt8]]? {
+        guard object.first == UInt8(ascii: "{") else { return nil }
+        return object.withUnsafeBytes { bytes in
+            var members: [[UInt8]: [UInt8]] = [:]
+            for (key, value) in JSONMembers(ofValidated: bytes) {
+                members[Array(string(inside: key).utf8)] = Array(value)
+            }
+            return members
+        }
+    }
+
+    /// The texts of a validated array's elements, copied; nil if the text is not an array.
+    public static func elements(ofValidated array: [UInt8]) -> [[UInt8]]? {
+        array.withUnsafeBytes { JSONElements(ofValidated: $0)?.map { Array($0) } }
+    }
+}

@@ -56,8 +56,14 @@ public struct SourceDescription: Sendable {
         return replication?.isStale == true ? .stale : .ready
     }
 
-    /// Writes the description as a JSON object.
-    public func write(into output: inout ByteWriter) { output.append(.object(json)) }
+    /// Writes the description as a JSON object, with an answer's own members; those that are nil are left out.
+    public func write(into output: inout ByteWriter) { write(adding: [:], into: &output) }
+
+    func write(adding members: KeyValuePairs<String, JSONValue?>, into output: inout ByteWriter) {
+        var object = json
+        for (name, value) in members { object[name] = value }
+        output.append(.object(object))
+    }
 
     /// The description, to which an answer adds its members.
     package var json: JSONObject {
@@ -68,8 +74,7 @@ public struct SourceDescription: Sendable {
         let position = revision.log?.position
         object["position"] = position.map { .string($0.description) }
         object["bbox"] =
-            revision.bounds.map { .array([$0.west, $0.south, $0.east, $0.north].map(JSONValue.number)) }
-            ?? .null
+            revision.bounds.map { .array($0.edges.map(JSONValue.number)) } ?? .null
         object["memoryBytes"] = .number(Double(revision.memoryBytes))
         object["fileBytes"] = .number(Double(revision.fileBytes))
         if revision.indexFileBytes > 0 { object["indexFileBytes"] = .number(Double(revision.indexFileBytes)) }

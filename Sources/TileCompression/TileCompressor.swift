@@ -23,12 +23,14 @@ public struct TileCompressor: ~Copyable {
 
     /// Appends the compressed form of a whole buffer. Takes about 5 ms for a megabyte.
     public mutating func compress(
-        _ bytes: UnsafeRawBufferPointer, appendingTo output: inout [UInt8]
+        _ bytes: Span<UInt8>, appendingTo output: inout [UInt8]
     ) throws(CompressionError) {
         let bound = libdeflate_gzip_compress_bound(compressor, bytes.count)
-        let compressed = [UInt8](unsafeUninitializedCapacity: bound) { room, count in
-            count = libdeflate_gzip_compress(
-                compressor, bytes.baseAddress, bytes.count, room.baseAddress, room.count)
+        let compressed = bytes.withUnsafeBytes { bytes in
+            [UInt8](unsafeUninitializedCapacity: bound) { room, count in
+                count = libdeflate_gzip_compress(
+                    compressor, bytes.baseAddress, bytes.count, room.baseAddress, room.count)
+            }
         }
         // The bound is an upper one, so that 0 can only mean that there is no memory.
         guard !compressed.isEmpty else { throw .outOfMemory }

@@ -17,9 +17,7 @@ struct DeflateStreamTests {
         for count in [0, 1, 100, 65_536, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, 1_000_000] {
             let bytes = Self.bytes(count)
             var compressed: [UInt8] = [7]
-            let isWhole = try bytes.withUnsafeBytes { (bytes) throws(CompressionError) in
-                try stream.compress(bytes, appendingTo: &compressed)
-            }
+            let isWhole = try stream.compress(bytes.span, appendingTo: &compressed)
             #expect(isWhole)
             #expect(compressed.first == 7)
             let again = try Zlib.inflate(Array(compressed.dropFirst()), format: format, limit: 1 << 21)
@@ -33,11 +31,9 @@ struct DeflateStreamTests {
         var second = try DeflateStream(format: .gzip)
         let bytes = Self.bytes(5000)
         var outputs: [[UInt8]] = [[], [], []]
-        try bytes.withUnsafeBytes { bytes in
-            _ = try first.compress(bytes, appendingTo: &outputs[0])
-            _ = try first.compress(bytes, appendingTo: &outputs[1])
-            _ = try second.compress(bytes, appendingTo: &outputs[2])
-        }
+        _ = try first.compress(bytes.span, appendingTo: &outputs[0])
+        _ = try first.compress(bytes.span, appendingTo: &outputs[1])
+        _ = try second.compress(bytes.span, appendingTo: &outputs[2])
         #expect(outputs[0] == outputs[1] && outputs[0] == outputs[2])
     }
 
@@ -47,11 +43,9 @@ struct DeflateStreamTests {
         let bytes = Self.bytes(1 << 20)
         var output: [UInt8] = []
         var asked = 0
-        let isWhole = try bytes.withUnsafeBytes { (bytes) throws(CompressionError) in
-            try stream.compress(bytes, appendingTo: &output) {
-                asked += 1
-                return asked == 2
-            }
+        let isWhole = try stream.compress(bytes.span, appendingTo: &output) {
+            asked += 1
+            return asked == 2
         }
         #expect(!isWhole)
         #expect(asked == 2)

@@ -9,7 +9,7 @@ struct StoredGzipTests {
     func roundTrip(_ count: Int) throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         var output: [UInt8] = [7]
-        bytes.withUnsafeBytes { StoredGzip.append($0, to: &output) }
+        StoredGzip.append(bytes.span, to: &output)
         #expect(output.count == 1 + count + 23)
         #expect(try Zlib.inflate(Array(output.dropFirst()), format: .gzip, limit: 1 << 17) == bytes)
     }
@@ -18,7 +18,7 @@ struct StoredGzipTests {
     func limit() throws {
         let bytes = [UInt8](repeating: 5, count: StoredGzip.mostBytes + 1)
         var output: [UInt8] = []
-        bytes.withUnsafeBytes { StoredGzip.append($0, to: &output) }
+        StoredGzip.append(bytes.span, to: &output)
         #expect(try Zlib.inflate(output, format: .gzip, limit: 1 << 17).count == StoredGzip.mostBytes)
     }
 }

@@ -19,7 +19,7 @@ struct GzipInputTests {
     private static func compressed(_ text: [UInt8]) throws -> [UInt8] {
         var stream = try DeflateStream(format: .gzip, level: 9)
         var output: [UInt8] = []
-        _ = try text.withUnsafeBytes { try stream.compress($0, appendingTo: &output) }
+        _ = try stream.compress(text.span, appendingTo: &output)
         return output
     }
 

@@ -62,7 +62,7 @@ package struct TestSource {
 
 extension FeatureImport {
     package func add(_ text: String) throws {
-        try Array(text.utf8).withUnsafeBytes { try add(features: $0) }
+        try add(features: Array(text.utf8))
     }
 }
 

@@ -59,7 +59,7 @@ struct StateToolsTests {
         }
 
         private func add(_ text: String, to load: FeatureImport) throws {
-            try Array(text.utf8).withUnsafeBytes { try load.add(features: $0) }
+            try load.add(features: Array(text.utf8))
         }
 
         func source(_ name: String = "test") throws -> Source {

@@ -14,11 +14,9 @@ struct TileCompressorTests {
     private static func compressed(
         _ bytes: [UInt8], by compressor: inout TileCompressor, after start: [UInt8] = []
     ) throws -> [UInt8] {
-        try bytes.withUnsafeBytes { bytes in
-            var output = start
-            try compressor.compress(bytes, appendingTo: &output)
-            return output
-        }
+        var output = start
+        try compressor.compress(bytes.span, appendingTo: &output)
+        return output
     }
 
     @Test("every size round-trips through one reused compressor", arguments: [-1, 1, 6, 12, 99])

@@ -35,7 +35,7 @@ func makeSource(
             append(rows[place], &bytes)
         }
         bytes.append("]")
-        try bytes.withUnsafeBytes { try features.add(features: $0) }
+        try features.add(features: bytes)
     }
     _ = try features.finish(.never)
     return source

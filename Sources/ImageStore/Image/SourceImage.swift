@@ -129,29 +129,22 @@ package final class SourceImage: Sendable {
         return start - own
     }
 
-    /// Compares the pages of some bytes with their checksums. Those of replaceable bytes may be damaged: then
-    /// `hasLost` is true. False if others cannot be read.
-    package func check(_ range: Range<Int>) -> Bool {
-        guard isEvictable, !range.isEmpty else { return !isDamaged }
-        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pageSize, alignment: 16)
-        defer { page.deallocate() }
-        return (range.lowerBound / Self.pageSize...(range.upperBound - 1) / Self.pageSize).allSatisfy {
-            pages.read(pages.file.range(of: $0), into: page, toleratesLoss: true)
-        }
-    }
-
-    /// Compares all pages with their checksums, without keeping them. Those of replaceable bytes may be
-    /// damaged: then `hasLost` is true. False if others cannot be read.
+    /// Compares the pages of some bytes, or all, with their checksums, without keeping them. Those of replaceable
+    /// bytes may be damaged: then `hasLost` is true. False if others cannot be read.
     ///
     /// - Parameter goesOn: called after each part of 64 pages, and may wait. If false, the rest is not verified.
     /// - Complexity: O(bytes), at several gigabytes per second from the page cache.
-    package func verify(goesOn: () -> Bool = { true }) -> Bool {
-        guard isEvictable else { return !isDamaged }
-        let window = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * Self.pageSize, alignment: 16)
+    package func verify(_ range: Range<Int>? = nil, goesOn: () -> Bool = { true }) -> Bool {
+        let range = range ?? bytes.indices
+        guard isEvictable, !range.isEmpty else { return !isDamaged }
+        let first = range.lowerBound / Self.pageSize * Self.pageSize
+        let end = pages.file.range(of: (range.upperBound - 1) / Self.pageSize).upperBound
+        let window = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: min(64, (end - first) / Self.pageSize + 1) * Self.pageSize, alignment: 16)
         defer { window.deallocate() }
-        for start in stride(from: 0, to: bytes.count, by: window.count) {
+        for start in stride(from: first, to: end, by: window.count) {
             guard !isDamaged,
-                pages.read(start..<min(start + window.count, bytes.count), into: window, toleratesLoss: true)
+                pages.read(start..<min(start + window.count, end), into: window, toleratesLoss: true)
             else { return false }
             guard goesOn() else { break }
         }

@@ -76,7 +76,7 @@ package enum SectionFile {
 
     /// The CRC-32 of bytes, which continues that of the bytes before them.
     package static func checksum(_ bytes: ArraySlice<UInt8>, from start: UInt32 = 0) -> UInt32 {
-        bytes.withUnsafeBytes { Zlib.crc32($0, from: start) }
+        Zlib.crc32(bytes.span, from: start)
     }
 
     /// A file's header, with its checksum.
@@ -91,8 +91,12 @@ package enum SectionFile {
         return header
     }
 
-    package static func store(_ value: some FixedWidthInteger, at offset: Int, in bytes: inout [UInt8]) {
-        withUnsafeBytes(of: value) { bytes.replaceSubrange(offset..<offset + $0.count, with: $0) }
+    package static func store<Number: FixedWidthInteger & BitwiseCopyable>(
+        _ value: Number, at offset: Int, in bytes: inout [UInt8]
+    ) {
+        var span = bytes.mutableSpan
+        var raw = span.mutableBytes
+        raw.storeBytes(of: value, toByteOffset: offset, as: Number.self)
     }
 
     /// The number at an offset.

@@ -45,7 +45,7 @@ package struct SectionFileReader: Sendable {
 
     /// Compares a section with its checksums; false if it must not be used. Only for replaceable sections.
     package func isIntact(_ name: UInt32) throws(StateFault) -> Bool {
-        if !image.check(sections[name] ?? 0..<0) { try checkIntact() }
+        if !image.verify(sections[name] ?? 0..<0) { try checkIntact() }
         return !image.hasLost
     }
 

@@ -31,7 +31,7 @@ public struct FeatureRow: Sendable, Equatable {
 
     /// The text of the properties in such a feature's text.
     public static func properties(of feature: [UInt8]) -> [UInt8]? {
-        JSONText.members(ofValidated: feature)?[Array("properties".utf8)]
+        JSONText.members(ofValidated: feature[...])?[Array("properties".utf8)]
     }
 
     /// The feature's GeoJSON text, with unchanged large values taken from the stored feature.
@@ -41,7 +41,7 @@ public struct FeatureRow: Sendable, Equatable {
     /// - Returns: nil if a value is missing there; then only a new copy helps (`TableFeed.copyAgain`).
     public func feature(keepingFrom properties: [UInt8]) -> [UInt8]? {
         guard !gaps.isEmpty else { return template }
-        guard let values = JSONText.members(ofValidated: properties) else { return nil }
+        guard let values = JSONText.members(ofValidated: properties[...]) else { return nil }
         var filled: [UInt8] = []
         var end = 0
         for gap in gaps {

@@ -18,16 +18,4 @@ extension ByteWriter {
 extension JSONText {
     /// A number's value; nil if the text is not a JSON number.
     static func number(_ text: ArraySlice<UInt8>) -> Double? { text.withUnsafeBytes { number($0) } }
-
-    /// The members of a validated object: the text of each value by its key; nil if the text is not an object.
-    static func members(ofValidated object: [UInt8]) -> [[UInt8]: [UInt8]]? {
-        guard object.first == UInt8(ascii: "{") else { return nil }
-        return object.withUnsafeBytes { bytes in
-            var members: [[UInt8]: [UInt8]] = [:]
-            for (key, value) in JSONMembers(ofValidated: bytes) {
-                members[Array(string(inside: key).utf8)] = Array(value)
-            }
-            return members
-        }
-    }
 }

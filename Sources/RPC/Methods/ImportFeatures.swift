@@ -43,30 +43,24 @@ private final class FeatureImportStream: ClientStream {
 
     func receive(_ item: [UInt8]) throws(RPCError) {
         try call.check()
-        try item.withUnsafeBufferPointer { (item) throws(RPCError) in
-            let bytes = UnsafeRawBufferPointer(item)
-            let list = isFile ? bytes : try Self.features(bytes)
-            try answering(call) { () throws(SourceError) in
-                if isFile {
-                    try features.push(list, threads: threads)
-                } else {
-                    try features.add(features: list)
-                }
+        let list = isFile ? item : try Self.features(item)
+        try answering(call) { () throws(SourceError) in
+            if isFile {
+                try features.push(list, threads: threads)
+            } else {
+                try features.add(features: list)
             }
         }
     }
 
     /// The text of an item's features. The item is known to be a JSON object since its message was read.
-    private static func features(_ item: UnsafeRawBufferPointer) throws(RPCError) -> UnsafeRawBufferPointer {
-        var features: UnsafeRawBufferPointer?
-        for (key, value) in JSONMembers(ofValidated: item) {
-            let name = JSONText.string(inside: key)
-            guard name.hasSameBytes(as: "features") else {
-                throw .invalidParam("item.\(name)", "is unknown.")
-            }
-            features = value
+    private static func features(_ item: [UInt8]) throws(RPCError) -> [UInt8] {
+        let name = Array("features".utf8)
+        let members = JSONText.members(ofValidated: item[...]) ?? [:]
+        if let unknown = members.keys.first(where: { $0 != name }) {
+            throw .invalidParam("item.\(String(decoding: unknown, as: UTF8.self))", "is unknown.")
         }
-        guard let features, features.first == UInt8(ascii: "[") else {
+        guard let features = members[name], features.first == UInt8(ascii: "[") else {
             throw .invalidParam("item.features", "must be an array of GeoJSON features.")
         }
         return features
@@ -75,7 +69,7 @@ private final class FeatureImportStream: ClientStream {
     func finish(into bytes: inout ByteWriter) throws(RPCError) {
         try answering(call) { () throws(SourceError) in
             // An empty body is a text too, although no piece of it came.
-            if isFile { try features.push(UnsafeRawBufferPointer(start: nil, count: 0), threads: threads) }
+            if isFile { try features.push([], threads: threads) }
             try features.finish(call, into: &bytes)
         }
     }

@@ -209,7 +209,7 @@ private final class PublishTilesStream: ServerStream {
         bytes.append(integer: summary.zooms.upperBound)
         bytes.append(",\"bounds\":")
         if let box = summary.bounds {
-            bytes.append(.array([box.west, box.south, box.east, box.north].map(JSONValue.number)))
+            bytes.append(.array(box.edges.map(JSONValue.number)))
         } else {
             bytes.append("null")
         }

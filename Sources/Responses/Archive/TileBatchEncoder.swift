@@ -31,24 +31,17 @@ struct TileBatchEncoder: Sendable {
             try append(tile, to: &result.bytes, &compressor)
             result.ids.append(id)
             result.ends.append(result.bytes.count)
-            result.hashes.append(
-                result.bytes.withUnsafeBytes { Self.hash(UnsafeRawBufferPointer(rebasing: $0[start...])) })
+            let hash = BlockChecksum.of(result.bytes.span.extracting(start..<result.bytes.count))
+            result.hashes.append(Int(truncatingIfNeeded: hash))
         }
         return result
-    }
-
-    /// The hash by which repeated contents are found. It differs between processes.
-    private static func hash(_ content: UnsafeRawBufferPointer) -> Int {
-        var hasher = Hasher()
-        hasher.combine(bytes: content)
-        return hasher.finalize()
     }
 
     private func append(
         _ tile: borrowing ByteWriter, to output: inout [UInt8], _ compressor: inout TileCompressor
     ) throws(ArchiveError) {
-        try tile.withUnsafeBytes { (bytes) throws(ArchiveError) -> Void in
-            guard request.isCompressed else { return output.append(contentsOf: bytes) }
+        try tile.withBytes { (bytes) throws(ArchiveError) -> Void in
+            guard request.isCompressed else { return output.append(contentsOf: bytes.bytes) }
             guard bytes.count >= Self.leastCompressed else { return StoredGzip.append(bytes, to: &output) }
             guard bytes.count <= Self.mostInOneStep else { return try appendInSteps(bytes, to: &output) }
             do throws(CompressionError) {
@@ -59,7 +52,7 @@ struct TileBatchEncoder: Sendable {
 
     /// Compresses in steps, for tiles that would delay a cancellation.
     private func appendInSteps(
-        _ tile: UnsafeRawBufferPointer, to output: inout [UInt8]
+        _ tile: Span<UInt8>, to output: inout [UInt8]
     ) throws(ArchiveError) {
         let isWhole: Bool
         do throws(CompressionError) {
@@ -164,10 +157,8 @@ struct DirectoryCompressor: ~Copyable {
         if cancellation.isCancelled { throw .cancelled }
         var output: [UInt8] = []
         let isWhole: Bool
-        do {
-            isWhole = try bytes.withUnsafeBytes { (bytes) throws(CompressionError) in
-                try stream.compress(bytes, appendingTo: &output) { cancellation.isCancelled }
-            }
+        do throws(CompressionError) {
+            isWhole = try stream.compress(bytes.span, appendingTo: &output) { cancellation.isCancelled }
         } catch { throw .outOfMemory }
         guard isWhole else { throw .cancelled }
         return output

@@ -40,6 +40,11 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
         self.init(value)
     }
 
+    public init?(json text: [UInt8]) {
+        guard let known = text.withUnsafeBytes({ FeatureIdentifier(json: $0) }) else { return nil }
+        self = known
+    }
+
     /// The `hash` of an id's JSON text, usually without allocation; nil if it is not an id.
     package static func hash(json text: UnsafeRawBufferPointer, _ key: SipHash) -> UInt64? {
         if let plain = plain(text) { return key.hash(plain) }
@@ -63,15 +68,9 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads the validated text of a JSON array of ids; nil if it is not an array of ids.
     public static func list(json text: [UInt8]) -> [FeatureIdentifier]? {
-        text.withUnsafeBytes { text in
-            guard let values = JSONElements(ofValidated: text) else { return nil }
-            var identifiers: [FeatureIdentifier] = []
-            for value in values {
-                guard let identifier = FeatureIdentifier(json: value) else { return nil }
-                identifiers.append(identifier)
-            }
-            return identifiers
-        }
+        guard let values = JSONText.elements(ofValidated: text) else { return nil }
+        let identifiers = values.compactMap { FeatureIdentifier(json: $0) }
+        return identifiers.count == values.count ? identifiers : nil
     }
 
     /// The id as JSON text, for messages.

@@ -77,18 +77,14 @@ public final class FeatureImport: Sendable {
     }
 
     /// Adds the features of a JSON array.
-    public func add(features json: UnsafeRawBufferPointer) throws(SourceError) {
-        try withWork { (work) throws(GeoJSONError) in try work.builder.append(features: json) }
-    }
-
-    func add(features json: [UInt8]) throws(SourceError) {
+    public func add(features json: [UInt8]) throws(SourceError) {
         try withWork { (work) throws(GeoJSONError) in try work.builder.append(features: json) }
     }
 
     /// Adds a piece of a text of features in any format of `FeatureReader`, plain or gzipped.
     ///
     /// - Parameter threads: the most threads to use.
-    public func push(_ bytes: UnsafeRawBufferPointer, threads: Int) throws(SourceError) {
+    public func push(_ bytes: [UInt8], threads: Int) throws(SourceError) {
         try withWork { (work) throws(GeoJSONError) in
             let reader = work.reader ?? PushReader(FeatureReader(format, threads: threads))
             work.reader = reader

@@ -247,22 +247,20 @@ public final class StateDirectory: Sendable {
 
     /// Removes a source's files, synced on return. After an error nothing has changed.
     package func remove(_ name: SourceName) throws(SourceError) {
-        try naming.withLock(.never) { () throws(SourceError) in try removeFiles(name) }
-    }
-
-    private func removeFiles(_ name: SourceName) throws(SourceError) {
-        try check()
-        takeBackAll()
-        let (old, removed) = (directory(of: name), removedDirectory(name))
-        try onDisk(try FileIO.rename(old, to: removed))
-        do throws(SourceError) { try onDisk(try FileIO.syncDirectory(sources)) } catch {
-            // A served source without its directory would be lost at the next start.
-            var isBack = false
-            for _ in 0..<Self.attempts where !isBack { isBack = takeBack(.moved(removed), of: name) }
-            if !isBack { leftovers.withLock { $0[name] = .moved(removed) } }
-            throw error
+        try naming.withLock(.never) { () throws(SourceError) in
+            try check()
+            takeBackAll()
+            let removed = removedDirectory(name)
+            try onDisk(try FileIO.rename(directory(of: name), to: removed))
+            do throws(SourceError) { try onDisk(try FileIO.syncDirectory(sources)) } catch {
+                // A served source without its directory would be lost at the next start.
+                var isBack = false
+                for _ in 0..<Self.attempts where !isBack { isBack = takeBack(.moved(removed), of: name) }
+                if !isBack { leftovers.withLock { $0[name] = .moved(removed) } }
+                throw error
+            }
+            FileIO.removeDirectory(removed)
         }
-        FileIO.removeDirectory(removed)
     }
 }
 

@@ -54,8 +54,7 @@ struct Checkpoint {
     ) throws(FileError) {
         let writer = try SectionFileWriter(path)
         try writer.add(Section.position, [format, UInt64(position.count), position.digest])
-        let bounds = revision.bounds.map { [$0.west, $0.south, $0.east, $0.north] }
-        try writer.add(Section.bounds, bounds ?? [])
+        try writer.add(Section.bounds, revision.bounds?.edges ?? [])
         for (section, bytes) in revision.view.index.deltaSections {
             try writer.add(Section.delta(section), bytes)
         }
@@ -72,9 +71,7 @@ struct Checkpoint {
         else { return nil }
         self.reader = reader
         self.position = JournalPosition(count: count, digest: position[2])
-        self.bounds =
-            bounds.count == 4
-            ? Box(west: bounds[0], south: bounds[1], east: bounds[2], north: bounds[3]) : nil
+        self.bounds = Box(edges: bounds)
     }
 
     /// How many of a snapshot's changes it includes; nil if it is not one of them.
@@ -89,8 +86,9 @@ struct Checkpoint {
 
     /// A snapshot's index with the changes; nil if they do not belong to it.
     func index(over index: ClusterIndex) -> ClusterIndex? {
-        var sections: [DeltaSection: UnsafeRawBufferPointer] = [:]
-        for section in DeltaSection.allCases { sections[section] = reader.bytes(Section.delta(section)) }
-        return withExtendedLifetime(reader) { index.with(deltaSections: sections) }
+        let sections = DeltaSection.allCases.map { ($0, reader.bytes(Section.delta($0))) }
+        return withExtendedLifetime(reader) {
+            index.with(deltaSections: Dictionary(uniqueKeysWithValues: sections))
+        }
     }
 }

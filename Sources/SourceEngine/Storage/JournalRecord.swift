@@ -119,15 +119,12 @@ package enum JournalRecord: Sendable {
 extension JournalRecord.Entry: StoredRecord {
     /// Reads what `payload` wrote.
     package init?(payload: ArraySlice<UInt8>) {
-        guard payload.first == UInt8(ascii: "{"), payload.last == UInt8(ascii: "}") else { return nil }
-        let parts = payload.withUnsafeBytes { payload in
-            var parts: [String: [UInt8]] = [:]
-            for (key, value) in JSONMembers(ofValidated: payload) {
-                parts[JSONText.string(inside: key)] = Array(value)
-            }
-            return parts
+        guard payload.last == UInt8(ascii: "}"), let parts = JSONText.members(ofValidated: payload) else {
+            return nil
         }
-        func value(_ name: String) -> JSONValue? { parts[name].flatMap { try? JSONReader.parse($0) } }
+        func value(_ name: String) -> JSONValue? {
+            parts[Array(name.utf8)].flatMap { try? JSONReader.parse($0) }
+        }
         func integer(_ name: String) -> Int64? {
             guard case .number(let number)? = value(name) else { return nil }
             return Int64(exactly: number)
@@ -152,13 +149,13 @@ extension JournalRecord.Entry: StoredRecord {
 
 extension JournalRecord {
     /// Reads the members of a payload that only its kind of record has. Nil if they are of no kind.
-    private init?(_ parts: [String: [UInt8]]) {
-        guard let kind = Kind.allCases.first(where: { parts[$0.rawValue] != nil }),
-            let content = parts[kind.rawValue]
+    private init?(_ parts: [[UInt8]: [UInt8]]) {
+        guard let kind = Kind.allCases.first(where: { parts[Array($0.rawValue.utf8)] != nil }),
+            let content = parts[Array(kind.rawValue.utf8)]
         else { return nil }
         switch kind {
         case .update:
-            guard let removals = parts["remove"] else { return nil }
+            guard let removals = parts[Array("remove".utf8)] else { return nil }
             self = .update(upserts: content, removals: removals)
         case .append: self = .append(content)
         case .options:

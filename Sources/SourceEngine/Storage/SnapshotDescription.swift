@@ -37,7 +37,7 @@ package struct SnapshotDescription: Sendable {
         object["points"] = .number(Double(points))
         object["buildMs"] = .number(buildMilliseconds)
         object["bbox"] =
-            bounds.map { .array([$0.west, $0.south, $0.east, $0.north].map { .number($0) }) } ?? .null
+            bounds.map { .array($0.edges.map(JSONValue.number)) } ?? .null
         object["errors"] = .array(
             errors.map { .array([.string($0.message), .number(Double($0.count))]) })
         object["aggregates"] = .array(aggregates.map { .array([.string($0.name), .string($0.kind)]) })
@@ -127,12 +127,7 @@ package struct SnapshotDescription: Sendable {
 
     private static func box(_ value: JSONValue?) -> Box? {
         guard case .array(let edges)? = value, edges.count == 4 else { return nil }
-        let numbers = edges.compactMap { edge -> Double? in
-            if case .number(let number) = edge { return number }
-            return nil
-        }
-        guard numbers.count == 4 else { return nil }
-        return Box(west: numbers[0], south: numbers[1], east: numbers[2], north: numbers[3])
+        return Box(edges: edges.compactMap { if case .number(let edge) = $0 { edge } else { nil } })
     }
 }
 

@@ -155,15 +155,14 @@ public struct LogChanges: Sendable {
         var good = ByteWriter(capacity: upserts.count)
         var bad: [FeatureIdentifier] = []
         good.append("[")
-        upserts.withUnsafeBytes { text in
-            guard let features = JSONElements(ofValidated: text) else { return }
-            for feature in features {
-                if Self.isGood(feature, rules) {
-                    if good.count > 1 { good.append(",") }
-                    good.append(contentsOf: feature)
-                } else if let identifier = Self.identifier(of: feature) {
-                    bad.append(identifier)
-                }
+        for feature in JSONText.elements(ofValidated: upserts) ?? [] {
+            if Self.isGood(feature, rules) {
+                if good.count > 1 { good.append(",") }
+                good.append(contentsOf: feature)
+            } else if let id = JSONText.members(ofValidated: feature[...])?[Array("id".utf8)],
+                let identifier = FeatureIdentifier(json: id)
+            {
+                bad.append(identifier)
             }
         }
         good.append("]")
@@ -172,17 +171,10 @@ public struct LogChanges: Sendable {
         return bad.count
     }
 
-    private static func isGood(_ feature: UnsafeRawBufferPointer, _ rules: FeatureRules) -> Bool {
+    private static func isGood(_ feature: [UInt8], _ rules: FeatureRules) -> Bool {
         let list = [UInt8(ascii: "[")] + feature + [UInt8(ascii: "]")]
         var builder = FeatureStoreBuilder(policy: .reject, rules: rules)
         return (try? builder.append(features: list)) != nil
-    }
-
-    private static func identifier(of feature: UnsafeRawBufferPointer) -> FeatureIdentifier? {
-        for (key, value) in JSONMembers(ofValidated: feature) where key.elementsEqual("id".utf8) {
-            return FeatureIdentifier(json: value)
-        }
-        return nil
     }
 
     var record: JournalRecord {

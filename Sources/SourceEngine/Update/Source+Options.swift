@@ -86,8 +86,6 @@ public struct OptionsOutcome: Sendable {
 
     /// Writes the description with the warnings.
     public func write(into output: inout ByteWriter) {
-        var object = description.json
-        object["warnings"] = ImportOutcome.json(warnings)
-        output.append(.object(object))
+        description.write(adding: ["warnings": ImportOutcome.json(warnings)], into: &output)
     }
 }

@@ -63,12 +63,10 @@ public struct UpdateOutcome: Sendable {
 
     /// Writes the description with the counts.
     public func write(into output: inout ByteWriter) {
-        var object = description.json
-        for (name, count) in [
-            ("inserted", inserted), ("updated", updated), ("removed", removed), ("missing", missing),
-        ] {
-            object[name] = .number(Double(count))
-        }
-        output.append(.object(object))
+        description.write(
+            adding: [
+                "inserted": .number(Double(inserted)), "updated": .number(Double(updated)),
+                "removed": .number(Double(removed)), "missing": .number(Double(missing)),
+            ], into: &output)
     }
 }

@@ -182,6 +182,15 @@ public struct Box: Sendable, Equatable {
         self.north = north
     }
 
+    /// Nil unless there are four edges: west, south, east and north.
+    package init?(edges: [Double]) {
+        guard edges.count == 4 else { return nil }
+        self.init(west: edges[0], south: edges[1], east: edges[2], north: edges[3])
+    }
+
+    /// West, south, east and north.
+    package var edges: [Double] { [west, south, east, north] }
+
     /// The whole world.
     public static let world = Box(west: -180, south: -90, east: 180, north: 90)
 

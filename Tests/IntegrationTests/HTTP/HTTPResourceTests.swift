@@ -250,7 +250,7 @@ struct HTTPResourceTests {
     private static func gzip(_ text: String) throws -> [UInt8] {
         var stream = try DeflateStream(format: .gzip)
         var packed: [UInt8] = []
-        _ = try Array(text.utf8).withUnsafeBytes { try stream.compress($0, appendingTo: &packed) }
+        _ = try stream.compress(Array(text.utf8).span, appendingTo: &packed)
         return packed
     }
 
