@@ -53,11 +53,11 @@ final class BaseIndex: Sendable {
         let origin = code >> 5
         guard zoom >= 0, zoom < columns.ranges.count else { return nil }
         let range = Int(columns.ranges[zoom].lowerBound)..<Int(columns.ranges[zoom].upperBound)
-        let place = range.partitionIndex {
+        let position = range.partitionIndex {
             Int64(columns.originIndexes[Int(columns.ordinalsByOrigin[$0])]) < origin
         }
-        guard place < range.upperBound else { return nil }
-        let ordinal = columns.ordinalsByOrigin[place]
+        guard position < range.upperBound else { return nil }
+        let ordinal = columns.ordinalsByOrigin[position]
         guard Int64(columns.originIndexes[Int(ordinal)]) == origin else { return nil }
         return ClusterOrdinal(rawValue: ordinal)
     }
@@ -96,4 +96,55 @@ final class BaseIndex: Sendable {
         let first = parent == NodeNumber.none ? options.minimumZoom : Int(columns.zooms[Int(parent)]) + 1
         return (first...max(first, last)).contains(level)
     }
+}
+
+/// The clusters' columns, by ordinal, and the tree that they form.
+///
+/// Invariant: all columns indexed by ordinal have the same count; `childStarts` has one more element and ascends,
+/// and its last value is the count of `children`; the range from `leafStarts[c]` with length `counts[c]` is
+/// within `leaves`.
+struct ClusterColumns: Sendable {
+    let x: Column<Double>
+    let y: Column<Double>
+    let counts: Column<UInt32>
+    let zooms: Column<UInt8>
+    let originIndexes: Column<UInt32>
+    /// By zoom, in the ranges of `ranges`: ordinals sorted by origin index, in which ids are looked up.
+    let ordinalsByOrigin: Column<UInt32>
+    let childStarts: Column<UInt32>
+    let children: Column<UInt32>
+    let leafStarts: Column<UInt32>
+    let leaves: Column<UInt32>
+    /// The parent of each node, indexed by node number: points first.
+    let parents: Column<UInt32>
+    let weights: Column<Double>?
+    let partitions: Column<UInt32>?
+    /// The range of ordinals of each zoom.
+    let ranges: [Range<UInt32>]
+
+    /// Lets the pages be read side by side that the summaries of some clusters are made of.
+    func willRead(_ ordinals: [Int], from memory: any IndexMemory) {
+        memory.willRead(
+            ordinals.flatMap {
+                [
+                    x.address($0), y.address($0), counts.address($0), zooms.address($0),
+                    originIndexes.address($0),
+                ]
+            })
+    }
+
+    var memoryBytes: Int {
+        x.memoryBytes + y.memoryBytes + counts.memoryBytes + zooms.memoryBytes + originIndexes.memoryBytes
+            + ordinalsByOrigin.memoryBytes + childStarts.memoryBytes + children.memoryBytes
+            + leafStarts.memoryBytes + leaves.memoryBytes
+            + parents.memoryBytes + (weights?.memoryBytes ?? 0) + (partitions?.memoryBytes ?? 0)
+    }
+}
+
+/// A node's number in the base's arrays: points first, then clusters.
+///
+/// Invariant: a number below `pointCount` is a point's index, any other a cluster's ordinal plus `pointCount`;
+/// `.none` means no node. An index has fewer than 2^32 - 1 nodes, which `build` checks.
+struct NodeNumber {
+    static let none = UInt32.max
 }

@@ -29,9 +29,16 @@ public enum IndexSection: UInt32, CaseIterable, Sendable {
     case aliveWords = 25
     /// The trees of the lowest levels, one after another.
     case lowCounts = 26
-    case lowPlaces = 27
+    case lowPositions = 27
     case lowNumbers = 28
     case lowBlockBoxes = 29
     case lowGroupBoxes = 30
     case lowRegionBoxes = 31
+}
+
+/// Why sections do not form an index.
+public struct IndexSectionError: Error, Sendable, Equatable {
+    public let section: IndexSection
+    /// What was found, in words for a person.
+    public let message: String
 }

@@ -4,10 +4,10 @@ import SystemSupport
 /// The nodes alive at a level that has few of them, contiguous along the curve, under a tree of boxes. What a
 /// map of a low zoom shows then occupies a few cache lines, instead of one node in each of hundreds of words.
 ///
-/// Invariant: `places` has 16 x and then 16 y for each block of `blockBoxes`, and `numbers` has the block's
+/// Invariant: `positions` has 16 x and then 16 y for each block of `blockBoxes`, and `numbers` has the block's
 /// 16 nodes. After the last node the positions are NaN, which no box contains.
 final class PackedTree: Sendable {
-    let places: Column<Float>
+    let positions: Column<Float>
     let numbers: Column<UInt32>
     /// The extents of 16, 256 and 4,096 nodes.
     let blockBoxes: Column<SpatialBox>
@@ -43,10 +43,10 @@ final class PackedTree: Sendable {
 
     /// A tree on columns that another one had.
     init(
-        count: Int, places: Column<Float>, numbers: Column<UInt32>, blockBoxes: Column<SpatialBox>,
+        count: Int, positions: Column<Float>, numbers: Column<UInt32>, blockBoxes: Column<SpatialBox>,
         groupBoxes: Column<SpatialBox>, regionBoxes: Column<SpatialBox>
     ) {
-        (self.count, self.places, self.numbers) = (count, places, numbers)
+        (self.count, self.positions, self.numbers) = (count, positions, numbers)
         (self.blockBoxes, self.groupBoxes, self.regionBoxes) = (blockBoxes, groupBoxes, regionBoxes)
     }
 
@@ -59,22 +59,22 @@ final class PackedTree: Sendable {
         let gathered = Scratch<Float>(repeating: .nan, count: blocks * Self.fanOut * 2)
         let nodes = Scratch<UInt32>(repeating: 0, count: blocks * Self.fanOut)
         let boxes = Scratch(repeating: SpatialBox.empty, count: blocks)
-        var place = 0
+        var index = 0
         for word in alive.indices {
             var bits = alive[word]
             while bits != 0 {
                 let number = word * 64 + bits.trailingZeroBitCount
                 bits &= bits &- 1
                 let slot = slots[number]
-                let (block, lane) = (place / Self.fanOut, place % Self.fanOut)
-                gathered.base[block * 2 * Self.fanOut + lane] = slot.x
-                gathered.base[(block * 2 + 1) * Self.fanOut + lane] = slot.y
-                nodes.base[place] = slot.node
+                let (block, offset) = (index / Self.fanOut, index % Self.fanOut)
+                gathered.base[block * 2 * Self.fanOut + offset] = slot.x
+                gathered.base[(block * 2 + 1) * Self.fanOut + offset] = slot.y
+                nodes.base[index] = slot.node
                 boxes.base[block].include(x: slot.x, y: slot.y)
-                place += 1
+                index += 1
             }
         }
-        places = gathered.finish(count: blocks * Self.fanOut * 2)
+        positions = gathered.finish(count: blocks * Self.fanOut * 2)
         numbers = nodes.finish(count: blocks * Self.fanOut)
         blockBoxes = boxes.finish(count: blocks)
         groupBoxes = Self.extents(of: blockBoxes)
@@ -86,12 +86,12 @@ final class PackedTree: Sendable {
     private static func extents(of lower: Column<SpatialBox>) -> Column<SpatialBox> {
         let count = quotient(lower.count)
         let boxes = Scratch(repeating: SpatialBox.empty, count: count)
-        for place in 0..<lower.count { boxes.base[place / fanOut].include(lower[place]) }
+        for index in 0..<lower.count { boxes.base[index / fanOut].include(lower[index]) }
         return boxes.finish(count: count)
     }
 
     var memoryBytes: Int {
-        places.memoryBytes + numbers.memoryBytes + blockBoxes.memoryBytes + groupBoxes.memoryBytes
+        positions.memoryBytes + numbers.memoryBytes + blockBoxes.memoryBytes + groupBoxes.memoryBytes
             + regionBoxes.memoryBytes
     }
 
@@ -125,11 +125,11 @@ final class PackedTree: Sendable {
         _ = visitBlocks(SpatialBounds(box)) { block in
             var inside = mask(of: block, edges)
             let first = block &* Self.fanOut
-            let (x, y) = (places.base + 2 &* first, places.base + (2 &* first &+ Self.fanOut))
+            let (x, y) = (positions.base + 2 &* first, positions.base + (2 &* first &+ Self.fanOut))
             while inside != 0 {
-                let lane = inside.trailingZeroBitCount
+                let offset = inside.trailingZeroBitCount
                 inside &= inside &- 1
-                body(x[lane], y[lane], numbers[first &+ lane])
+                body(x[offset], y[offset], numbers[first &+ offset])
             }
             return true
         }
@@ -170,7 +170,7 @@ final class PackedTree: Sendable {
     /// Returns which of a block's nodes are inside, as a bit each. It has no branch, because a processor
     /// could not predict it.
     @inline(__always) private func mask(of block: Int, _ edges: Edges) -> UInt32 {
-        let base = UnsafeRawPointer(places.base + block &* 2 &* Self.fanOut)
+        let base = UnsafeRawPointer(positions.base + block &* 2 &* Self.fanOut)
         var found = SIMD4<Int32>.zero
         var bits = SIMD4<Int32>(1, 2, 4, 8)
         for quarter in 0..<4 {

@@ -126,7 +126,7 @@ struct SectionSource {
             shapes.append(shape)
             total.add(shape)
         }
-        let places: Column<Float> = try column(.lowPlaces, 2 * PackedTree.fanOut * total.blocks)
+        let positions: Column<Float> = try column(.lowPositions, 2 * PackedTree.fanOut * total.blocks)
         let numbers: Column<UInt32> = try column(.lowNumbers, PackedTree.fanOut * total.blocks)
         let blocks: Column<SpatialBox> = try column(.lowBlockBoxes, total.blocks)
         let groups: Column<SpatialBox> = try column(.lowGroupBoxes, total.groups)
@@ -138,7 +138,7 @@ struct SectionSource {
             defer { start = end }
             let nodes = PackedTree.fanOut * start.blocks..<PackedTree.fanOut * end.blocks
             return PackedTree(
-                count: shape.count, places: places.part(2 * nodes.lowerBound..<2 * nodes.upperBound),
+                count: shape.count, positions: positions.part(2 * nodes.lowerBound..<2 * nodes.upperBound),
                 numbers: numbers.part(nodes), blockBoxes: blocks.part(start.blocks..<end.blocks),
                 groupBoxes: groups.part(start.groups..<end.groups),
                 regionBoxes: regions.part(start.regions..<end.regions))

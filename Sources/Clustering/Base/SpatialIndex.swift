@@ -83,7 +83,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     private static func extents(ofEight lower: Column<SpatialBox>) -> Column<SpatialBox> {
         let count = (lower.count + 7) / 8
         let boxes = Scratch(repeating: SpatialBox.empty, count: max(1, count))
-        for place in 0..<lower.count { boxes.base[place / 8].include(lower[place]) }
+        for index in 0..<lower.count { boxes.base[index / 8].include(lower[index]) }
         return boxes.finish(count: count)
     }
 
@@ -184,28 +184,28 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         /// Passes the candidates that are inside the box to `body`.
         @inline(__always) mutating func take(of index: SpatialIndex, _ body: (SpatialSlot<Scalar>) -> Void) {
             var kept = 0
-            for place in 0..<count {
-                let slot = index.slots[Int(slots[place])]
-                inside[kept] = slots[place]
+            for candidate in 0..<count {
+                let slot = index.slots[Int(slots[candidate])]
+                inside[kept] = slots[candidate]
                 kept &+= box.count(Double(slot.x), Double(slot.y))
             }
             count = 0
-            for place in 0..<kept { body(index.slots[Int(inside[place])]) }
+            for candidate in 0..<kept { body(index.slots[Int(inside[candidate])]) }
         }
 
         /// Moves the candidates that are inside the box to `found`; returns false if there are more than the
         /// limit.
         mutating func take(of index: SpatialIndex, into found: inout [Node]) -> Bool {
             var kept = 0
-            for place in 0..<count {
-                let slot = index.slots[Int(slots[place])]
+            for candidate in 0..<count {
+                let slot = index.slots[Int(slots[candidate])]
                 inside[kept] = slot.node
                 kept &+= box.count(Double(slot.x), Double(slot.y))
             }
             count = 0
             let room = max(0, limit - found.count)
-            for place in 0..<min(kept, room) {
-                found.append(Node(number: inside[place], pointCount: index.layout.pointCount))
+            for candidate in 0..<min(kept, room) {
+                found.append(Node(number: inside[candidate], pointCount: index.layout.pointCount))
             }
             enough = Self.enough(for: limit - found.count)
             return kept <= room

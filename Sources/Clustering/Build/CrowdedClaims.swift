@@ -95,16 +95,16 @@ struct CrowdedClaims<Scalar: Coordinate> {
         parallel.run(strips.count) { strip in
             for row in strips[strip].rows {
                 let hasNorth = row > 0 && keys[row - 1] &+ 1 == keys[row]
-                fillStarts(starts.north.base, of: row, beside: hasNorth ? row - 1 : nil)
+                fillStarts(starts.north, of: row, beside: hasNorth ? row - 1 : nil)
                 let hasSouth = row + 1 < list.rowCount && keys[row] &+ 1 == keys[row + 1]
-                fillStarts(starts.south.base, of: row, beside: hasSouth ? row + 1 : nil)
+                fillStarts(starts.south, of: row, beside: hasSouth ? row + 1 : nil)
             }
         }
         return starts
     }
 
-    private func fillStarts(_ starts: UnsafeMutablePointer<UInt32>, of row: Int, beside: Int?) {
-        let (entries, rowStarts) = (list.entries, list.rowStarts.base)
+    private func fillStarts(_ starts: Scratch<UInt32>, of row: Int, beside: Int?) {
+        let (entries, rowStarts, starts) = (list.entries, list.rowStarts.base, starts.base)
         var candidate = beside.map { Int(rowStarts[$0]) } ?? 0
         let end = beside.map { Int(rowStarts[$0 + 1]) } ?? 0
         for position in Int(rowStarts[row])..<Int(rowStarts[row + 1]) {

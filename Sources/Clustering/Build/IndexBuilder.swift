@@ -278,8 +278,8 @@ struct IndexBuilder<Scalar: Coordinate> {
                 let entry = list.entries[position]
                 let index = Int(alive.index(of: entry.order))
                 positions.base[index] = UInt32(truncatingIfNeeded: position)
-                coordinates[2 * index] = entry.x
-                coordinates[2 * index + 1] = entry.y
+                coordinates.base[2 * index] = entry.x
+                coordinates.base[2 * index + 1] = entry.y
             }
         }
         return (tree, positions)

@@ -15,12 +15,12 @@ struct KDTreeOrder<Scalar: Coordinate> {
 
     /// - Parameter fill: writes x and y of each of the level's nodes, in list order.
     /// - Complexity: O(count × log count).
-    init(count: Int, fill: (UnsafeMutablePointer<Scalar>) -> Void) {
+    init(count: Int, fill: (Scratch<Scalar>) -> Void) {
         self.count = count
         ids = Scratch(capacity: count)
         coordinates = Scratch(capacity: 2 * count)
         for index in 0..<count { ids.base[index] = UInt32(truncatingIfNeeded: index) }
-        fill(coordinates.base)
+        fill(coordinates)
         sort(0, count - 1, axis: 0)
     }
 

@@ -141,13 +141,11 @@ extension ClusterIndex {
         // Not a copy of the base, which would retain each of its columns.
         guard let memory = layers.base.memory, !memory.isResident else { return }
         let base = layers.base
-        memory.willRead(
-            nodes.flatMap { node -> [UnsafeRawPointer] in
-                guard case .cluster(let cluster) = node, cluster.rawValue < base.clusterCount else {
-                    return []
-                }
-                return base.columns.summaryAddresses(of: Int(cluster.rawValue))
-            })
+        let ordinals = nodes.compactMap { node -> Int? in
+            guard case .cluster(let cluster) = node, cluster.rawValue < base.clusterCount else { return nil }
+            return Int(cluster.rawValue)
+        }
+        base.columns.willRead(ordinals, from: memory)
     }
 
     @inline(__always) private func lookedUp(_ cluster: ClusterOrdinal) -> ClusterSummary {
