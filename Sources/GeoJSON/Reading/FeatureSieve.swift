@@ -120,7 +120,7 @@ public final class FeatureSieve {
         var text = ByteWriter(capacity: min(batchSize, 1 << 20) + 4096)
         for end in result.ends {
             if text.count > 0 || !batch.isEmpty { text.append(UInt8(ascii: ",")) }
-            FeatureRecord(UnsafeRawBufferPointer(rebasing: result.blob.bytes[start..<end])).write(into: &text)
+            FeatureRecord(result.blob.bytes, start..<end).write(into: &text)
             if batch.count + text.count >= batchSize {
                 moveToBatch(&text)
                 endBatch()

@@ -28,8 +28,8 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
 
     /// Decides when the text goes to a file; nil for never. Must be set before the first feature.
     public var spill: TextSpill? {
-        get { rows.spill }
-        set { rows.spill = newValue }
+        get { rows.text.spill }
+        set { rows.text.spill = newValue }
     }
 
     /// Receives the properties of all accepted features. Must be set before the first.
@@ -138,8 +138,7 @@ extension FeatureStore {
         let size = slices.reduce(0) {
             $0 + $1.store.start($1.rows.upperBound) - $1.store.start($1.rows.lowerBound)
         }
-        let sink = spill.map { size >= $0.bytes } ?? false ? spill?.make() : nil
-        let text = JoinedText(capacity: size, sink)
+        var text = GatheredText(size: size, spill: spill)
         let records = RecordOffsets(capacity: slices.reduce(0) { $0 + $1.rows.count })
         var moments = FeatureMoments()
         for slice in slices {
@@ -151,9 +150,9 @@ extension FeatureStore {
             }
             for row in slice.rows { records.append(start: slice.store.start(row) + shift) }
             let end = slice.store.start(slice.rows.upperBound)
-            slice.store.appendText(first..<end, to: text)
+            slice.store.appendText(first..<end, to: &text)
         }
         let (blob, file) = text.finish()
-        return FeatureStore(blob: blob, text: file, records: records, moments: moments, fresh: nil)
+        return FeatureStore(blob: blob, text: file, records: records, moments: moments)
     }
 }

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: MIT
+import JSON
 
 /// The rows of a store being built: records, their offsets, and coordinates.
 struct GatheredRows: Sendable {
-    private let blob = FeatureBlob()
-    /// The file for text that is too long for `blob`, which no longer grows then.
-    private var sink: (any TextSink)?
-    /// Decides when that happens; nil for never. Must be set before the first row.
-    var spill: TextSpill?
-    /// The size of the text in bytes.
-    private var textCount = 0
+    var text = GatheredText()
     private let records = RecordOffsets()
     private let coordinates = FeatureCoordinates()
 
@@ -19,13 +14,13 @@ struct GatheredRows: Sendable {
 
     /// The memory held after adding parsed rows, in bytes.
     func memoryBytes(adding parsed: ParsedFeatures) -> Int {
-        blob.count + (sink == nil ? parsed.blob.count : 0) + (count + parsed.ends.count) * Self.bytesOfRow
+        text.memoryBytes + parsed.blob.count + (count + parsed.ends.count) * Self.bytesOfRow
     }
 
     /// Reserves memory for a text to come and its rows, so that growing does not reallocate. Untouched memory
     /// costs nothing.
     func expect(bytes: Int) {
-        blob.reserve(max(0, min(bytes, spill?.bytes ?? bytes)))
+        text.expect(bytes: bytes)
         let rows = max(0, min(bytes / Self.shortestFeature, Self.mostExpected))
         records.reserve(rows)
         coordinates.reserve(rows)
@@ -38,34 +33,22 @@ struct GatheredRows: Sendable {
 
     /// Copies parsed rows after those before.
     mutating func append(_ parsed: ParsedFeatures) {
-        let text = parsed.blob.bytes
-        if sink == nil, let spill, textCount + text.count >= spill.bytes {
-            sink = spill.make()
-            if sink == nil { self.spill = nil }
-        }
-        if let sink { sink.write(text, at: textCount) } else { blob.append(text) }
-        var start = textCount
+        var start = text.count
         for end in parsed.ends {
             records.append(start: start)
-            start = textCount + end
+            start = text.count + end
         }
-        let first = coordinates.count
-        coordinates.extend(by: parsed.ends.count)
-        coordinates.write(parsed.longitudes, parsed.latitudes, at: first)
-        textCount += text.count
+        coordinates.append(parsed.longitudes, parsed.latitudes)
+        text.append(parsed.blob.bytes)
     }
 
     /// Makes a store of the rows.
     ///
     /// - Parameter moments: when the features were inserted.
     func finish(_ moments: FeatureMoments) -> FeatureStore {
-        if sink == nil { blob.shrink() }
         records.shrink()
         coordinates.shrink()
-        sink?.write(blob.bytes, at: 0)
-        let text = sink?.finish(count: textCount)
-        return FeatureStore(
-            blob: text == nil ? blob : FeatureBlob(), text: text, records: records, moments: moments,
-            fresh: coordinates)
+        let (blob, file) = text.finish()
+        return FeatureStore(blob: blob, text: file, records: records, moments: moments, fresh: coordinates)
     }
 }

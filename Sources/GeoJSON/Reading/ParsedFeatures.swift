@@ -17,7 +17,7 @@ final class ParsedFeatures {
     /// The most bytes of records from one text, since each point of a MultiPoint repeats its properties.
     static let largestBlob = 64 << 20
 
-    let blob = FeatureBlob(capacity: 1 << 16)
+    let blob = GrowingColumn<UInt8>(capacity: 1 << 16)
     /// The end of each row's record. A valid feature has one row, or one for each position of a MultiPoint.
     var ends: [Int] = []
     var longitudes: [Double] = []

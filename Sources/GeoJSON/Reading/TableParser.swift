@@ -109,7 +109,7 @@ struct TableParser: ~Copyable {
     /// Writes the record: lengths, id, coordinates and properties.
     private mutating func append(
         _ header: TableHeader, _ id: Int?, _ texts: (UnsafeRawBufferPointer, UnsafeRawBufferPointer),
-        wrapped: GeometryPosition?, to blob: FeatureBlob
+        wrapped: GeometryPosition?, to blob: GrowingColumn<UInt8>
     ) {
         record.truncate(to: 0)
         if rules.promoteId == nil {

@@ -35,12 +35,13 @@ public final class FeatureCoordinates: Sendable {
         latitudeColumn.extend(by: more)
     }
 
-    /// Writes the coordinates of features that have been counted by `extend`.
-    func write(_ longitudes: [Double], _ latitudes: [Double], at first: Int) {
-        Self.copy(longitudes, to: longitudeColumn.base + first)
-        Self.copy(latitudes, to: latitudeColumn.base + first)
+    /// - Parameter latitudes: as many as longitudes.
+    func append(_ longitudes: [Double], _ latitudes: [Double]) {
+        longitudes.withUnsafeBufferPointer { longitudeColumn.append(contentsOf: $0) }
+        latitudes.withUnsafeBufferPointer { latitudeColumn.append(contentsOf: $0) }
     }
 
+    /// Writes the coordinates of a feature that has been counted by `extend`.
     @inline(__always) func write(longitude: Double, latitude: Double, at index: Int) {
         longitudeColumn.base[index] = longitude
         latitudeColumn.base[index] = latitude
@@ -49,13 +50,6 @@ public final class FeatureCoordinates: Sendable {
     func shrink() {
         longitudeColumn.shrink()
         latitudeColumn.shrink()
-    }
-
-    private static func copy(_ values: [Double], to target: UnsafeMutablePointer<Double>) {
-        values.withUnsafeBufferPointer { source in
-            guard let start = source.baseAddress else { return }
-            target.initialize(from: start, count: source.count)
-        }
     }
 }
 

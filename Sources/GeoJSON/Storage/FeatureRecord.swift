@@ -19,10 +19,11 @@ struct FeatureRecord {
     let properties: UnsafeRawBufferPointer
 
     /// The record of a missing feature.
-    static var empty: FeatureRecord { FeatureRecord(UnsafeRawBufferPointer(start: nil, count: 0)) }
+    static var empty: FeatureRecord { FeatureRecord(UnsafeRawBufferPointer(start: nil, count: 0), 0..<0) }
 
-    /// - Parameter bytes: a complete record. Lengths beyond its end are clamped.
-    @inline(__always) init(_ bytes: UnsafeRawBufferPointer) {
+    /// - Parameter range: a complete record in a text. Lengths beyond its end are clamped.
+    @inline(__always) init(_ text: UnsafeRawBufferPointer, _ range: Range<Int>) {
+        let bytes = UnsafeRawBufferPointer(rebasing: text[range])
         var offset = 0
         let (identifierLength, coordinatesLength, restLength): (Int, Int, Int)
         // Usually all three lengths take one byte. Without branches to predict, the processor can read ahead.

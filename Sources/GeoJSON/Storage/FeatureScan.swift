@@ -41,7 +41,7 @@ public final class FeatureScan {
     private func record(_ range: Range<Int>) -> FeatureRecord {
         guard let window else { return .empty }
         let first = range.lowerBound - filled.lowerBound
-        return FeatureRecord(UnsafeRawBufferPointer(rebasing: window[first..<first + range.count]))
+        return FeatureRecord(UnsafeRawBufferPointer(window), first..<first + range.count)
     }
 
     /// Lends a feature's properties as JSON text: an object or null.

@@ -31,7 +31,7 @@ extension FeatureStore {
         let records = RecordOffsets(
             blockStarts: GrowingColumn(borrowing: blockStarts, owner: text),
             offsets: GrowingColumn(borrowing: offsets, owner: text))
-        return FeatureStore(blob: FeatureBlob(), text: text, records: records, moments: moments, fresh: nil)
+        return FeatureStore(text: text, records: records, moments: moments)
     }
 
     /// When the features of a plain store were last inserted.

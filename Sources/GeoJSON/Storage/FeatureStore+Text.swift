@@ -31,9 +31,7 @@ extension FeatureStore {
     ///
     /// - Parameter other: has the same features.
     public func reading(_ other: FeatureStore) -> FeatureStore {
-        FeatureStore(
-            blob: FeatureBlob(), text: other.text, records: other.records, moments: moments, fresh: nil,
-            lineage: lineage)
+        FeatureStore(text: other.text, records: other.records, moments: moments, lineage: lineage)
     }
 
     /// The same features on a plain store that `reading` returned for `plainBase`.
@@ -47,7 +45,7 @@ extension FeatureStore {
 
     /// Appends some of a plain store's text. If it is damaged, `isDamaged` becomes true, and the appended
     /// text is useless.
-    func appendText(_ range: Range<Int>, to target: JoinedText) {
+    func appendText(_ range: Range<Int>, to target: inout GatheredText) {
         guard let text = textInFile else {
             return target.append(UnsafeRawBufferPointer(rebasing: blob.bytes[range]))
         }
@@ -56,8 +54,10 @@ extension FeatureStore {
         defer { window.deallocate() }
         var offset = range.lowerBound
         while offset < range.upperBound {
-            guard let filled = text.fill(window, from: offset), filled.contains(offset) else {
-                return target.append(zeros: range.upperBound - offset)
+            var filled = text.fill(window, from: offset) ?? 0..<0
+            if !filled.contains(offset) {
+                filled = offset..<offset + window.count
+                window.initializeMemory(as: UInt8.self, repeating: 0)
             }
             let end = min(filled.upperBound, range.upperBound)
             target.append(
@@ -65,5 +65,25 @@ extension FeatureStore {
                     rebasing: window[offset - filled.lowerBound..<end - filled.lowerBound]))
             offset = end
         }
+    }
+
+    /// Lets the records of features be read from the disk side by side, if they are in a file.
+    public func willRead(_ features: [Int]) {
+        guard let text, text.isEvictable, features.count > 1, let start = text.bytes.baseAddress else {
+            return
+        }
+        let built = features.filter { !isChanged($0) }
+        text.willRead(built.flatMap { records.addresses($0) })
+        text.willRead(built.map { start + range($0).lowerBound })
+    }
+}
+
+extension RecordOffsets {
+    /// Where the numbers are from which `start` follows.
+    fileprivate func addresses(_ index: Int) -> [UnsafeRawPointer] {
+        [
+            UnsafeRawPointer(blockStarts.base + index / FeatureStore.blockSize),
+            UnsafeRawPointer(offsets.base + index),
+        ]
     }
 }

@@ -10,7 +10,7 @@ public final class FeatureStore: Sendable {
     /// The number of rows.
     public let count: Int
 
-    let blob: FeatureBlob
+    let blob: GrowingColumn<UInt8>
     /// Has the bytes of `blob`; nil if the store owns them.
     public let text: (any FeatureText)?
     /// The offsets of the records.
@@ -30,12 +30,12 @@ public final class FeatureStore: Sendable {
     /// - Parameter lineage: nil for a new one.
     /// - Precondition: records ascend within the text, and no block is of 4 GiB or more.
     init(
-        blob: FeatureBlob, text: (any FeatureText)? = nil, records: RecordOffsets, moments: FeatureMoments,
-        fresh: FeatureCoordinates?, lineage: UInt64? = nil
+        blob: GrowingColumn<UInt8> = GrowingColumn(), text: (any FeatureText)? = nil, records: RecordOffsets,
+        moments: FeatureMoments, fresh: FeatureCoordinates? = nil, lineage: UInt64? = nil
     ) {
         self.moments = moments
         self.count = records.count
-        self.blob = text.map { FeatureBlob(borrowing: $0.bytes, owner: $0) } ?? blob
+        self.blob = text.map { GrowingColumn(borrowing: $0.bytes, owner: $0) } ?? blob
         self.text = text
         self.records = records
         self.changes = nil
@@ -112,7 +112,7 @@ public final class FeatureStore: Sendable {
     /// A record, valid while the store is alive.
     @inline(__always) func record(_ index: Int) -> FeatureRecord {
         if let changes, let place = changes.place(of: index) { return record(place, changes) }
-        return FeatureRecord(UnsafeRawBufferPointer(rebasing: blob.bytes[range(index)]))
+        return FeatureRecord(blob.bytes, range(index))
     }
 
     private func record(_ place: FeatureChanges.Place, _ changes: FeatureChanges) -> FeatureRecord {

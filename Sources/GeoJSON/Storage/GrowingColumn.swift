@@ -41,22 +41,23 @@ final class GrowingColumn<Value: BitwiseCopyable>: @unchecked Sendable {
         return base[index]
     }
 
-    func address(_ index: Int) -> UnsafeRawPointer { UnsafeRawPointer(base + index) }
-
     var values: UnsafeBufferPointer<Value> { UnsafeBufferPointer(start: base, count: count) }
 
-    func append(_ value: Value) {
+    @inline(__always) func append(_ value: Value) {
         reserve(1)
         base[count] = value
         count &+= 1
     }
 
-    /// Whether `more` values fit without reallocation.
-    func hasRoom(for more: Int) -> Bool { capacity - count >= more }
+    @inline(__always) func append(contentsOf values: UnsafeBufferPointer<Value>) {
+        guard let start = values.baseAddress else { return }
+        reserve(values.count)
+        (base + count).initialize(from: start, count: values.count)
+        count &+= values.count
+    }
 
-    func reserve(_ more: Int) {
-        guard !hasRoom(for: more) else { return }
-        resize(to: max(count + more, capacity + capacity / 2))
+    @inline(__always) func reserve(_ more: Int) {
+        if capacity - count < more { resize(to: max(count + more, capacity + capacity / 2)) }
     }
 
     /// Counts values that the caller initializes.
@@ -64,6 +65,8 @@ final class GrowingColumn<Value: BitwiseCopyable>: @unchecked Sendable {
         reserve(more)
         count += more
     }
+
+    func removeAll() { count = 0 }
 
     /// Releases unused capacity.
     func shrink() { resize(to: max(count, 1)) }
@@ -79,5 +82,24 @@ final class GrowingColumn<Value: BitwiseCopyable>: @unchecked Sendable {
         LargePages.resize(
             old.map(UnsafeMutableRawPointer.init), to: count * MemoryLayout<Value>.stride
         ).bindMemory(to: Value.self, capacity: count)
+    }
+}
+
+/// Texts one after another.
+extension GrowingColumn where Value == UInt8 {
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(values) }
+
+    @inline(__always) func append(_ bytes: UnsafeRawBufferPointer) {
+        append(contentsOf: bytes.assumingMemoryBound(to: UInt8.self))
+    }
+
+    /// Appends a length as unsigned LEB128: seven bits in each byte, the lowest first.
+    @inline(__always) func append(length: Int) {
+        var rest = UInt64(truncatingIfNeeded: length)
+        while rest > 127 {
+            append(UInt8(truncatingIfNeeded: rest) | 128)
+            rest >>= 7
+        }
+        append(UInt8(truncatingIfNeeded: rest))
     }
 }

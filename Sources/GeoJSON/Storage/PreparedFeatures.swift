@@ -28,22 +28,12 @@ public struct PreparedFeatures {
         for feature in features { starts.append((store.start(feature), store.start(feature + 1))) }
         let text = store.blob.bytes
         for (from, to) in starts {
-            records.append(FeatureRecord(UnsafeRawBufferPointer(rebasing: text[from..<to])))
+            records.append(FeatureRecord(text, from..<to))
         }
     }
 }
 
 extension FeatureStore {
-    /// Lets the records of features be read from the disk side by side, if they are in a file.
-    public func willRead(_ features: [Int]) {
-        guard let text, text.isEvictable, features.count > 1, let start = text.bytes.baseAddress else {
-            return
-        }
-        let built = features.filter { !isChanged($0) }
-        text.willRead(built.flatMap { records.addresses($0) })
-        text.willRead(built.map { start + range($0).lowerBound })
-    }
-
     /// An empty set of prepared features.
     public var preparedFeatures: PreparedFeatures { PreparedFeatures(of: self) }
 }

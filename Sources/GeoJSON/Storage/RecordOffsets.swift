@@ -31,11 +31,6 @@ struct RecordOffsets: Sendable {
         blockStarts[index / FeatureStore.blockSize] &+ Int(offsets[index])
     }
 
-    /// Where the numbers are from which `start` follows.
-    func addresses(_ index: Int) -> [UnsafeRawPointer] {
-        [blockStarts.address(index / FeatureStore.blockSize), offsets.address(index)]
-    }
-
     /// Appends a record that starts at `start`.
     @inline(__always) func append(start: Int) {
         if offsets.count % FeatureStore.blockSize == 0 { blockStarts.append(start) }
