@@ -22,7 +22,7 @@ extension Double {
     private func roundedByDigits(_ decimals: Int) -> Double {
         var digits: [UInt8] = []
         // The number of digits before the decimal point; negative for zeros after it.
-        var pointPlace = 0
+        var pointOffset = 0
         var (hasPoint, exponent) = (false, 0)
         let text = Array(magnitude.description.utf8)
         let end = text.firstIndex(of: UInt8(ascii: "e")) ?? text.count
@@ -32,11 +32,11 @@ extension Double {
                 hasPoint = true
             } else {
                 digits.append(byte - UInt8(ascii: "0"))
-                if !hasPoint { pointPlace += 1 }
+                if !hasPoint { pointOffset += 1 }
             }
         }
-        pointPlace += exponent
-        let kept = pointPlace + decimals
+        pointOffset += exponent
+        let kept = pointOffset + decimals
         guard kept < digits.count else { return self }
         guard kept >= 0 else { return Double(signOf: self, magnitudeOf: 0) }
         let goesUp = digits[kept] >= 5
@@ -51,12 +51,12 @@ extension Double {
                 digits[offset] += 1
             } else {
                 digits.insert(1, at: 0)
-                pointPlace += 1
+                pointOffset += 1
             }
         }
         let mantissa =
             digits.isEmpty ? "0" : String(decoding: digits.map { $0 + UInt8(ascii: "0") }, as: UTF8.self)
-        let number = Double("\(mantissa)e\(pointPlace - digits.count)") ?? magnitude
+        let number = Double("\(mantissa)e\(pointOffset - digits.count)") ?? magnitude
         return Double(signOf: self, magnitudeOf: number)
     }
 

@@ -13,29 +13,29 @@ struct FeatureChangesTests {
     func sparse() throws {
         var changed = try numbered(0..<10)
         changed = changed.changing(
-            [FeatureReplacement(place: 7, row: nil), FeatureReplacement(place: 8, row: 0)], adding: [1],
+            [FeatureReplacement(row: 7, newRow: nil), FeatureReplacement(row: 8, newRow: 0)], adding: [1],
             from: try numbered(100..<102))
         var most = 0
         for round in 0..<5000 {
             changed = changed.changing(
-                [FeatureReplacement(place: 3, row: 0), FeatureReplacement(place: 4, row: 1)], adding: [],
+                [FeatureReplacement(row: 3, newRow: 0), FeatureReplacement(row: 4, newRow: 1)], adding: [],
                 from: try numbered(1000 + 2 * round..<1002 + 2 * round))
             most = max(most, changed.changes?.stores.count ?? 0)
         }
         #expect(most < 1024)
         #expect(changed.count == 11)
-        #expect(changed.livingPlaces == [0, 1, 2, 3, 4, 5, 6, 8, 9, 10])
+        #expect(changed.livingRows == [0, 1, 2, 3, 4, 5, 6, 8, 9, 10])
         #expect(changed.changeCount == 5)
         let expected = [0, 1, 2, 10998, 10999, 5, 6, 100, 9, 101].map { feature("\($0)") }
         let plain = changed.plain()
         #expect((0..<plain.count).map { plain.text($0) } == expected)
-        #expect(changed.livingPlaces?.map { changed.text(Int($0)) } == expected)
+        #expect(changed.livingRows?.map { changed.text(Int($0)) } == expected)
     }
 
     @Test("rows are runs of plain stores, for few rows and for all")
     func slices() throws {
         let base = try numbered(0..<2000)
-        let replaced = (0..<100).map { FeatureReplacement(place: 20 * $0, row: $0 % 3 == 0 ? nil : $0) }
+        let replaced = (0..<100).map { FeatureReplacement(row: 20 * $0, newRow: $0 % 3 == 0 ? nil : $0) }
         let changed = base.changing(replaced, adding: [], from: try numbered(5000..<5100))
         func texts(_ rows: Range<Int>) -> [String] {
             changed.plainSlices(rows).flatMap { slice in slice.rows.map { slice.store.text($0) } }

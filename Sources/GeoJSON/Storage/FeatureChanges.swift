@@ -3,41 +3,43 @@
 /// The delta of a store: features that differ from its base, were removed, or were added after it.
 final class FeatureChanges: Sendable {
     /// A feature's location: a row of one of `stores`, or none if it was removed.
-    struct Place: Sendable, BitwiseCopyable {
+    struct Location: Sendable, BitwiseCopyable {
         let store: UInt32
         let row: UInt32
 
-        static let gone = Place(store: .max, row: 0)
+        static let removed = Location(store: .max, row: 0)
+
+        var isRemoved: Bool { store == .max }
     }
 
     let base: FeatureStore
-    let places: PlaceTable
+    let locations: LocationTable
     /// Plain stores, without a delta.
     let stores: StoreList
     /// The number of features in the stores, including those that were replaced since.
     let rowCount: Int
     /// The number of removed features.
-    let goneCount: Int
+    let removedCount: Int
 
     init(
-        base: FeatureStore, places: PlaceTable, stores: StoreList, rowCount: Int, goneCount: Int
+        base: FeatureStore, locations: LocationTable, stores: StoreList, rowCount: Int, removedCount: Int
     ) {
         self.base = base
-        self.places = places
+        self.locations = locations
         self.stores = stores
         self.rowCount = rowCount
-        self.goneCount = goneCount
+        self.removedCount = removedCount
     }
 
     var memoryBytes: Int {
         // Dictionaries keep about a third of their capacity free.
-        places.count * (4 + MemoryLayout<Place>.stride) * 3 / 2 + stores.all.reduce(0) { $0 + $1.memoryBytes }
+        locations.count * (4 + MemoryLayout<Location>.stride) * 3 / 2 + stores.all.reduce(0) { $0 + $1.memoryBytes }
     }
 
     /// The store and row of a feature; nil if it is the base's.
-    @inline(__always) func place(of index: Int) -> Place? {
+    @inline(__always) func location(of index: Int) -> Location? {
         guard let number = UInt32(exactly: index) else { return nil }
-        return places[number]
+        return locations[number]
     }
 
     /// The same changes gathered in one store, if most rows of the stores have been replaced.
@@ -45,27 +47,27 @@ final class FeatureChanges: Sendable {
     /// Otherwise repeated updates of the same features would keep all their old versions. Copies the current
     /// rows, amortized O(1) for each row added since the last time.
     func gatheredIfSparse() -> FeatureChanges {
-        guard rowCount > 2 * (places.count - goneCount) + Self.sparseRows else { return self }
-        let living = places.all.filter { $0.value.store != .max }.sorted { $0.key < $1.key }
-        let slices = living.map { _, place in
-            FeatureSlice(store: stores[place.store], rows: Int(place.row)..<Int(place.row) + 1)
+        guard rowCount > 2 * (locations.count - removedCount) + Self.sparseRows else { return self }
+        let living = locations.all.filter { !$0.value.isRemoved }.sorted { $0.key < $1.key }
+        let slices = living.map { _, location in
+            FeatureSlice(store: stores[location.store], rows: Int(location.row)..<Int(location.row) + 1)
         }
-        var places = places
-        for (row, (place, _)) in living.enumerated() {
-            places.update(place, to: Place(store: 0, row: UInt32(truncatingIfNeeded: row)))
+        var locations = locations
+        for (row, (key, _)) in living.enumerated() {
+            locations.update(key, to: Location(store: 0, row: UInt32(truncatingIfNeeded: row)))
         }
         return FeatureChanges(
-            base: base, places: places, stores: StoreList([FeatureStore.joining(slices)]),
+            base: base, locations: locations, stores: StoreList([FeatureStore.joining(slices)]),
             rowCount: slices.count,
-            goneCount: goneCount)
+            removedCount: removedCount)
     }
 
     private static let sparseRows = 1024
 
     /// The changed rows in a range, ascending. O(min(rows, changes)) plus sorting.
-    func changedPlaces(in rows: Range<Int>) -> [Int] {
-        if rows.count < places.count { return rows.filter { place(of: $0) != nil } }
-        return places.all.lazy.map { Int($0.key) }.filter(rows.contains).sorted()
+    func changedRows(in rows: Range<Int>) -> [Int] {
+        if rows.count < locations.count { return rows.filter { location(of: $0) != nil } }
+        return locations.all.lazy.map { Int($0.key) }.filter(rows.contains).sorted()
     }
 }
 
@@ -74,22 +76,22 @@ extension FeatureStore {
     public var isPlain: Bool { changes == nil }
 
     /// Whether a row's feature differs from the base's, was removed, or was added later.
-    public func isChanged(_ index: Int) -> Bool { changes?.place(of: index) != nil }
+    public func isChanged(_ index: Int) -> Bool { changes?.location(of: index) != nil }
 
     /// Whether a row's feature was removed.
-    public func isGone(_ index: Int) -> Bool { changes?.place(of: index)?.store == .max }
+    public func isRemoved(_ index: Int) -> Bool { changes?.location(of: index)?.isRemoved ?? false }
 
     /// The plain store of this lineage.
     public var plainBase: FeatureStore { changes?.base ?? self }
 
     /// The rows that differ from `plainBase`, were removed, or were added later; ascending.
-    public var changedPlaces: [UInt32] { changes?.places.rows ?? [] }
+    public var changedRows: [UInt32] { changes?.locations.rows ?? [] }
 
     /// The number of rows that differ from the plain base or were removed.
-    public var changeCount: Int { changes?.places.count ?? 0 }
+    public var changeCount: Int { changes?.locations.count ?? 0 }
 
     /// The number of rows whose features were removed.
-    public var removedCount: Int { changes?.goneCount ?? 0 }
+    public var removedCount: Int { changes?.removedCount ?? 0 }
 
     /// A store with some features replaced or removed and others appended. This store does not change.
     ///
@@ -104,32 +106,32 @@ extension FeatureStore {
     public func changing(
         _ replacements: [FeatureReplacement], adding additions: [Int], from store: FeatureStore
     ) -> FeatureStore {
-        var places = changes?.places ?? PlaceTable()
+        var locations = changes?.locations ?? LocationTable()
         var stores = changes?.stores ?? StoreList()
         let number = UInt32(truncatingIfNeeded: stores.count)
         stores.append(store)
-        func place(_ row: Int) -> FeatureChanges.Place {
-            FeatureChanges.Place(store: number, row: UInt32(truncatingIfNeeded: row))
+        func location(_ row: Int) -> FeatureChanges.Location {
+            FeatureChanges.Location(store: number, row: UInt32(truncatingIfNeeded: row))
         }
-        var goneCount = changes?.goneCount ?? 0
+        var removedCount = changes?.removedCount ?? 0
         for replacement in replacements {
-            let new = replacement.row.map(place) ?? .gone
-            let old = places.update(UInt32(truncatingIfNeeded: replacement.place), to: new)
-            goneCount += (new.store == .max ? 1 : 0) - (old?.store == .max ? 1 : 0)
+            let new = replacement.newRow.map(location) ?? .removed
+            let old = locations.update(UInt32(truncatingIfNeeded: replacement.row), to: new)
+            removedCount += (new.isRemoved ? 1 : 0) - (old?.isRemoved == true ? 1 : 0)
         }
-        for (position, row) in additions.enumerated() {
-            places.update(UInt32(truncatingIfNeeded: count + position), to: place(row))
+        for (offset, row) in additions.enumerated() {
+            locations.update(UInt32(truncatingIfNeeded: count + offset), to: location(row))
         }
         let changed = FeatureChanges(
-            base: changes?.base ?? self, places: places, stores: stores,
-            rowCount: (changes?.rowCount ?? 0) + store.count, goneCount: goneCount)
+            base: changes?.base ?? self, locations: locations, stores: stores,
+            rowCount: (changes?.rowCount ?? 0) + store.count, removedCount: removedCount)
         return FeatureStore(changes: changed.gatheredIfSparse(), count: count + additions.count)
     }
 
     /// The rows with features, ascending; nil if all rows have one.
-    public var livingPlaces: [UInt32]? {
-        guard let changes, changes.goneCount > 0 else { return nil }
-        return (0..<UInt32(truncatingIfNeeded: count)).filter { changes.places[$0]?.store != .max }
+    public var livingRows: [UInt32]? {
+        guard let changes, changes.removedCount > 0 else { return nil }
+        return (0..<UInt32(truncatingIfNeeded: count)).filter { changes.locations[$0]?.isRemoved != true }
     }
 
     /// The same features in a plain store, without gaps. O(their bytes).
@@ -144,14 +146,14 @@ extension FeatureStore {
         guard let changes else { return [FeatureSlice(store: self, rows: rows)] }
         var slices: [FeatureSlice] = []
         var start = rows.lowerBound
-        for place in changes.changedPlaces(in: rows) {
-            guard let change = changes.place(of: place) else { continue }
-            if start < place { slices.append(FeatureSlice(store: changes.base, rows: start..<place)) }
-            if change.store != .max {
+        for changed in changes.changedRows(in: rows) {
+            guard let change = changes.location(of: changed) else { continue }
+            if start < changed { slices.append(FeatureSlice(store: changes.base, rows: start..<changed)) }
+            if !change.isRemoved {
                 let row = Int(change.row)
                 slices.append(FeatureSlice(store: changes.stores[change.store], rows: row..<row + 1))
             }
-            start = place + 1
+            start = changed + 1
         }
         if start < rows.upperBound {
             slices.append(FeatureSlice(store: changes.base, rows: start..<rows.upperBound))
@@ -162,22 +164,22 @@ extension FeatureStore {
 
 /// The replacement of a store's row.
 public struct FeatureReplacement: Sendable {
-    public let place: Int
+    public let row: Int
     /// The row in the store of new features; nil to remove the feature.
-    public let row: Int?
+    public let newRow: Int?
 
-    public init(place: Int, row: Int?) {
-        self.place = place
+    public init(row: Int, newRow: Int?) {
         self.row = row
+        self.newRow = newRow
     }
 }
 
 /// The locations of changed features by row, in parts that copies share until one of them writes. A copy costs one reference per
 /// part, and a write at most the copy of one part.
-struct PlaceTable: Sendable {
-    typealias Place = FeatureChanges.Place
+struct LocationTable: Sendable {
+    typealias Location = FeatureChanges.Location
 
-    private var parts = [[UInt32: Place]](repeating: [:], count: partCount)
+    private var parts = [[UInt32: Location]](repeating: [:], count: partCount)
     private(set) var count = 0
 
     /// Rows that follow one another are in different parts.
@@ -185,18 +187,18 @@ struct PlaceTable: Sendable {
 
     @inline(__always) private static func part(of row: UInt32) -> Int { Int(row) & (partCount - 1) }
 
-    @inline(__always) subscript(row: UInt32) -> Place? { parts[Self.part(of: row)][row] }
+    @inline(__always) subscript(row: UInt32) -> Location? { parts[Self.part(of: row)][row] }
 
     /// Sets a row's location, and returns its former one.
     @discardableResult
-    mutating func update(_ row: UInt32, to place: Place) -> Place? {
-        let old = parts[Self.part(of: row)].updateValue(place, forKey: row)
+    mutating func update(_ row: UInt32, to location: Location) -> Location? {
+        let old = parts[Self.part(of: row)].updateValue(location, forKey: row)
         if old == nil { count += 1 }
         return old
     }
 
     /// All rows and their locations, in no particular order.
-    var all: some Sequence<(key: UInt32, value: Place)> { parts.lazy.joined() }
+    var all: some Sequence<(key: UInt32, value: Location)> { parts.lazy.joined() }
 
     /// The rows, ascending.
     var rows: [UInt32] { all.map(\.key).sorted() }

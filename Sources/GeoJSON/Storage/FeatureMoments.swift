@@ -65,30 +65,31 @@ public struct FeatureMoments: Sendable, Equatable {
 extension FeatureStore {
     /// When a feature was last imported or upserted.
     public func moment(of index: Int) -> Int64 {
-        guard let changes, let place = changes.place(of: index) else { return moments.moment(of: index) }
-        return place.store == .max ? 0 : changes.stores[place.store].moments.moment(of: Int(place.row))
+        guard let changes, let location = changes.location(of: index) else { return moments.moment(of: index) }
+        return location.isRemoved
+            ? 0 : changes.stores[location.store].moments.moment(of: Int(location.row))
     }
 
     /// The rows of the features that were last inserted at a moment or earlier, ascending, and the earliest
     /// moment of all others; nil if there are none.
     ///
     /// - Complexity: O(runs + such features + all changes since the plain store).
-    public func places(notAfter limit: Int64) -> (places: [Int], next: Int64?) {
-        var (places, next): ([Int], Int64?) = ([], nil)
+    public func rows(notAfter limit: Int64) -> (rows: [Int], next: Int64?) {
+        var (found, next): ([Int], Int64?) = ([], nil)
         for (rows, moment) in moments.runs(of: 0..<records.count) {
             if moment <= limit {
-                places +=
-                    changes.map { changes in rows.filter { changes.place(of: $0) == nil } } ?? Array(rows)
+                found +=
+                    changes.map { changes in rows.filter { changes.location(of: $0) == nil } } ?? Array(rows)
             } else if next.map({ moment < $0 }) ?? true,
-                rows.contains(where: { changes?.place(of: $0) == nil })
+                rows.contains(where: { changes?.location(of: $0) == nil })
             {
                 next = moment
             }
         }
-        for (place, change) in (changes?.places ?? PlaceTable()).all where change.store != .max {
-            let moment = moment(of: Int(place))
-            if moment <= limit { places.append(Int(place)) } else { next = min(next ?? moment, moment) }
+        for (row, change) in (changes?.locations ?? LocationTable()).all where !change.isRemoved {
+            let moment = moment(of: Int(row))
+            if moment <= limit { found.append(Int(row)) } else { next = min(next ?? moment, moment) }
         }
-        return (places.sorted(), next)
+        return (found.sorted(), next)
     }
 }

@@ -38,8 +38,8 @@ extension FeatureStore {
     public func moved(to base: FeatureStore) -> FeatureStore {
         guard let changes else { return base }
         let moved = FeatureChanges(
-            base: base, places: changes.places, stores: changes.stores, rowCount: changes.rowCount,
-            goneCount: changes.goneCount)
+            base: base, locations: changes.locations, stores: changes.stores, rowCount: changes.rowCount,
+            removedCount: changes.removedCount)
         return FeatureStore(changes: moved, count: count)
     }
 

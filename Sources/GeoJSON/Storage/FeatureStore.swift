@@ -73,13 +73,13 @@ public final class FeatureStore: Sendable {
     var textCount: Int { blob.count }
 
     /// Whether features can be read without waiting for a disk.
-    public var isAtHand: Bool { !isEvictable }
+    public var isResident: Bool { !isEvictable }
 
     /// Whether a feature can be read without waiting for a disk. Moves its text into memory if the system has
     /// it in its page cache.
     ///
     /// - Parameter room: how many pages may still be moved.
-    public func isAtHand(_ feature: Int, room: inout Int) -> Bool {
+    public func isResident(_ feature: Int, room: inout Int) -> Bool {
         guard let text, !isChanged(feature) else { return true }
         return text.isResident(range(feature), room: &room)
     }
@@ -111,13 +111,10 @@ public final class FeatureStore: Sendable {
 
     /// A record, valid while the store is alive.
     @inline(__always) func record(_ index: Int) -> FeatureRecord {
-        if let changes, let place = changes.place(of: index) { return record(place, changes) }
+        if let changes, let location = changes.location(of: index) {
+            return location.isRemoved ? .empty : changes.stores[location.store].record(Int(location.row))
+        }
         return FeatureRecord(blob.bytes, range(index))
-    }
-
-    private func record(_ place: FeatureChanges.Place, _ changes: FeatureChanges) -> FeatureRecord {
-        guard place.store != .max else { return .empty }
-        return changes.stores[place.store].record(Int(place.row))
     }
 
     /// A feature's first coordinate, in degrees. O(1): its text is read.

@@ -26,9 +26,9 @@ public protocol FeatureText: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - window: at least `FeatureScan.windowSize` bytes, filled from its start.
-    ///   - place: the first byte needed. The window may begin shortly before it.
+    ///   - offset: that of the first byte needed. The window may begin shortly before it.
     /// - Returns: the range of bytes in the window; nil if they cannot be read.
-    func fill(_ window: UnsafeMutableRawBufferPointer, from place: Int) -> Range<Int>?
+    func fill(_ window: UnsafeMutableRawBufferPointer, from offset: Int) -> Range<Int>?
 
     /// Verifies all bytes of the file. False if some cannot be read.
     ///

@@ -19,7 +19,7 @@ public struct PreparedFeatures {
     public mutating func prepare(_ features: [Int]) {
         records.removeAll(keepingCapacity: true)
         records.reserveCapacity(features.count)
-        guard store.isPlain, store.isAtHand else {
+        guard store.isPlain, store.isResident else {
             for feature in features { records.append(store.record(feature)) }
             return
         }

@@ -31,7 +31,7 @@ extension Revision {
         of features: PassingFeatures, clustersOf view: View, output: FeatureOutput = FeatureOutput(),
         threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) -> [String: FieldStatistics] {
-        let rows = features.rows ?? store.livingPlaces
+        let rows = features.rows ?? store.livingRows
         let count = rows?.count ?? store.count
         let parts = max(1, min(threads * 4, count / Self.featuresPerPart))
         let collectors = Mutex<[Int: [String: FieldStatistics]]>([:])

@@ -53,7 +53,7 @@ public struct FeaturePages: Sendable {
             index = view.members.map { Int($0[next]) } ?? next
             next += 1
         }
-        return revision.store.isGone(index) ? nil : index
+        return revision.store.isRemoved(index) ? nil : index
     }
 
     /// Writes the next features as `{"features":[…],"revision":n}`.

@@ -40,7 +40,7 @@ extension Revision {
 
     private func isResident(_ node: Node, of view: View, room: inout Int) -> Bool {
         guard case .point(let point) = node else { return true }
-        return store.isAtHand(view.feature(of: point), room: &room)
+        return store.isResident(view.feature(of: point), room: &room)
     }
 
     /// So many pages are copied in a tenth of a millisecond.

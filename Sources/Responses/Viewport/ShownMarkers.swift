@@ -152,7 +152,7 @@ struct FeatureTrace {
     /// The row of a feature in `to`: of the one with the same id or, without one, with the same text; nil if there is none.
     private func row(of row: Int) throws(SourceError) -> Int? {
         let (store, other) = (from.revision.store, to.revision.store)
-        if isOneLineage, row < other.count, !other.isGone(row) { return row }
+        if isOneLineage, row < other.count, !other.isRemoved(row) { return row }
         guard let identifier = store.featureIdentifier(row) else {
             let code = try from.revision.featureCodes(cancellation).code(of: row, in: store)
             let found = try to.revision.featureCodes(cancellation).row(of: code, in: other)

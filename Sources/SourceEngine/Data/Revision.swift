@@ -86,7 +86,7 @@ public final class Revision: Sendable {
     public var indexFileBytes: Int { view.index.fileBytes }
 
     /// Whether its features can be found and read without waiting for a disk.
-    public var isResident: Bool { store.isAtHand && view.index.isResident }
+    public var isResident: Bool { store.isResident && view.index.isResident }
 
     /// Whether text or a part of the index could not be read, or was not what was written. Never becomes
     /// false again. To be checked after an answer was made, since both are read meanwhile.

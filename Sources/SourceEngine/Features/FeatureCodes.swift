@@ -55,7 +55,7 @@ package struct FeatureCodes: Sendable {
         let identified = try IdentifierIndex.entries(of: store, key: Self.key, threads: threads, cancellation)
         var anonymous: [UInt64] = []
         if identified.count < store.count {
-            for row in 0..<store.count where !store.isGone(row) && !store.hasIdentifier(row) {
+            for row in 0..<store.count where !store.isRemoved(row) && !store.hasIdentifier(row) {
                 if row & 0xfff == 0 { try cancellation.stopIfCancelled() }
                 let hash = Self.hash(of: row, in: store)
                 anonymous.append(IdentifierIndex.prefix(hash) | UInt64(UInt32(truncatingIfNeeded: row)))
@@ -142,7 +142,7 @@ package struct FeatureCodes: Sendable {
         if let known = groups.derived.withLock({ $0 }) { return known }
         var found: Set<UInt64> = []
         for prefix in repeated {
-            for row in candidates(prefix) where !store.isGone(row) {
+            for row in candidates(prefix) where !store.isRemoved(row) {
                 let code = Self.hash(of: row, in: store) >> (64 - Self.bits)
                 if group(code, in: store).rows.count > 1 { found.insert(code) }
             }
@@ -157,7 +157,7 @@ package struct FeatureCodes: Sendable {
         let isRepeated = repeated.contains(prefix)
         if isRepeated, let known = groups.known.withLock({ $0[code] }) { return known }
         var rows = candidates(prefix).filter {
-            !store.isGone($0) && Self.hash(of: $0, in: store) >> (64 - Self.bits) == code
+            !store.isRemoved($0) && Self.hash(of: $0, in: store) >> (64 - Self.bits) == code
         }
         if rows.count > 1 {
             let ranked = rows.map { (store.featureIdentifier($0)?.description ?? "", $0) }.sorted {

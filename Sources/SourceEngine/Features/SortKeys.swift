@@ -79,7 +79,7 @@ package struct SortKeys {
     package func sorted(
         _ store: FeatureStore, with known: SourceColumns? = nil, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) -> [UInt32] {
-        let rows = store.livingPlaces ?? Array(0..<UInt32(truncatingIfNeeded: store.count))
+        let rows = store.livingRows ?? Array(0..<UInt32(truncatingIfNeeded: store.count))
         let column = try column(rows, of: store, with: known, threads: threads, cancellation)
         try cancellation.stopIfCancelled()
         guard let order = column.sortedIndexes(threads: threads) else { return rows }

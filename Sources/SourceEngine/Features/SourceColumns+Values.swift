@@ -28,7 +28,7 @@ extension SourceColumns {
     ) -> RowSource {
         RowSource(
             columns: columns,
-            rows: members ?? store.livingPlaces ?? Array(0..<UInt32(truncatingIfNeeded: store.count)),
+            rows: members ?? store.livingRows ?? Array(0..<UInt32(truncatingIfNeeded: store.count)),
             zoom: zoom,
             feature: { Self.feature($0, of: store) }, budget: budget)
     }
@@ -41,7 +41,7 @@ extension SourceColumns {
         _ filter: Expression, of store: FeatureStore, zoom: Double? = nil, threads: Int,
         _ cancellation: Cancellation
     ) throws(SourceError) -> [UInt32] {
-        let living = store.livingPlaces
+        let living = store.livingRows
         let count = living?.count ?? store.count
         let partCount = threads == 1 ? 1 : max(1, min(8 * threads, count / Self.leastRows))
         let budget = EvaluationBudget(steps: ExpressionLimits.filterSteps(rows: count)) {

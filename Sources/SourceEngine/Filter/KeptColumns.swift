@@ -53,7 +53,7 @@ package struct KeptColumns {
     private func follow(
         _ columns: inout [String: FilterCache.Column], _ cancellation: Cancellation
     ) throws(SourceError) {
-        let rows = store.changedPlaces
+        let rows = store.changedRows
         let read = try SourceColumns(store, rows: rows, reading: Set(columns.keys), cancellation)
         for (name, column) in columns {
             guard let changed = read.columns.column(name) else { continue }

@@ -23,7 +23,7 @@ package struct CatchUp: Sendable {
     /// - Parameter whole: the compacted revision, with the features of `start` without gaps.
     package init(from start: Revision, to whole: Revision) {
         (self.start, revision, newest) = (start, whole, start)
-        living = start.store.livingPlaces
+        living = start.store.livingRows
     }
 
     /// The number of rows still to be applied.
@@ -60,7 +60,7 @@ package struct CatchUp: Sendable {
         var changes: [Int: Int?] = [:]
         var (added, slices): ([Int], [FeatureSlice]) = ([], [])
         for row in rows {
-            let newRow = newest.store.isGone(row) ? nil : slices.count
+            let newRow = newest.store.isRemoved(row) ? nil : slices.count
             if row - start.store.count >= additions.count {
                 additions.append(newRow.map { _ in revision.store.count + added.count })
                 if let newRow { added.append(newRow) }

@@ -16,7 +16,7 @@ extension Source {
     package func expire(at now: Timestamp) throws(SourceError) {
         guard let limit = revision.expiryLimit(at: now) else { return }
         let base = revision
-        let (rows, next) = base.store.places(notAfter: limit)
+        let (rows, next) = base.store.rows(notAfter: limit)
         guard !rows.isEmpty else { return setOldest(next ?? now.milliseconds, in: base) }
         do throws(SourceError) { try expire(notAfter: limit, at: now) } catch {
             setOldest(limit + Self.retryMilliseconds, in: base)

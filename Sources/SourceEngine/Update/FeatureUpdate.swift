@@ -97,7 +97,7 @@ package struct FeatureUpdate: Sendable {
         let index = try base.identifierIndex(cancellation)
         let plan =
             if let expiry {
-                UpdatePlan(removing: base.store.places(notAfter: expiry).places)
+                UpdatePlan(removing: base.store.rows(notAfter: expiry).rows)
             } else {
                 UpdatePlan(
                     upserts: identifiers, groups: groups, isLoaded: batch.accepts,

@@ -71,7 +71,7 @@ package struct LiveUpdate {
     }
 
     private var replacements: [FeatureReplacement] {
-        plan.changes.map { FeatureReplacement(place: $0.key, row: $0.value) }
+        plan.changes.map { FeatureReplacement(row: $0.key, newRow: $0.value) }
     }
 
     /// The changes of points. New partitions are added to `partitions`. A feature whose

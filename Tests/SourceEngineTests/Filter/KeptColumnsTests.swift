@@ -88,7 +88,7 @@ import Testing
                     .never
                 ).columns
                 let rows = try fresh.passing(expression, of: revision.store.plain(), threads: 1, .never)
-                let living = revision.store.livingPlaces ?? Array(0..<UInt32(revision.store.count))
+                let living = revision.store.livingRows ?? Array(0..<UInt32(revision.store.count))
                 #expect(members ?? living == rows.map { living[Int($0)] }, "\(filter) in round \(round)")
             }
             if round > 0, round != 7 { #expect(columns(kept).misses == before, "round \(round)") }

@@ -20,7 +20,7 @@ struct ExpiryTests {
 
     private func identifiers(_ source: Source) -> [String] {
         let store = source.revision.store
-        let places = store.livingPlaces.map { $0.map { Int($0) } } ?? Array(0..<store.count)
+        let places = store.livingRows.map { $0.map { Int($0) } } ?? Array(0..<store.count)
         return places.compactMap { store.featureIdentifier($0)?.description }
     }
 
@@ -78,7 +78,7 @@ struct ExpiryTests {
         for saves in [false, true] {
             if saves { try kept.source().saveLater() }
             try kept.restart()
-            let (places, next) = try kept.source().revision.store.places(notAfter: start.milliseconds)
+            let (places, next) = try kept.source().revision.store.rows(notAfter: start.milliseconds)
             #expect(places.count == 8 && next != nil && next != start.milliseconds)
         }
         kept.registry.expire(at: later(start, 3_600_000))

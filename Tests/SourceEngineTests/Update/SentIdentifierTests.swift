@@ -17,7 +17,7 @@ struct SentIdentifierTests {
 
     private func ids(_ test: TestSource) throws -> [String] {
         let store = test.source.revision.store
-        return (0..<store.count).filter { !store.isGone($0) }.map { place in
+        return (0..<store.count).filter { !store.isRemoved($0) }.map { place in
             store.withIdentifier(place) { $0.map { String(decoding: $0, as: UTF8.self) } ?? "none" }
         }
     }

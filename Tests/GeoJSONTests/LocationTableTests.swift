@@ -5,20 +5,20 @@ import Testing
 @testable import GeoJSON
 
 @Suite("Locations of changed features")
-struct PlaceTableTests {
+struct LocationTableTests {
     @Test(
         "a table and its earlier copies have a dictionary's values", arguments: 1...6 as ClosedRange<UInt64>)
     func followsDictionaries(seed: UInt64) {
         var random = SeededRandom(seed: seed)
-        var table = PlaceTable()
-        var plain: [UInt32: PlaceTable.Place] = [:]
-        var earlier: [(PlaceTable, [UInt32: PlaceTable.Place])] = []
+        var table = LocationTable()
+        var plain: [UInt32: LocationTable.Location] = [:]
+        var earlier: [(LocationTable, [UInt32: LocationTable.Location])] = []
         // Many updates of few rows, and few of many.
         let rows = UInt32(seed % 2 == 0 ? 300 : 100_000)
         for step in 0..<3000 as Range<UInt32> {
             let row = UInt32.random(in: 0..<rows, using: &random)
-            let place = step % 5 == 0 ? .gone : PlaceTable.Place(store: step / 7, row: step)
-            let (old, known) = (table.update(row, to: place), plain.updateValue(place, forKey: row))
+            let location = step % 5 == 0 ? .removed : LocationTable.Location(store: step / 7, row: step)
+            let (old, known) = (table.update(row, to: location), plain.updateValue(location, forKey: row))
             #expect(old?.store == known?.store)
             #expect(old?.row == known?.row)
             if step % 400 == 0 { earlier.append((table, plain)) }
