@@ -36,10 +36,19 @@ public struct InflateStream: ~Copyable {
         stream.deallocate()
     }
 
-    /// Inflates from `input` into `output` until one of them is used up or the content ends.
+    /// Inflates from `input` to the beginning of `output` until one of them is used up or the content ends.
     ///
     /// - Returns: the bytes read and written. If all were read and none written, more input is needed.
     public mutating func inflate(
+        _ input: Span<UInt8>, into output: inout [UInt8]
+    ) throws(CompressionError) -> (read: Int, written: Int) {
+        var room = output.mutableSpan
+        return try room.withUnsafeMutableBytes { (output) throws(CompressionError) in
+            try input.withUnsafeBytes { (input) throws(CompressionError) in try inflate(input, into: output) }
+        }
+    }
+
+    private mutating func inflate(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(CompressionError) -> (read: Int, written: Int) {
         var (read, written) = (0, 0)

@@ -7,17 +7,14 @@ public enum Zlib {
     ///
     /// - Parameter limit: the maximum size of the content in bytes, which bounds the cost of any input.
     public static func inflate(
-        _ bytes: UnsafeRawBufferPointer, format: InflateStream.Format = .zlib, limit: Int
+        _ bytes: Span<UInt8>, format: InflateStream.Format = .zlib, limit: Int
     ) throws(CompressionError) -> [UInt8] {
         var stream = try InflateStream(format: format)
         var content: [UInt8] = []
         var read = 0
         var chunk = [UInt8](repeating: 0, count: min(max(bytes.count * 4, 4096), 1 << 18))
         while true {
-            var room = chunk.mutableSpan
-            let step = try room.withUnsafeMutableBytes { (output) throws(CompressionError) in
-                try stream.inflate(UnsafeRawBufferPointer(rebasing: bytes[read...]), into: output)
-            }
+            let step = try stream.inflate(bytes.extracting(read...), into: &chunk)
             read += step.read
             guard content.count + step.written <= limit else { throw .limitExceeded(limit) }
             content.append(contentsOf: chunk[..<step.written])
@@ -30,9 +27,7 @@ public enum Zlib {
     public static func inflate(
         _ bytes: [UInt8], format: InflateStream.Format = .zlib, limit: Int
     ) throws(CompressionError) -> [UInt8] {
-        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(CompressionError) in
-            try inflate(bytes, format: format, limit: limit)
-        }
+        try inflate(bytes.span, format: format, limit: limit)
     }
 
     /// Compresses to a zlib stream (RFC 1950).

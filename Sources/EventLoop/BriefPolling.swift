@@ -18,12 +18,12 @@ final class BriefPolling {
     /// The time spent polling, in nanoseconds.
     private(set) var nanoseconds: UInt64 = 0
 
-    init(_ loop: UnsafeMutablePointer<uv_loop_t>, window: UInt64, within budget: PollingBudget) {
+    init(on loop: EventLoop, window: UInt64, within budget: PollingBudget) {
         self.budget = budget
         policy = PollingPolicy(window: window)
-        uv_idle_init(loop, idle.raw)
+        uv_idle_init(loop.raw, idle.raw)
         uv_unref(idle.base)
-        uv_prepare_init(loop, prepare.raw)
+        uv_prepare_init(loop.raw, prepare.raw)
         prepare.setOwner(self)
         uv_prepare_start(prepare.raw) { raw in
             Handle<uv_prepare_t>.owner(raw?.pointee.data, as: BriefPolling.self)?.willWait()

@@ -64,7 +64,7 @@ public final class EventLoop {
     ///   - budget: limits how many of the loops that share it poll at once.
     public func poll(microseconds: Int, within budget: PollingBudget) {
         let window = UInt64(min(max(0, microseconds), 60_000_000)) * 1000
-        polling = window > 0 ? BriefPolling(raw, window: window, within: budget) : nil
+        polling = window > 0 ? BriefPolling(on: self, window: window, within: budget) : nil
     }
 
     /// The time that the loop has spent polling, in nanoseconds.

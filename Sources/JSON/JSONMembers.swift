@@ -172,12 +172,14 @@ public struct JSONScanner: Sendable {
     ///
     /// - Returns: the offset after the last bracket that left none open, 0 if there is none, and the number
     ///   of bytes scanned.
-    public mutating func scanToLast(_ text: UnsafeRawBufferPointer) -> (last: Int, scanned: Int) {
-        guard let start = text.baseAddress else { return (0, 0) }
-        var last = 0
-        let scanned = csj_scan_to_last(
-            &state, start.assumingMemoryBound(to: CChar.self), text.count, &last)
-        return (last, scanned)
+    public mutating func scanToLast(_ text: Span<UInt8>) -> (last: Int, scanned: Int) {
+        text.withUnsafeBytes { text in
+            guard let start = text.baseAddress else { return (0, 0) }
+            var last = 0
+            let scanned = csj_scan_to_last(
+                &state, start.assumingMemoryBound(to: CChar.self), text.count, &last)
+            return (last, scanned)
+        }
     }
 }
 

@@ -59,6 +59,11 @@ public enum JSONText {
             }
         }
     }
+
+    /// The UTF-8 of a string, decoded from the text between its quotation marks.
+    public static func bytes(inside text: UnsafeRawBufferPointer) -> [UInt8] {
+        text.contains(UInt8(ascii: "\\")) ? Array(string(inside: text).utf8) : Array(text)
+    }
 }
 
 /// Why a text is not acceptable JSON.

@@ -66,28 +66,19 @@ struct FeatureFileReaderTests {
     private func push(_ pieces: [[UInt8]]) throws -> Int {
         var reader = FeatureCutter()
         var count = 0
-        func take(_ piece: FeatureCutter.Piece) {
-            switch piece.form {
-            case .array:
-                let text = "[" + String(decoding: piece.bytes, as: UTF8.self) + "]"
-                if case .array(let values)? = try? JSONReader.parse(text) {
-                    count += values.count
-                } else {
-                    count = -99
-                }
-            case .texts(let separator):
-                count += piece.bytes.split(separator: separator).filter { $0.contains { $0 > 32 } }.count
-            case .objects: count += PieceText(piece).joined().texts?.count ?? 0
-            case .rows: count += piece.bytes.count { $0 == 10 }
+        func take(_ piece: PieceText) {
+            let piece = piece.joined()
+            if piece.header != nil {
+                count += piece.text.count { $0 == 10 }
+            } else if let texts = piece.texts {
+                count += texts.count
+            } else if case .array(let values)? = try? JSONReader.parse(piece.text) {
+                count += values.count
+            } else {
+                count = -99
             }
         }
-        for piece in pieces {
-            var failure: GeoJSONError?
-            piece.withUnsafeBytes { bytes in
-                do throws(GeoJSONError) { try reader.push(bytes, take) } catch { failure = error }
-            }
-            if let failure { throw failure }
-        }
+        for piece in pieces { try reader.push(piece.span, take) }
         try reader.finish(take)
         return count
     }
@@ -100,7 +91,8 @@ struct FeatureFileReaderTests {
         let feature =
             #"{"type":"Feature","geometry":null,"properties":{"a":"\#(String(repeating: "b", count: 200_000))"#
         for byte in Array((start + feature).utf8) {
-            try withUnsafeBytes(of: byte) { (piece) throws(GeoJSONError) in try reader.push(piece) { _ in } }
+            let piece = [byte]
+            try reader.push(piece.span) { _ in }
         }
         // At most one search for each byte up to 4 KiB, and then one for each eighth.
         #expect(reader.cuts < 5000)

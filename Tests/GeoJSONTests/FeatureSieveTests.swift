@@ -15,11 +15,8 @@ private func sift(
         while let batch = sieve.nextBatch() { found.append(String(decoding: batch, as: UTF8.self)) }
     }
     for start in stride(from: 0, to: bytes.count, by: piece) {
-        var failure: GeoJSONError?
-        bytes[start..<min(bytes.count, start + piece)].withUnsafeBytes { part in
-            do throws(GeoJSONError) { try sieve.push(part) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        let part = bytes[start..<min(bytes.count, start + piece)]
+        try sieve.push(part.span)
         take()
     }
     try sieve.finish()
@@ -75,9 +72,8 @@ struct FeatureSieveTests {
         var told: [(InvalidFeature, String)] = []
         sieve.onSkipped = { told.append(($0, String(decoding: $1, as: UTF8.self))) }
         let bad = feature(#""x""#, "[1,91]")
-        try Array([feature(), "{oops", "", bad].joined(separator: "\n").utf8).withUnsafeBytes {
-            try sieve.push($0)
-        }
+        let text = Array([feature(), "{oops", "", bad].joined(separator: "\n").utf8)
+        try sieve.push(text.span)
         try sieve.finish()
         #expect(told.map(\.0.line) == [2, 4])
         #expect(told.map(\.0.index) == [1, 2])

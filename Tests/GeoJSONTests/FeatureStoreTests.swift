@@ -18,11 +18,7 @@ func store(
 
 extension FeatureStoreBuilder {
     mutating func add(_ json: String) throws {
-        var failure: GeoJSONError?
-        Array(json.utf8).withUnsafeBytes { bytes in
-            do throws(GeoJSONError) { try append(features: bytes) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        try append(features: Array(json.utf8))
     }
 }
 

@@ -41,13 +41,7 @@ struct FileWindowTests {
             try reader.readAll(into: &builder) { (take) throws(GeoJSONError) in
                 let bytes = Array(text[offset..<min(text.count, offset + piece)])
                 offset += bytes.count
-                var failure: GeoJSONError?
-                bytes.withUnsafeBytes { bytes in
-                    do throws(GeoJSONError) { if !bytes.isEmpty { try take(bytes) } } catch {
-                        failure = error
-                    }
-                }
-                if let failure { throw failure }
+                if !bytes.isEmpty { try take(bytes.span) }
                 return !bytes.isEmpty
             }
         }

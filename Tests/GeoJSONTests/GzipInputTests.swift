@@ -29,18 +29,16 @@ struct GzipInputTests {
         let bytes = try Self.compressed(text)
         #expect(bytes.count < text.count / 500)
         var input = GzipInput()
-        var (place, found, steps) = (0, [UInt8](), 0)
-        try bytes.withUnsafeBytes { bytes in
-            while place < bytes.count {
-                var once = 0
-                place += try input.push(UnsafeRawBufferPointer(rebasing: bytes[place...])) {
-                    (piece) throws(GeoJSONError) in
-                    once += piece.count
-                    found += piece
-                }
-                #expect(once <= GzipInput.windowSize)
-                steps += 1
+        var (offset, found, steps) = (0, [UInt8](), 0)
+        while offset < bytes.count {
+            var once = 0
+            let rest = bytes[offset...]
+            offset += try input.push(rest.span) { (piece) throws(GeoJSONError) in
+                once += piece.count
+                found.append(contentsOf: piece.bytes)
             }
+            #expect(once <= GzipInput.windowSize)
+            steps += 1
         }
         try input.finish()
         #expect(found == text)
@@ -58,8 +56,8 @@ struct GzipInputTests {
             for start in stride(from: 0, to: bytes.count, by: size) {
                 var piece = bytes[start..<min(start + size, bytes.count)]
                 while !piece.isEmpty {
-                    let count = try piece.withUnsafeBytes { piece in
-                        try input.push(piece) { (text) throws(GeoJSONError) in found += text }
+                    let count = try input.push(piece.span) { (text) throws(GeoJSONError) in
+                        found.append(contentsOf: text.bytes)
                     }
                     piece = piece.dropFirst(count)
                 }
@@ -81,11 +79,7 @@ struct GzipInputTests {
             try reader.readAll(into: &builder) { (take) throws(GeoJSONError) in
                 let piece = bytes[lent..<min(lent + 4096, bytes.count)]
                 lent += piece.count
-                var failure: GeoJSONError?
-                piece.withUnsafeBytes { piece in
-                    do throws(GeoJSONError) { try take(piece) } catch { failure = error }
-                }
-                if let failure { throw failure }
+                try take(piece.span)
                 return !piece.isEmpty
             }
         } catch { failure = error }

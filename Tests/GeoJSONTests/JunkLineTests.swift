@@ -11,11 +11,8 @@ func read(
     var builder = FeatureStoreBuilder(policy: policy, rules: rules)
     var reader = FeatureReader(format, threads: threads, window: 4096)
     for start in stride(from: 0, to: text.count, by: piece) {
-        var failure: GeoJSONError?
-        Array(text[start..<min(text.count, start + piece)]).withUnsafeBytes { bytes in
-            do throws(GeoJSONError) { try reader.push(bytes, into: &builder) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        let part = text[start..<min(text.count, start + piece)]
+        try reader.push(part.span, into: &builder)
     }
     try reader.finish(into: &builder)
     let (skipped, reasons) = (builder.firstSkipped, builder.skippedReasons)

@@ -22,7 +22,8 @@ struct JSONScannerTests {
             var start = 0
             while start < text.count {
                 let end = min(text.count, start + Int.random(in: 1...200, using: &random))
-                text[start..<end].withUnsafeBytes { piece in
+                let part = text[start..<end]
+                part.withUnsafeBytes { piece in
                     var (expected, scanned) = (0, 0)
                     while scanned < piece.count, one.depth >= 0 {
                         let rest = UnsafeRawBufferPointer(rebasing: piece[scanned...])
@@ -33,7 +34,7 @@ struct JSONScannerTests {
                         scanned += length
                         if one.depth == 0 { expected = scanned }
                     }
-                    let found = all.scanToLast(piece)
+                    let found = all.scanToLast(part.span)
                     #expect(found == (expected, scanned), "\(String(decoding: text, as: UTF8.self))")
                 }
                 #expect(one.depth == all.depth)

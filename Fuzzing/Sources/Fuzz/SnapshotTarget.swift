@@ -31,10 +31,8 @@ final class SnapshotTarget: FuzzTarget {
         let features = (0..<count).map {
             #"{"type":"Feature","id":\#($0),"geometry":{"type":"Point","coordinates":[\#($0),1.5]},"properties":{"n":"\#($0)"}}"#
         }
-        var text = "[\(features.joined(separator: ","))]"
-        let accepted = text.withUTF8 { text in
-            (try? builder.append(features: UnsafeRawBufferPointer(text))) != nil
-        }
+        let text = "[\(features.joined(separator: ","))]"
+        let accepted = (try? builder.append(features: Array(text.utf8))) != nil
         if !accepted { violated("features can be read") }
         keep(builder.finish())
     }

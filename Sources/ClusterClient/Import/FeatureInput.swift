@@ -4,8 +4,7 @@ import Glibc
 
 /// A file or a pipe that contains features, read piece by piece.
 ///
-/// Invariant: `buffer` is this value's own memory of `pieceSize` bytes, and `descriptor` is open until
-/// `deinit`, which closes it unless it was lent.
+/// Invariant: `descriptor` is open until `deinit`, which closes it unless it was lent.
 public struct FeatureInput: ~Copyable {
     static let pieceSize = 256 << 10
 
@@ -18,7 +17,7 @@ public struct FeatureInput: ~Copyable {
 
     private let descriptor: Int32
     private let isLent: Bool
-    private let buffer: UnsafeMutableRawBufferPointer
+    private var buffer = [UInt8](repeating: 0, count: pieceSize)
     private let atEnd: @Sendable () throws -> Void
 
     /// Opens a file.
@@ -51,18 +50,14 @@ public struct FeatureInput: ~Copyable {
         self.length = length
         self.isLent = isLent
         self.atEnd = atEnd
-        buffer = .allocate(byteCount: Self.pieceSize, alignment: 64)
     }
 
-    deinit {
-        buffer.deallocate()
-        if !isLent { close(descriptor) }
-    }
+    deinit { if !isLent { close(descriptor) } }
 
     /// Passes the next piece to `body`; returns false at the end. Blocks while a pipe is empty.
-    mutating func read(_ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
+    mutating func read(_ body: (Span<UInt8>) -> Void) throws -> Bool {
         while true {
-            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
             if count < 0 && errno == EINTR { continue }
             guard count >= 0 else { throw FeatureInputError(name: name, number: errno) }
             guard count > 0 else {
@@ -70,7 +65,7 @@ public struct FeatureInput: ~Copyable {
                 return false
             }
             bytesRead += count
-            body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            body(buffer.span.extracting(..<count))
             return true
         }
     }

@@ -60,7 +60,7 @@ enum TableJob {
                     found.append(
                         row.text,
                         parts: row.isKnownValid
-                            ? FeaturePiece.PointParts(
+                            ? PieceParser.PointParts(
                                 identifier: row.identifier, coordinates: row.coordinates,
                                 properties: row.properties, longitude: row.longitude, latitude: row.latitude)
                             : nil)

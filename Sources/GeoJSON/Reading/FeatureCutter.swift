@@ -8,30 +8,7 @@ import JSON
 /// Brackets, line ends and quotation marks decide where a feature ends. The parser decides whether it is
 /// valid.
 struct FeatureCutter {
-    /// A piece of complete features. Its bytes are valid only during the call.
-    struct Piece {
-        enum Form {
-            /// Features separated by commas: the content of an array's brackets.
-            case array
-            /// JSON texts, one after each separator byte.
-            case texts(separator: UInt8)
-            /// JSON objects one after another.
-            case objects
-            /// Rows of a table.
-            case rows(TableHeader)
-        }
-
-        let form: Form
-        let bytes: UnsafeRawBufferPointer
-        /// The number of line ends between the previous piece and this one.
-        let linesBefore: Int
-        /// The reference system that the collection declares, if it is not longitude and latitude.
-        let foreignReferenceSystem: String?
-        /// The members of objects that are no features; nil for features.
-        let records: RecordMembers?
-    }
-
-    typealias Body = (Piece) throws(GeoJSONError) -> Void
+    typealias Body = (PieceText) throws(GeoJSONError) -> Void
 
     private enum State {
         case start, collection, lines, sequence, objects, trailer
@@ -62,6 +39,8 @@ struct FeatureCutter {
     private var droppedLines = 0
     private(set) var foreignReferenceSystem: String?
     private var records: RecordMembers?
+    /// Memory for the next piece's text.
+    var spare: [UInt8] = []
     /// Whether the frame is that of an array of records.
     private var isWrapped = false
 
@@ -75,8 +54,8 @@ struct FeatureCutter {
     /// Adds a piece of text and yields the complete features. If much text without a complete feature is
     /// held, it is searched again only after it has grown by an eighth, so that small pieces of a long
     /// feature take linear time.
-    mutating func push(_ text: UnsafeRawBufferPointer, _ body: Body) throws(GeoJSONError) {
-        held.append(contentsOf: text)
+    mutating func push(_ text: Span<UInt8>, _ body: Body) throws(GeoJSONError) {
+        held.append(contentsOf: text.bytes)
         guard held.count >= nextCut || isTooLong else { return }
         try cut(isLast: false, body)
         nextCut = held.count < Self.littleText ? 0 : held.count + held.count / 8
@@ -128,10 +107,7 @@ struct FeatureCutter {
         } else if held.count < 3, held.first == 0xEF, !isLast {
             return
         }
-        let found = try held.span.bytes.withUnsafeBytes { (bytes) throws(GeoJSONError) in
-            try FormatDetection(bytes, format, isLast: isLast).outcome()
-        }
-        switch found {
+        switch try FormatDetection.outcome(of: held, format, isLast: isLast) {
         case .incomplete: break
         case .empty: drop(held.count)
         case .lines: state = .lines
@@ -164,7 +140,7 @@ struct FeatureCutter {
     /// Drops bytes at the beginning.
     private mutating func drop(_ count: Int) {
         guard count > 0 else { return }
-        droppedLines += held.withUnsafeBytes { LineCount.of(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        droppedLines += LineCount.of(held[..<count])
         remove(count)
     }
 
@@ -176,17 +152,15 @@ struct FeatureCutter {
     /// Yields held bytes, and drops them and all before them. Does not count their lines, because only one
     /// thread at a time cuts: the thread that parses the bytes counts them.
     private mutating func hand(
-        _ form: Piece.Form, from start: Int = 0, upTo end: Int, _ body: Body
+        _ form: PieceText.Form, from start: Int = 0, upTo end: Int, _ body: Body
     ) throws(GeoJSONError) {
         guard end > start else { return drop(end) }
-        try held.span.bytes.withUnsafeBytes { (bytes) throws(GeoJSONError) in
-            let before = UnsafeRawBufferPointer(rebasing: bytes[..<start])
-            try body(
-                Piece(
-                    form: form, bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<end]),
-                    linesBefore: droppedLines + LineCount.of(before),
-                    foreignReferenceSystem: foreignReferenceSystem, records: records))
-        }
+        var buffer: [UInt8] = []
+        swap(&buffer, &spare)
+        try body(
+            PieceText(
+                form, held[start..<end], linesBefore: droppedLines + LineCount.of(held[..<start]),
+                foreignReferenceSystem: foreignReferenceSystem, records: records, buffer: buffer))
         droppedLines = 0
         remove(end)
     }
@@ -207,13 +181,12 @@ struct FeatureCutter {
 
     /// The offset after the last bracket that closes a feature, and whether the array's own bracket follows.
     private mutating func scanToLastBracket() -> (cut: Int, ended: Bool) {
-        var cut = 0
-        held.withUnsafeBytes { bytes in
-            let (last, length) = scanner.scanToLast(UnsafeRawBufferPointer(rebasing: bytes[scanned...]))
-            if last > 0 { cut = scanned + last }
-            scanned += length
-        }
-        return (cut, scanner.depth < 0)
+        // A copy, since a span of this value is lent meanwhile.
+        var scanner = scanner
+        let (last, length) = scanner.scanToLast(held.span.extracting(scanned...))
+        self.scanner = scanner
+        defer { scanned += length }
+        return (last > 0 ? scanned + last : 0, scanner.depth < 0)
     }
 
     /// Pieces are cut before commas, so every one but the first must begin with one.
@@ -293,7 +266,7 @@ struct FeatureCutter {
     private mutating func cutRows(
         _ header: TableHeader, _ isLast: Bool, _ body: Body
     ) throws(GeoJSONError) {
-        let end = held.withUnsafeBytes { rows.endOfWholeRows($0, header.delimiter, isLast: isLast) }
+        let end = rows.endOfWholeRows(held, header.delimiter, isLast: isLast)
         try hand(.rows(header), upTo: end, body)
     }
 

@@ -44,7 +44,7 @@ enum ForeignFormat {
     static let conversion = "convert the file to UTF-8, for example with iconv -f LATIN1 -t UTF-8"
 
     /// What to do with a binary file; nil if its format is unknown.
-    static func binaryProblem(of text: UnsafeRawBufferPointer) -> String? {
+    static func binaryProblem(of text: [UInt8]) -> String? {
         for (magic, offset, name) in magics
         where text.count >= offset + magic.count && text[offset..<offset + magic.count].elementsEqual(magic) {
             return "This is \(name): 'clusterctl import' reads it through GDAL's ogr2ogr."
@@ -53,7 +53,7 @@ enum ForeignFormat {
     }
 
     /// What to do with a text in another format, detected from its beginning; nil if the format is unknown.
-    static func textProblem(of text: UnsafeRawBufferPointer, from start: Int) -> String? {
+    static func textProblem(of text: [UInt8], from start: Int) -> String? {
         if text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) {
             return "The text is UTF-16: convert it to UTF-8, for example with iconv -f UTF-16 -t UTF-8."
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Glibc
+import JSON
 import SystemSupport
 
 /// Reads features from bytes that arrive in pieces of any size: a FeatureCollection, an array of features,
@@ -40,13 +41,12 @@ public struct FeatureReader: ~Copyable {
     ///
     /// - Complexity: O(bytes), about a hundred MB/s per core.
     public mutating func push(
-        _ bytes: UnsafeRawBufferPointer, into builder: inout FeatureStoreBuilder
+        _ bytes: Span<UInt8>, into builder: inout FeatureStoreBuilder
     ) throws(GeoJSONError) {
-        var buffer: [UInt8]?
-        var rest = bytes
-        while !rest.isEmpty {
+        var start = 0
+        while start < bytes.count {
             do throws(GeoJSONError) {
-                rest = UnsafeRawBufferPointer(rebasing: rest[try cut(rest, &buffer)...])
+                start += try cut(bytes.extracting(start...))
             } catch {
                 throw firstFault(error, &builder)
             }
@@ -68,7 +68,7 @@ public struct FeatureReader: ~Copyable {
     ///   time.
     mutating func readAll(
         into builder: inout FeatureStoreBuilder,
-        _ read: ((UnsafeRawBufferPointer) throws(GeoJSONError) -> Void) throws(GeoJSONError) -> Bool
+        _ read: ((Span<UInt8>) throws(GeoJSONError) -> Void) throws(GeoJSONError) -> Bool
     ) throws(GeoJSONError) {
         var isAtEnd = false
         // In a short text the reference system is known before the first feature is checked.
@@ -97,38 +97,30 @@ public struct FeatureReader: ~Copyable {
     /// Reads and cuts the next bytes; false at the end.
     private mutating func cutNext(
         _ buffer: consuming [UInt8],
-        _ read: ((UnsafeRawBufferPointer) throws(GeoJSONError) -> Void) throws(GeoJSONError) -> Bool
+        _ read: ((Span<UInt8>) throws(GeoJSONError) -> Void) throws(GeoJSONError) -> Bool
     ) throws(GeoJSONError) -> Bool {
-        var buffer = Optional(buffer)
+        cutting.cutter.spare = buffer
         guard unread.isEmpty else {
             let bytes = unread
-            try bytes.span.bytes.withUnsafeBytes { (bytes) throws(GeoJSONError) in try cutNext(bytes, &buffer)
-            }
+            try cutNext(bytes.span)
             return true
         }
-        let isMore = try read { (bytes) throws(GeoJSONError) in try cutNext(bytes, &buffer) }
+        let isMore = try read { (bytes) throws(GeoJSONError) in try cutNext(bytes) }
         if !isMore { try cutRest() }
         return isMore
     }
 
     /// Cuts bytes and keeps those that are left.
-    private mutating func cutNext(
-        _ bytes: UnsafeRawBufferPointer, _ buffer: inout [UInt8]?
-    ) throws(GeoJSONError) {
-        let count = try cut(bytes, &buffer)
-        unread = count < bytes.count ? Array(bytes[count...]) : []
+    private mutating func cutNext(_ bytes: Span<UInt8>) throws(GeoJSONError) {
+        let count = try cut(bytes)
+        unread = [UInt8](copying: bytes.extracting(count...))
     }
 
-    /// - Parameter buffer: room for the first piece's text.
     /// - Returns: how many bytes were cut; all if they are not compressed.
-    private mutating func cut(
-        _ bytes: UnsafeRawBufferPointer, _ buffer: inout [UInt8]?
-    ) throws(GeoJSONError) -> Int {
+    private mutating func cut(_ bytes: Span<UInt8>) throws(GeoJSONError) -> Int {
         let (cutting, parser) = (cutting, parser)
         return try input.push(bytes) { (text) throws(GeoJSONError) in
-            try cutting.cutter.push(text) { (piece) throws(GeoJSONError) in
-                parser.take(piece, buffer: buffer.take() ?? [])
-            }
+            try cutting.cutter.push(text) { (piece) throws(GeoJSONError) in parser.take(piece) }
         }
     }
 
@@ -165,26 +157,25 @@ public enum FeatureFileReader {
         isCancelled: () -> Bool = { false }
     ) throws(GeoJSONError) {
         var reader = FeatureReader(format, threads: threads, window: window)
-        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: windowSize, alignment: 64)
-        defer { memory.deallocate() }
+        var memory = [UInt8](repeating: 0, count: windowSize)
         let size = size(of: descriptor)
         builder.expect(bytes: size)
         var pages = ReadPages(descriptor, size: size)
         try reader.readAll(into: &builder) { (take) throws(GeoJSONError) in
             if isCancelled() { throw .cancelled }
-            let count = try read(descriptor, into: memory)
+            let count = try read(descriptor, into: &memory)
             pages?.add(count)
-            if count > 0 { try take(UnsafeRawBufferPointer(rebasing: memory[..<count])) }
+            if count > 0 { try take(memory.span.extracting(..<count)) }
             return count > 0
         }
     }
 
     /// Reads the next bytes; 0 at the end.
     private static func read(
-        _ descriptor: Int32, into window: UnsafeMutableRawBufferPointer
+        _ descriptor: Int32, into window: inout [UInt8]
     ) throws(GeoJSONError) -> Int {
         while true {
-            let count = Glibc.read(descriptor, window.baseAddress, window.count)
+            let count = Glibc.read(descriptor, &window, window.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw .unreadable(errno) }
             return count

@@ -7,8 +7,8 @@ import JSON
 /// Use: `push` each piece, take `nextBatch()` until it is nil; at the end `finish()`, then `nextBatch()`
 /// again.
 public final class FeatureSieve {
-    /// Called with each skipped invalid feature and its text, which is valid only during the call.
-    public var onSkipped: ((InvalidFeature, UnsafeRawBufferPointer) -> Void)?
+    /// Called with each skipped invalid feature and its text.
+    public var onSkipped: ((InvalidFeature, ArraySlice<UInt8>) -> Void)?
     /// Valid features so far.
     public private(set) var accepted = 0
     /// Invalid features so far.
@@ -50,13 +50,12 @@ public final class FeatureSieve {
     }
 
     /// Adds a piece of the text. O(bytes).
-    public func push(_ bytes: UnsafeRawBufferPointer) throws(GeoJSONError) {
-        var rest = bytes
-        while !rest.isEmpty {
-            let count = try input.push(rest) { (text) throws(GeoJSONError) in
-                try cutter.push(text) { (piece) throws(GeoJSONError) in try take(PieceText(piece).joined()) }
+    public func push(_ bytes: Span<UInt8>) throws(GeoJSONError) {
+        var start = 0
+        while start < bytes.count {
+            start += try input.push(bytes.extracting(start...)) { (text) throws(GeoJSONError) in
+                try cutter.push(text) { (piece) throws(GeoJSONError) in try take(piece.joined()) }
             }
-            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         }
         advice.foreignReferenceSystem = cutter.foreignReferenceSystem
     }
@@ -64,7 +63,7 @@ public final class FeatureSieve {
     /// Processes the rest when the text has ended.
     public func finish() throws(GeoJSONError) {
         try input.finish()
-        try cutter.finish { (piece) throws(GeoJSONError) in try take(PieceText(piece).joined()) }
+        try cutter.finish { (piece) throws(GeoJSONError) in try take(piece.joined()) }
         advice.foreignReferenceSystem = cutter.foreignReferenceSystem
         endBatch()
     }
@@ -84,12 +83,10 @@ public final class FeatureSieve {
         if piece.header != nil {
             addRecords(of: result)
         } else {
-            piece.text.withUnsafeBytes { text in
-                for range in result.ranges {
-                    beginFeature()
-                    batch.append(contentsOf: text[range])
-                    if batch.count >= batchSize { endBatch() }
-                }
+            for range in result.ranges {
+                if !batch.isEmpty { batch.append(UInt8(ascii: ",")) }
+                batch.append(contentsOf: piece.text[range])
+                if batch.count >= batchSize { endBatch() }
             }
         }
     }
@@ -108,9 +105,7 @@ public final class FeatureSieve {
             skippedReasons[fault.fault.rawValue, default: 0] += 1
             guard let onSkipped else { continue }
             feature.line = line + piece.lines(before: fault.range.lowerBound)
-            piece.text.withUnsafeBytes {
-                onSkipped(feature, UnsafeRawBufferPointer(rebasing: $0[fault.range]))
-            }
+            onSkipped(feature, piece.text[fault.range])
         }
     }
 
@@ -131,12 +126,8 @@ public final class FeatureSieve {
     }
 
     private func moveToBatch(_ text: inout ByteWriter) {
-        text.withUnsafeBytes { batch.append(contentsOf: $0) }
+        text.withBytes { batch.append(contentsOf: $0.bytes) }
         text.truncate(to: 0)
-    }
-
-    private func beginFeature() {
-        if !batch.isEmpty { batch.append(UInt8(ascii: ",")) }
     }
 
     private func endBatch() {

@@ -62,7 +62,7 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
 
     /// Adds the features of a JSON array's text. If it throws, nothing of the text was added, and the
     /// builder must be discarded.
-    public mutating func append(features json: UnsafeRawBufferPointer) throws(GeoJSONError) {
+    public mutating func append(features json: Span<UInt8>) throws(GeoJSONError) {
         let parser = workshop.parser ?? makeParser()
         workshop.parser = parser
         do throws(JSONError) {
@@ -70,17 +70,20 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
         } catch {
             throw .malformed(message: error.message, offset: error.offset)
         }
+        try admit(parser)
+    }
+
+    /// Adds what a parser has read.
+    public mutating func admit(_ parser: PieceParser) throws(GeoJSONError) {
         try admit(parser.result) { _ in nil }
     }
 
     public mutating func append(features json: [UInt8]) throws(GeoJSONError) {
-        try json.withUnsafeBufferPointer { (json) throws(GeoJSONError) in
-            try append(features: UnsafeRawBufferPointer(json))
-        }
+        try append(features: json.span)
     }
 
-    /// A parser whose pieces this builder admits.
-    func makeParser() -> PieceParser {
+    /// A parser for this builder, or for one with the same rules and collector.
+    public func makeParser() -> PieceParser {
         PieceParser(rules: rules, result: ParsedFeatures(piece: collector?.makePiece()))
     }
 
@@ -125,6 +128,32 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     public consuming func finish(moments: FeatureMoments = FeatureMoments()) -> FeatureStore {
         rows.finish(moments)
     }
+}
+
+/// The properties of consecutive features. Used by one thread at a time.
+public protocol PropertyPiece: AnyObject {
+    /// - Parameter properties: the next valid feature's properties, an object or null. Valid only during the call.
+    func add(_ properties: JSONElement)
+
+    /// The same for a table's row.
+    func add(_ row: TableRow)
+
+    /// Removes all features.
+    func removeAll()
+}
+
+/// Reads features' properties during parsing, when their values are available.
+///
+/// Each piece is filled by one thread; the collector receives pieces in the features' order. Used by one thread
+/// at a time, the one that uses the builder.
+public protocol PropertyCollector: AnyObject, Sendable {
+    /// The memory held, in bytes.
+    var memoryBytes: Int { get }
+
+    func makePiece() -> any PropertyPiece
+
+    /// Appends a piece's features. The piece must be one that this collector has made.
+    func take(_ piece: any PropertyPiece)
 }
 
 extension FeatureStore {

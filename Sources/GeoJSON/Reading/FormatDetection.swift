@@ -29,11 +29,15 @@ struct FormatDetection {
     private let format: FeatureFormat
     private let isLast: Bool
 
-    init(_ text: UnsafeRawBufferPointer, _ format: FeatureFormat, isLast: Bool) {
-        (self.text, self.format, self.isLast) = (text, format, isLast)
+    static func outcome(
+        of text: [UInt8], _ format: FeatureFormat, isLast: Bool
+    ) throws(GeoJSONError) -> Outcome {
+        try text.span.bytes.withUnsafeBytes { (text) throws(GeoJSONError) in
+            try FormatDetection(text: text, format: format, isLast: isLast).outcome()
+        }
     }
 
-    func outcome() throws(GeoJSONError) -> Outcome {
+    private func outcome() throws(GeoJSONError) -> Outcome {
         let spaces: [UInt8] = [0x09, 0x0A, 0x0D, 0x20]
         guard let start = text.firstIndex(where: { !spaces.contains($0) }) else {
             return isLast ? .empty : .incomplete
@@ -61,21 +65,7 @@ struct FormatDetection {
     // MARK: JSON
 
     private func object(_ start: Int) throws(GeoJSONError) -> Outcome {
-        switch CollectionHead.find(in: text, from: start) {
-        case .features(let offset): return .collection(offset)
-        case .oddFeatures: throw .malformed(message: "The file's \"features\" is not an array.", offset: nil)
-        case .topology:
-            throw .malformed(
-                message:
-                    "This is TopoJSON, not GeoJSON: convert it, for example with topo2geo or ogr2ogr -f GeoJSON.",
-                offset: nil)
-        case .incomplete where !isLast && text.count < Self.window: return .incomplete
-        case .incomplete, .otherObject:
-            if let (offset, members) = CollectionHead.records(in: text, from: start, format.table) {
-                return .records(offset, members, isWrapped: true)
-            }
-        case .feature: break
-        }
+        if let outcome = try members(start) { return outcome }
         if let line = line(from: start) {
             if Self.isJSON(line) { return .lines }
         } else {
@@ -91,6 +81,56 @@ struct FormatDetection {
             return .lines
         }
         return Self.isJSON(UnsafeRawBufferPointer(rebasing: rest[..<length])) ? .objects : .lines
+    }
+
+    /// What an object's members say up to its features; nil if its text decides.
+    private func members(_ start: Int) throws(GeoJSONError) -> Outcome? {
+        var cursor = JSONCursor(text, at: start + 1)
+        // The first array of objects with positions, as `{"data": [...]}` has.
+        var records: Outcome?
+        while let key = nextKey(&cursor), let opening = cursor.byte {
+            let content = cursor.offset + 1
+            let isArray = opening == UInt8(ascii: "[")
+            if isName(key, "features") {
+                if isArray { return .collection(content) }
+                throw .malformed(message: "The file's \"features\" is not an array.", offset: nil)
+            }
+            if isArray, records == nil {
+                records = RecordMembers(first: cursor.bytes(content..<text.count), format.table)
+                    .map { .records(content, $0, isWrapped: true) }
+            }
+            guard let value = cursor.value() else { break }
+            guard isName(key, "type") else { continue }
+            if isName(cursor.bytes(value), "Feature") { return nil }
+            if isName(cursor.bytes(value), "Topology") {
+                throw .malformed(
+                    message:
+                        "This is TopoJSON, not GeoJSON: convert it, for example with topo2geo or ogr2ogr -f GeoJSON.",
+                    offset: nil)
+            }
+        }
+        return cursor.byte == nil && !isLast && text.count < Self.window ? .incomplete : records
+    }
+
+    /// Reads the next member's key, quotation marks included, and colon; nil if there is none, or it is incomplete.
+    private func nextKey(_ cursor: inout JSONCursor) -> UnsafeRawBufferPointer? {
+        _ = cursor.take(UInt8(ascii: ","))
+        cursor.skipSpaces()
+        guard cursor.byte == UInt8(ascii: "\""), let key = cursor.value(), cursor.take(UInt8(ascii: ":")) else {
+            return nil
+        }
+        cursor.skipSpaces()
+        return cursor.bytes(key)
+    }
+
+    /// Whether a JSON text is a string with this content, possibly with escapes.
+    private func isName(_ text: UnsafeRawBufferPointer, _ name: StaticString) -> Bool {
+        let inside = text.dropFirst().dropLast()
+        if inside.elementsEqual("\(name)".utf8) { return true }
+        guard inside.contains(UInt8(ascii: "\\")), inside.count <= name.utf8CodeUnitCount * 6 else {
+            return false
+        }
+        return (try? JSONReader.parse(text)) == .string("\(name)")
     }
 
     private func array(_ start: Int) throws(GeoJSONError) -> Outcome {
@@ -163,24 +203,24 @@ struct FormatDetection {
     }
 
     /// The beginning of the rows.
-    private func rows(from start: Int) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: text[start..<min(text.count, start + 64 << 10)])
+    private func rows(from start: Int) -> [UInt8] {
+        Array(text[start..<min(text.count, start + 64 << 10)])
     }
 
     /// The header's text and the offset of the rows; nil if more text is needed.
-    private func header() -> (UnsafeRawBufferPointer, Int)? {
+    private func header() -> ([UInt8], Int)? {
         var scanner = RowScanner()
         guard let end = scanner.endOfFirstRow(text, isLast: isLast) else {
-            return text.count < Self.window && !isLast ? nil : (text, text.count)
+            return text.count < Self.window && !isLast ? nil : (Array(text), text.count)
         }
-        return (UnsafeRawBufferPointer(rebasing: text[..<end]), end)
+        return (Array(text[..<end]), end)
     }
 
     private func other(_ start: Int) throws(GeoJSONError) -> Outcome {
-        if let problem = ForeignFormat.binaryProblem(of: text) {
+        if let problem = ForeignFormat.binaryProblem(of: Array(text.prefix(16))) {
             throw .malformed(message: problem, offset: nil)
         }
-        if let problem = ForeignFormat.textProblem(of: text, from: start) {
+        if let problem = ForeignFormat.textProblem(of: Array(text.prefix(start + 16)), from: start) {
             guard let follows = featureFollows(start) else { return .incomplete }
             guard follows else { throw .malformed(message: problem, offset: nil) }
             return .lines

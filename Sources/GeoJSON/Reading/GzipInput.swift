@@ -13,14 +13,14 @@ struct GzipInput: ~Copyable {
     private var inflater: InflateStream?
     private var window: [UInt8] = []
 
-    typealias Body = (UnsafeRawBufferPointer) throws(GeoJSONError) -> Void
+    typealias Body = (Span<UInt8>) throws(GeoJSONError) -> Void
 
     /// Takes in bytes up to those that fill a window: a few compressed bytes may stand for a thousand times
     /// as many.
     ///
     /// - Parameter body: gets their text, of at most `windowSize` bytes if they are compressed.
     /// - Returns: how many bytes were taken in; the caller passes the rest again.
-    mutating func push(_ bytes: UnsafeRawBufferPointer, _ body: Body) throws(GeoJSONError) -> Int {
+    mutating func push(_ bytes: Span<UInt8>, _ body: Body) throws(GeoJSONError) -> Int {
         switch state {
         case .plain:
             try body(bytes)
@@ -40,8 +40,9 @@ struct GzipInput: ~Copyable {
         }
     }
 
-    private mutating func begin(_ bytes: UnsafeRawBufferPointer, _ body: Body) throws(GeoJSONError) -> Int {
-        guard let next = bytes.first else { return 0 }
+    private mutating func begin(_ bytes: Span<UInt8>, _ body: Body) throws(GeoJSONError) -> Int {
+        guard !bytes.isEmpty else { return 0 }
+        let next = bytes[0]
         guard let first else {
             guard bytes.count > 1 else {
                 first = next
@@ -51,7 +52,8 @@ struct GzipInput: ~Copyable {
             return try push(bytes, body)
         }
         try begin(isGzip: first == 0x1F && next == 0x8B)
-        try withUnsafeBytes(of: first) { (byte) throws(GeoJSONError) in _ = try push(byte, body) }
+        let beginning = [first]
+        _ = try push(beginning.span, body)
         return try push(bytes, body)
     }
 
@@ -64,20 +66,14 @@ struct GzipInput: ~Copyable {
         }
     }
 
-    private mutating func inflate(_ bytes: UnsafeRawBufferPointer, _ body: Body) throws(GeoJSONError) -> Int {
+    private mutating func inflate(_ bytes: Span<UInt8>, _ body: Body) throws(GeoJSONError) -> Int {
         var step = (read: 0, written: 0)
-        var failure: CompressionError?
-        window.withUnsafeMutableBytes { output in
-            do throws(CompressionError) {
-                step = try inflater?.inflate(bytes, into: output) ?? (0, 0)
-            } catch { failure = error }
+        do throws(CompressionError) {
+            step = try inflater?.inflate(bytes, into: &window) ?? step
+        } catch {
+            throw .damaged(error.message)
         }
-        if let failure { throw .damaged(failure.message) }
-        if step.written > 0 {
-            try window.span.bytes.withUnsafeBytes { (window) throws(GeoJSONError) in
-                try body(UnsafeRawBufferPointer(rebasing: window[..<step.written]))
-            }
-        }
+        if step.written > 0 { try body(window.span.extracting(..<step.written)) }
         return step.read == 0 && step.written == 0 ? bytes.count : step.read
     }
 }

@@ -18,11 +18,9 @@ final class ParallelParser {
     init(threads: Int, window: Int) { (self.threads, self.window) = (threads, window) }
 
     /// Keeps a piece until `flush`.
-    ///
-    /// - Parameter buffer: memory for its text.
-    func take(_ piece: FeatureCutter.Piece, buffer: consuming [UInt8] = []) {
-        waiting.append(PieceText(piece, buffer: buffer))
-        waitingBytes += piece.bytes.count
+    func take(_ piece: consuming PieceText) {
+        waitingBytes += piece.text.count
+        waiting.append(piece)
     }
 
     /// Whether enough pieces wait to keep all threads busy.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Parses the features of a piece of text. Used by one thread at a time.
+/// Parses the features of a piece of text, or features one by one, to be admitted by a builder. Used by one thread at
+/// a time.
 ///
 /// A text that is not JSON is one invalid feature. The texts around it are read.
-final class PieceParser {
+public final class PieceParser {
     let result: ParsedFeatures
+    private let rules: FeatureRules
     private let parser: FeatureParser
     private var table: TableParser
     /// The piece to parse, or the parsed one.
@@ -16,15 +18,15 @@ final class PieceParser {
     private var cutBuffer: [UInt8] = []
 
     init(rules: FeatureRules, result: ParsedFeatures, maximumDepth: Int = JSONReader.maximumDepth) {
-        self.result = result
+        (self.result, self.rules) = (result, rules)
         parser = FeatureParser(rules: rules, maximumDepth: maximumDepth)
         table = TableParser(rules: rules)
     }
 
     /// Parses the text of a JSON array or of one feature, replacing earlier results.
-    func parse(features json: UnsafeRawBufferPointer) throws(JSONError) {
+    func parse(features json: Span<UInt8>) throws(JSONError) {
         result.removeAll()
-        try parser.parse(json, into: result)
+        try json.withUnsafeBytes { (json) throws(JSONError) in try parser.parse(json, into: result) }
     }
 
     /// Parses the piece, replacing earlier results.
@@ -63,13 +65,6 @@ final class PieceParser {
         }
     }
 
-    /// Parses a text of one feature and adds it to the results.
-    func parse(single text: UnsafeRawBufferPointer) {
-        if (try? parser.parse(single: text, at: 0, into: result)) == nil {
-            result.addFault(.badJSON, identifier: nil, range: 0..<text.count)
-        }
-    }
-
     /// The fault of a text that is not acceptable JSON.
     private static func fault(of text: UnsafeRawBufferPointer, _ error: JSONError) -> FeatureFault {
         if error.kind == .depth { return .tooDeep }
@@ -88,4 +83,60 @@ final class PieceParser {
             }
         }
     }
+}
+
+extension PieceParser {
+    /// The parts of a point's feature, as slices of its text.
+    public struct PointParts {
+        /// A number or a string.
+        public let identifier: UnsafeRawBufferPointer
+        /// An array of two or three numbers.
+        public let coordinates: UnsafeRawBufferPointer
+        /// An object.
+        public let properties: UnsafeRawBufferPointer
+        /// The numbers of `coordinates`.
+        public let longitude: Double
+        public let latitude: Double
+
+        public init(
+            identifier: UnsafeRawBufferPointer, coordinates: UnsafeRawBufferPointer,
+            properties: UnsafeRawBufferPointer, longitude: Double, latitude: Double
+        ) {
+            (self.identifier, self.coordinates, self.properties) = (identifier, coordinates, properties)
+            (self.longitude, self.latitude) = (longitude, latitude)
+        }
+    }
+
+    /// Appends the feature of a text. Faults count as in any imported text.
+    ///
+    /// - Parameters:
+    ///   - text: one GeoJSON feature.
+    ///   - parts: the text's parts, if the caller has composed it from them and knows it to be valid; nil to
+    ///     parse it.
+    public func append(_ text: UnsafeRawBufferPointer, parts: PointParts?) {
+        guard let parts, rules.promoteId == nil, result.piece == nil, !result.keepsRanges else {
+            if (try? parser.parse(single: text, at: 0, into: result)) == nil {
+                result.addFault(.badJSON, identifier: nil, range: 0..<text.count)
+            }
+            return
+        }
+        if let fault = rules.fault(longitude: parts.longitude, latitude: parts.latitude) {
+            let identifier =
+                parts.identifier.count > 80 ? nil : String(decoding: parts.identifier, as: UTF8.self)
+            return result.addFault(fault, identifier: identifier, range: 0..<text.count)
+        }
+        let blob = result.blob
+        blob.append(length: parts.identifier.count)
+        blob.append(length: parts.coordinates.count)
+        blob.append(length: 0)
+        blob.append(parts.identifier)
+        blob.append(parts.coordinates)
+        blob.append(parts.properties)
+        // JSON's "-0" would be read as 0.
+        result.endRow(longitude: parts.longitude + 0, latitude: parts.latitude + 0)
+        result.seen += 1
+    }
+
+    /// Removes the features, but keeps the memory.
+    public func removeAll() { result.removeAll() }
 }

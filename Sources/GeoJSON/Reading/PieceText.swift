@@ -2,12 +2,23 @@
 import Glibc
 import JSON
 
-/// A piece's text to be parsed by another thread.
+/// A piece of a text, of complete features, to be parsed by another thread than the one that cut it.
 struct PieceText: Sendable {
+    enum Form {
+        /// Features separated by commas: the content of an array's brackets.
+        case array
+        /// JSON texts, one after each separator byte.
+        case texts(separator: UInt8)
+        /// JSON objects one after another.
+        case objects
+        /// Rows of a table.
+        case rows(TableHeader)
+    }
+
     /// A JSON array, or a table's rows. Before `join` it may also be texts or objects as they were cut.
     private(set) var text: [UInt8]
     /// The form of text that `join` makes an array of.
-    private var formToJoin: FeatureCutter.Piece.Form?
+    private var formToJoin: Form?
     /// The expected range of each feature in the text; nil for an array as sent.
     private(set) var texts: [Range<Int>]?
     private(set) var header: TableHeader?
@@ -15,29 +26,33 @@ struct PieceText: Sendable {
     /// after `join`.
     let linesBefore: Int
     private(set) var lines = 0
+    /// The reference system that the collection declares, if it is not longitude and latitude.
     let foreignReferenceSystem: String?
-    /// The members of objects of which `join` makes features.
+    /// The members of objects of which `join` makes features; nil for features.
     private var records: RecordMembers?
 
     /// - Parameter buffer: memory for the text.
-    init(_ piece: FeatureCutter.Piece, buffer: consuming [UInt8] = []) {
+    init(
+        _ form: Form, _ bytes: ArraySlice<UInt8>, linesBefore: Int, foreignReferenceSystem: String?,
+        records: RecordMembers?, buffer: consuming [UInt8]
+    ) {
         buffer.removeAll(keepingCapacity: true)
         text = buffer
-        linesBefore = piece.linesBefore
-        foreignReferenceSystem = piece.foreignReferenceSystem
-        records = piece.records
-        switch piece.form {
+        self.linesBefore = linesBefore
+        self.foreignReferenceSystem = foreignReferenceSystem
+        self.records = records
+        switch form {
         case .rows(let header):
-            text.append(contentsOf: piece.bytes)
+            text.append(contentsOf: bytes)
             self.header = header
         case .array:
-            text.reserveCapacity(piece.bytes.count + 2)
+            text.reserveCapacity(bytes.count + 2)
             text.append(UInt8(ascii: "["))
-            text.append(contentsOf: piece.bytes)
+            text.append(contentsOf: bytes)
             text.append(UInt8(ascii: "]"))
         case .texts, .objects:
-            text.append(contentsOf: piece.bytes)
-            formToJoin = piece.form
+            text.append(contentsOf: bytes)
+            formToJoin = form
         }
     }
 
@@ -46,7 +61,7 @@ struct PieceText: Sendable {
     ///
     /// - Parameter memory: memory to reuse. It holds the text as it was cut afterwards.
     mutating func join(reusing memory: inout [UInt8]) {
-        lines = text.withUnsafeBytes { LineCount.of($0) }
+        lines = LineCount.of(text[...])
         joinForm(reusing: &memory)
         if let records { text = text.withUnsafeBytes(records.features) }
         records = nil
@@ -75,7 +90,7 @@ struct PieceText: Sendable {
 
     /// The number of line ends before an offset in the text.
     func lines(before offset: Int) -> Int {
-        text.withUnsafeBytes { LineCount.of(UnsafeRawBufferPointer(rebasing: $0[..<offset])) }
+        LineCount.of(text[..<offset])
     }
 
     /// Joins texts into one array. The text between them stays, including line ends.
@@ -174,4 +189,6 @@ enum LineCount {
         }
         return count
     }
+
+    static func of(_ text: ArraySlice<UInt8>) -> Int { text.withUnsafeBytes { of($0) } }
 }

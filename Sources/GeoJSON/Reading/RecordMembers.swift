@@ -26,10 +26,7 @@ struct RecordMembers: Sendable, Equatable {
         else { return nil }
         let names = object.members.map(\.key)
         func find(_ given: String?, _ usual: [String]) -> [UInt8]? {
-            let name =
-                given.map { given in names.first { $0 == given } }
-                ?? usual.lazy.compactMap { usual in names.first { $0.lowercased() == usual } }.first
-            return name.map { Array($0.utf8) }
+            PositionNames.find(given, usual, names).map { Array(names[$0].utf8) }
         }
         guard let longitude = find(columns.longitude, PositionNames.longitudes),
             let latitude = find(columns.latitude, PositionNames.latitudes)

@@ -89,3 +89,18 @@ extension FeatureRecord {
         bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: coordinates[end...]))
     }
 }
+
+/// The names of the properties to keep in an answer.
+public struct PropertySelection: Sendable {
+    private let names: [[UInt8]]
+
+    public init(_ names: some Sequence<String>) { self.names = names.map { Array($0.utf8) } }
+
+    /// Whether a key, given as the text between its quotation marks, is one of the names.
+    func keeps(key: UnsafeRawBufferPointer) -> Bool {
+        key.contains(UInt8(ascii: "\\"))
+            ? names.contains(JSONText.bytes(inside: key)) : names.contains { $0.elementsEqual(key) }
+    }
+
+    public func keeps(_ name: String) -> Bool { names.contains { $0.elementsEqual(name.utf8) } }
+}

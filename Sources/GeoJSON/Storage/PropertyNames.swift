@@ -26,14 +26,14 @@ public struct PropertyNames: Sendable {
             looked += 1
             scan.withProperties(index) { properties in
                 guard properties.first == UInt8(ascii: "{") else { return }
-                for (key, _) in JSONMembers(ofValidated: properties) { note(key, &missing) }
+                for (key, _) in JSONMembers(ofValidated: properties) {
+                    note(JSONText.bytes(inside: key), &missing)
+                }
             }
         }
     }
 
-    private mutating func note(_ key: UnsafeRawBufferPointer, _ missing: inout Set<[UInt8]>) {
-        let isEscaped = key.contains(UInt8(ascii: "\\"))
-        let name = isEscaped ? Array(JSONText.string(inside: key).utf8) : Array(key)
+    private mutating func note(_ name: [UInt8], _ missing: inout Set<[UInt8]>) {
         missing.remove(name)
         guard known.count < Self.mostNames, known.insert(name).inserted else { return }
         found.append(String(decoding: name, as: UTF8.self))
@@ -72,22 +72,4 @@ public struct PropertyNames: Sendable {
         }
         return previous[b.count]
     }
-}
-
-/// The names of the properties to keep in an answer.
-public struct PropertySelection: Sendable {
-    private let names: [[UInt8]]
-
-    public init(_ names: some Sequence<String>) { self.names = names.map { Array($0.utf8) } }
-
-    /// Whether a key, given as the text between its quotation marks, is one of the names.
-    func keeps(key: UnsafeRawBufferPointer) -> Bool {
-        if key.contains(UInt8(ascii: "\\")) {
-            let decoded = Array(JSONText.string(inside: key).utf8)
-            return names.contains(decoded)
-        }
-        return names.contains { $0.elementsEqual(key) }
-    }
-
-    public func keeps(_ name: String) -> Bool { names.contains { $0.elementsEqual(name.utf8) } }
 }

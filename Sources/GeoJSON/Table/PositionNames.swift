@@ -11,6 +11,13 @@ enum PositionNames {
         "latlong", "lat_long", "lat/lng", "lat/lon", "lat,lng", "lat,lon", "geo_point_2d", "gps", "point",
     ]
 
+    /// The index of the given name, or else of the first of the usual ones in any letter case.
+    static func find(_ given: String?, _ usual: [String], _ names: [String]) -> Int? {
+        if let given { return names.firstIndex { $0.hasSameBytes(as: given) } }
+        let lowered = names.map { $0.lowercased() }
+        return usual.lazy.compactMap { lowered.firstIndex(of: $0) }.first
+    }
+
     /// The two numbers of a text such as `48.1, 11.5`, `48.1 11.5` or `(48.1;11.5)`: latitude and longitude.
     static func pair(
         _ text: UnsafeRawBufferPointer
@@ -32,14 +39,11 @@ enum PositionNames {
 /// The cells of a table's first rows.
 struct FirstCells {
     private static let most = 16
-    private var rows: [[[UInt8]]] = []
+    private let rows: [[[UInt8]]]
 
-    init(_ text: UnsafeRawBufferPointer, _ delimiter: UInt8, columns: Int) {
-        guard columns > 0 else { return }
-        var (scanner, cells) = (RowScanner(), [TableCell]())
-        while rows.count < Self.most, scanner.next(text, delimiter, isLast: true, into: &cells) != nil {
-            if cells.count == columns { rows.append(cells.map { Array($0.text) }) }
-        }
+    init(_ text: [UInt8], _ delimiter: UInt8, columns: Int) {
+        rows = RowScanner.rows(of: text, delimiter, most: Self.most)
+            .filter { $0.count == columns }.map { $0.map { Array($0.utf8) } }
     }
 
     /// Whether a column has two numbers in its first cell with any text.

@@ -25,18 +25,26 @@ struct RowScanner {
     /// The end of the last complete row, including its line end; 0 if none is complete.
     ///
     /// - Complexity: O(bytes); without quotation marks, at the speed of memchr(3).
-    mutating func endOfWholeRows(
-        _ text: UnsafeRawBufferPointer, _ delimiter: UInt8, isLast: Bool
-    ) -> Int {
+    mutating func endOfWholeRows(_ text: [UInt8], _ delimiter: UInt8, isLast: Bool) -> Int {
         if isLast { return text.count }
-        guard let start = text.baseAddress else { return 0 }
-        if memchr(start, Int32(Self.quote), text.count) == nil {
+        if memchr(text, Int32(Self.quote), text.count) == nil {
             return text.lastIndex(of: Self.lineFeed).map { $0 + 1 } ?? 0
         }
         offset = 0
         var cells: [TableCell] = []
-        while next(text, delimiter, isLast: false, into: &cells) != nil {}
+        text.withUnsafeBytes { while next($0, delimiter, isLast: false, into: &cells) != nil {} }
         return offset
+    }
+
+    /// The cells of the first rows that are not blank, with single quotation marks.
+    static func rows(of text: [UInt8], _ delimiter: UInt8, most: Int) -> [[String]] {
+        var (scanner, cells, rows) = (RowScanner(), [TableCell](), [[String]]())
+        text.withUnsafeBytes { text in
+            while rows.count < most, scanner.next(text, delimiter, isLast: true, into: &cells) != nil {
+                rows.append(cells.map(\.string))
+            }
+        }
+        return rows
     }
 
     /// The end of the first row with content; nil if it is incomplete.

@@ -55,10 +55,9 @@ public final class TableHeader: Sendable {
     /// - Throws: `malformed`, with a list of the columns, if a required one is missing, or if lines have no
     ///   line feed.
     convenience init?(
-        _ text: UnsafeRawBufferPointer, _ columns: TableColumns,
-        rows: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+        _ text: [UInt8], _ columns: TableColumns, rows: [UInt8] = []
     ) throws(GeoJSONError) {
-        guard JSONText.isUTF8(text) else {
+        guard String(validating: text, as: UTF8.self) != nil else {
             throw .malformed(
                 message: "The table's header is not UTF-8: \(ForeignFormat.conversion).", offset: nil)
         }
@@ -81,7 +80,7 @@ public final class TableHeader: Sendable {
     }
 
     /// Whether a first line looks like a header rather than like anything else.
-    static func isLikely(_ text: UnsafeRawBufferPointer) -> Bool {
+    static func isLikely(_ text: [UInt8]) -> Bool {
         // A header in an older encoding counts too. Reading it gives the advice.
         guard !text.contains(where: { $0 < 32 && ![9, 10, 13].contains($0) }) else { return false }
         return readings(of: text, nil).contains { reading in
@@ -94,12 +93,11 @@ public final class TableHeader: Sendable {
         let names: [String]
     }
 
-    private static func readings(of text: UnsafeRawBufferPointer, _ delimiter: UInt8?) -> [Reading] {
+    private static func readings(of text: [UInt8], _ delimiter: UInt8?) -> [Reading] {
         let candidates = delimiter.map { [$0] } ?? [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
         return candidates.map { delimiter in
-            var (scanner, cells) = (RowScanner(), [TableCell]())
-            _ = scanner.next(text, delimiter, isLast: true, into: &cells)
-            return Reading(delimiter: delimiter, names: cells.map { trimmed($0.string) })
+            let cells = RowScanner.rows(of: text, delimiter, most: 1).first ?? []
+            return Reading(delimiter: delimiter, names: cells.map(trimmed))
         }
     }
 
@@ -112,21 +110,14 @@ public final class TableHeader: Sendable {
     private static func position(
         _ columns: TableColumns, _ names: [String], _ cells: FirstCells
     ) -> (longitude: Int?, latitude: Int?) {
-        let longitude = find(columns.longitude, PositionNames.longitudes, names)
-        let latitude = find(columns.latitude, PositionNames.latitudes, names)
+        let longitude = PositionNames.find(columns.longitude, PositionNames.longitudes, names)
+        let latitude = PositionNames.find(columns.latitude, PositionNames.latitudes, names)
         if longitude == nil, latitude == nil, columns.longitude == nil, columns.latitude == nil,
-            let both = find(nil, PositionNames.pairs, names), cells.isPair(both)
+            let both = PositionNames.find(nil, PositionNames.pairs, names), cells.isPair(both)
         {
             return (both, both)
         }
         return (longitude, latitude)
-    }
-
-    /// The column with the given name, or else the first of the usual ones in any letter case.
-    private static func find(_ given: String?, _ usual: [String], _ names: [String]) -> Int? {
-        if let given { return names.firstIndex { $0.hasSameBytes(as: given) } }
-        let lowered = names.map { $0.lowercased() }
-        return usual.lazy.compactMap { lowered.firstIndex(of: $0) }.first
     }
 
     /// What to do about a table without a column of longitudes or latitudes.
@@ -154,7 +145,7 @@ public final class TableHeader: Sendable {
         let position = Self.position(columns, names, cells)
         guard let longitude = position.longitude else { throw missing("longitude", columns.longitude) }
         guard let latitude = position.latitude else { throw missing("latitude", columns.latitude) }
-        let id = Self.find(columns.id, ["id"], names)
+        let id = PositionNames.find(columns.id, ["id"], names)
         if let given = columns.id, id == nil { throw missing("id", given) }
         // By bytes: a table may have very many columns.
         var last: [[UInt8]: Int] = [:]

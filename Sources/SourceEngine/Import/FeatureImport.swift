@@ -88,7 +88,7 @@ public final class FeatureImport: Sendable {
         try withWork { (work) throws(GeoJSONError) in
             let reader = work.reader ?? PushReader(FeatureReader(format, threads: threads))
             work.reader = reader
-            try reader.reader.push(bytes, into: &work.builder)
+            try reader.reader.push(bytes.assumingMemoryBound(to: UInt8.self).span, into: &work.builder)
         }
     }
 
@@ -100,9 +100,9 @@ public final class FeatureImport: Sendable {
     ///   - read: fills the piece.
     /// - Complexity: that of `read`, and one copy of the features' bytes.
     public func take<Value>(
-        piece number: Int, _ read: (FeaturePiece) -> Value
+        piece number: Int, _ read: (PieceParser) -> Value
     ) throws(SourceError) -> Value {
-        let fresh = pieces.take { work.withLock { $0?.builder.makePiece() } }
+        let fresh = pieces.take { work.withLock { $0?.builder.makeParser() } }
         guard let fresh else { throw .cancelled }
         let value = read(fresh)
         pieces.park(fresh, number)
@@ -300,24 +300,24 @@ final class ImportPieces: Sendable {
     /// Invariant: a piece is used by the thread that took it from `idle`, or is parked until one thread takes it. That
     /// is why it may be sent.
     private struct State: @unchecked Sendable {
-        var idle: [FeaturePiece] = []
+        var idle: [PieceParser] = []
         /// The number of the next piece to admit.
         var next = 0
-        var parked: [Int: FeaturePiece] = [:]
+        var parked: [Int: PieceParser] = [:]
         /// Whether a thread is admitting pieces.
         var isAdmitting = false
     }
 
     /// An empty piece.
-    func take(or make: () -> FeaturePiece?) -> FeaturePiece? {
+    func take(or make: () -> PieceParser?) -> PieceParser? {
         state.withLock { $0.idle.popLast() } ?? make()
     }
 
     /// Parks a piece that has been read. The admitting thread, or else the caller, takes it when it is next.
-    func park(_ piece: FeaturePiece, _ number: Int) { state.withLock { $0.parked[number] = piece } }
+    func park(_ piece: PieceParser, _ number: Int) { state.withLock { $0.parked[number] = piece } }
 
     /// The next piece; nil if it has not been read yet, or another thread is admitting.
-    func beginAdmission() -> FeaturePiece? {
+    func beginAdmission() -> PieceParser? {
         state.withLock { state in
             guard !state.isAdmitting, let piece = state.parked.removeValue(forKey: state.next) else {
                 return nil
@@ -334,7 +334,7 @@ final class ImportPieces: Sendable {
     func endAdmission() { state.withLock { $0.isAdmitting = false } }
 
     /// Returns a piece for reuse.
-    func giveBack(_ piece: FeaturePiece) {
+    func giveBack(_ piece: PieceParser) {
         piece.removeAll()
         state.withLock { $0.idle.append(piece) }
     }

@@ -47,11 +47,6 @@ package final class UnnamedFile {
     }
 
     /// Writes all bytes at an offset from the start.
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError) {
-        try FileIO.write(bytes, to: file, at: offset, path: path)
-    }
-
-    /// Writes all bytes at an offset from the start.
     package func write(_ bytes: [UInt8], at offset: Int) throws(FileError) {
         try FileIO.write(bytes, to: file, at: offset, path: path)
     }

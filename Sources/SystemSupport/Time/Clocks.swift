@@ -66,13 +66,3 @@ package struct ThreadClock: Sendable {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 }
-
-/// The processor time of the calling thread.
-package enum ThreadTime {
-    /// In nanoseconds since the thread began.
-    package static func now() -> UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-    }
-}

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GeoJSON
 
-@Suite("Features copied by their parts") struct FeaturePieceTests {
+@Suite("Features copied by their parts") struct PointPartsTests {
     private static let rows:
         [(id: String, coordinates: String, properties: String, position: (Double, Double))] = [
             ("1", "[1.5,2]", #"{"a":1,"b":"x"}"#, (1.5, 2)),
@@ -22,7 +22,7 @@ import Testing
         store: FeatureStore, skipped: [String: Int]
     ) {
         var builder = FeatureStoreBuilder(policy: .skip, rules: rules)
-        let piece = builder.makePiece()
+        let piece = builder.makeParser()
         for row in Self.rows {
             let text = Array(
                 #"{"type":"Feature","id":\#(row.id),"geometry":{"type":"Point","coordinates":\#(row.coordinates)},"properties":\#(row.properties)}"#
@@ -33,7 +33,7 @@ import Testing
             id.withUnsafeBytes { id in
                 coordinates.withUnsafeBytes { coordinates in
                     properties.withUnsafeBytes { properties in
-                        let parts = FeaturePiece.PointParts(
+                        let parts = PieceParser.PointParts(
                             identifier: id, coordinates: coordinates, properties: properties,
                             longitude: row.position.0, latitude: row.position.1)
                         text.withUnsafeBytes { piece.append($0, parts: byParts ? parts : nil) }
@@ -68,7 +68,7 @@ import Testing
     @Test("a text that is not a feature counts as invalid")
     func badText() throws {
         var builder = FeatureStoreBuilder(policy: .skip, rules: FeatureRules())
-        let piece = builder.makePiece()
+        let piece = builder.makeParser()
         for text in [
             "{",
             #"{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[1,2]},"properties":{"s":"\ud800"}}"#,
