@@ -116,7 +116,8 @@ struct FormatDetection {
     private func nextKey(_ cursor: inout JSONCursor) -> UnsafeRawBufferPointer? {
         _ = cursor.take(UInt8(ascii: ","))
         cursor.skipSpaces()
-        guard cursor.byte == UInt8(ascii: "\""), let key = cursor.value(), cursor.take(UInt8(ascii: ":")) else {
+        guard cursor.byte == UInt8(ascii: "\""), let key = cursor.value(), cursor.take(UInt8(ascii: ":"))
+        else {
             return nil
         }
         cursor.skipSpaces()

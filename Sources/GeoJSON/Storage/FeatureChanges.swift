@@ -33,7 +33,8 @@ final class FeatureChanges: Sendable {
 
     var memoryBytes: Int {
         // Dictionaries keep about a third of their capacity free.
-        locations.count * (4 + MemoryLayout<Location>.stride) * 3 / 2 + stores.all.reduce(0) { $0 + $1.memoryBytes }
+        locations.count * (4 + MemoryLayout<Location>.stride) * 3 / 2
+            + stores.all.reduce(0) { $0 + $1.memoryBytes }
     }
 
     /// The store and row of a feature; nil if it is the base's.

@@ -65,7 +65,9 @@ public struct FeatureMoments: Sendable, Equatable {
 extension FeatureStore {
     /// When a feature was last imported or upserted.
     public func moment(of index: Int) -> Int64 {
-        guard let changes, let location = changes.location(of: index) else { return moments.moment(of: index) }
+        guard let changes, let location = changes.location(of: index) else {
+            return moments.moment(of: index)
+        }
         return location.isRemoved
             ? 0 : changes.stores[location.store].moments.moment(of: Int(location.row))
     }
