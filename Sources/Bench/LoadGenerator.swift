@@ -29,9 +29,9 @@ public final class LoadGenerator<Wire: LoadProtocol> {
 
         func flush() {
             guard let connection, !isLost, !outgoing.isEmpty else { return }
-            let written = outgoing.withUnsafeBytes { connection.tryWrite($0) }
+            let written = connection.tryWrite(outgoing.span)
             if written < outgoing.count {
-                connection.write(WaitingRequests(outgoing[written...]))
+                connection.write(WaitingRequests(Array(outgoing[written...])))
             }
             outgoing.removeAll(keepingCapacity: true)
         }
@@ -90,7 +90,7 @@ public final class LoadGenerator<Wire: LoadProtocol> {
         for peer in peers {
             peer.connection?.start { [unowned self] event in
                 switch event {
-                case .received(let bytes): read(bytes, peer)
+                case .received(let bytes): read(bytes.bindMemory(to: UInt8.self).span, peer)
                 case .written: break
                 case .ended: lose(peer)
                 }
@@ -108,10 +108,10 @@ public final class LoadGenerator<Wire: LoadProtocol> {
         withExtendedLifetime(end) {}
     }
 
-    private func read(_ bytes: UnsafeRawBufferPointer, _ peer: Peer) {
+    private func read(_ bytes: Span<UInt8>, _ peer: Peer) {
         let now = DispatchTime.now().uptimeNanoseconds
         answered.removeAll(keepingCapacity: true)
-        peer.wire.receive(bytes.bindMemory(to: UInt8.self).span, into: &answered)
+        peer.wire.receive(bytes, into: &answered)
         for answer in answered { take(answer, peer, now) }
         peer.flush()
     }
@@ -138,23 +138,17 @@ public final class LoadGenerator<Wire: LoadProtocol> {
     }
 }
 
-/// Bytes that the socket has not taken yet.
-///
-/// Invariant: this object owns `bytes` until its `deinit`.
+/// Bytes that the socket has not taken yet. They never change, so they stay at their address.
 final class WaitingRequests {
-    fileprivate let bytes: UnsafeMutableRawBufferPointer
+    fileprivate let bytes: [UInt8]
 
-    init(_ requests: some Collection<UInt8>) {
-        bytes = .allocate(byteCount: requests.count, alignment: 1)
-        bytes.copyBytes(from: requests)
-    }
-
-    deinit { bytes.deallocate() }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 }
 
 extension Connection {
     func write(_ requests: WaitingRequests) {
-        write(UnsafeRawBufferPointer(requests.bytes), keeping: requests)
+        let bytes = requests.bytes
+        write(bytes.span, keeping: requests)
     }
 }
 

@@ -159,7 +159,7 @@ private final class LoopSide {
         self.owner = owner
         connection.start { [unowned self] event in
             switch event {
-            case .received(let bytes): didRead(bytes)
+            case .received(let bytes): didRead(bytes.bytes)
             case .written: self.transport?.didWrite(remaining: connection.queuedBytes)
             case .ended(.finished): end(ConnectFailure.lost("the daemon closed it"))
             // The daemon has closed the connection. Its last messages are read first; their end closes this
@@ -170,9 +170,9 @@ private final class LoopSide {
         }
     }
 
-    private func didRead(_ bytes: UnsafeRawBufferPointer) {
+    private func didRead(_ bytes: RawSpan) {
         guard let owner else { return }
-        frames.append(bytes.bytes)
+        frames.append(bytes)
         do throws(RPCError) {
             let parser = parser
             while let message = try frames.next({ ServerMessage.read($0, parser: parser) }) {
@@ -193,9 +193,9 @@ private final class LoopSide {
     func flush() {
         guard let transport, !connection.isClosed else { return }
         let buffer = OutgoingBuffer(transport.takePending())
-        buffer.bytes.withUnsafeBytes { bytes in
+        buffer.bytes.withBytes { bytes in
             let written = connection.tryWrite(bytes)
-            connection.write(UnsafeRawBufferPointer(rebasing: bytes[written...]), keeping: buffer)
+            connection.write(bytes.extracting(written...), keeping: buffer)
         }
         transport.didWrite(remaining: connection.queuedBytes)
     }
