@@ -142,8 +142,17 @@ struct TableTests {
         arguments: [
             (
                 "name,breite,laenge\na,1,2\n", TableColumns(),
-                #"no longitude column among its columns "name", "breite""#
+                #"has no longitude column and no latitude column among its columns "name", "breite""#
             ),
+            (
+                "name,breite,laenge\na,1,2\n", TableColumns(),
+                ": name them with params.longitude and params.latitude"
+            ),
+            (
+                "a,b\n1,2\n", TableColumns(longitude: "e", latitude: "n"),
+                #"no column "e" and no column "n" among"#
+            ),
+            ("a,b\n1,2\n", TableColumns(longitude: "e"), "and no latitude column among"),
             ("lon,b\n1,2\n", TableColumns(), "no latitude column"),
             ("lon,lat,n\r1,2,a\r3,4,b\r", TableColumns(), "end with a carriage return alone"),
             ("n,lon,lat\r1,2,3", TableColumns(), "end with a carriage return alone"),

@@ -121,13 +121,16 @@ public final class TableHeader: Sendable {
     }
 
     /// What to do about a table without a column of longitudes or latitudes.
-    private static func advice(_ what: String, _ names: [String]) -> String {
+    ///
+    /// - Parameter params: those that name the missing columns.
+    private static func advice(_ params: [String], _ names: [String]) -> String {
         let shapes = names.first { name in
             ["wkt", "geom"].contains { name.lowercased().contains($0) }
         }
-        guard let shapes else { return ": name it with params.\(what)" }
-        return
-            ": name it with params.\(what), or if \"\(shapes)\" has geometries as well-known text (WKT), convert the table, "
+        let advice = ": name \(params.count == 1 ? "it" : "them") with \(params.joined(separator: " and "))"
+        guard let shapes else { return advice }
+        return advice
+            + ", or if \"\(shapes)\" has geometries as well-known text (WKT), convert the table, "
             + "for example with ogr2ogr -f GeoJSON points.geojson table.csv -oo GEOM_POSSIBLE_NAMES=\(shapes)"
     }
 
@@ -135,23 +138,35 @@ public final class TableHeader: Sendable {
         _ reading: Reading, _ columns: TableColumns, _ cells: FirstCells
     ) throws(GeoJSONError) {
         let names = reading.names
-        func missing(_ what: String, _ given: String?) -> GeoJSONError {
+        func missing(_ roles: [(what: String, given: String?)]) -> GeoJSONError {
             let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
-            let wanted = given.map { "column \"\($0)\"" } ?? "\(what) column"
-            let advice = given == nil ? Self.advice(what, names) : ""
+            let wanted = roles.map { role in
+                role.given.map { "no column \"\($0)\"" } ?? "no \(role.what) column"
+            }
+            let unnamed = roles.filter { $0.given == nil }.map { "params.\($0.what)" }
+            let advice = unnamed.isEmpty ? "" : Self.advice(unnamed, names)
             return .malformed(
-                message: "The table has no \(wanted) among its columns \(list)\(advice).", offset: nil)
+                message:
+                    "The table has \(wanted.joined(separator: " and ")) among its columns \(list)\(advice).",
+                offset: nil)
         }
         let position = Self.position(columns, names, cells)
-        guard let longitude = position.longitude else { throw missing("longitude", columns.longitude) }
-        guard let latitude = position.latitude else { throw missing("latitude", columns.latitude) }
+        guard let longitude = position.longitude, let latitude = position.latitude else {
+            let roles = [
+                (what: "longitude", given: columns.longitude, column: position.longitude),
+                (what: "latitude", given: columns.latitude, column: position.latitude),
+            ]
+            throw missing(roles.filter { $0.column == nil }.map { ($0.what, $0.given) })
+        }
         let id = PositionNames.find(columns.id, ["id"], names)
-        if let given = columns.id, id == nil { throw missing("id", given) }
+        if let given = columns.id, id == nil { throw missing([("id", given)]) }
         // By bytes: a table may have very many columns.
         var last: [[UInt8]: Int] = [:]
         for (column, name) in names.enumerated() { last[Array(name.utf8)] = column }
         let text = Set(columns.text.map { Array($0.utf8) })
-        for name in columns.text.sorted() where last[Array(name.utf8)] == nil { throw missing("text", name) }
+        for name in columns.text.sorted() where last[Array(name.utf8)] == nil {
+            throw missing([("text", name)])
+        }
         self.names = names
         delimiter = reading.delimiter
         hasDecimalCommas =
