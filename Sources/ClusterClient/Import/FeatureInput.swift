@@ -18,7 +18,7 @@ public struct FeatureInput: ~Copyable {
     private let descriptor: Int32
     private let isLent: Bool
     private var buffer = [UInt8](repeating: 0, count: pieceSize)
-    private let atEnd: @Sendable () throws -> Void
+    private let atEnd: @Sendable (_ bytesRead: Int) throws -> Void
 
     /// Opens a file.
     public init(path: String) throws(FeatureInputError) {
@@ -31,19 +31,23 @@ public struct FeatureInput: ~Copyable {
             throw FeatureInputError(name: path, number: EISDIR)
         }
         posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
-        self.init(descriptor, name: path, length: isFile ? Int(status.st_size) : nil, isLent: false) {}
+        self.init(descriptor, name: path, length: isFile ? Int(status.st_size) : nil, isLent: false) { _ in }
     }
 
     /// Reads from a descriptor that the caller owns, such as standard input.
     ///
-    /// - Parameter atEnd: called at the end of the input; if it throws, nothing is imported.
-    public init(descriptor: Int32, name: String, atEnd: @escaping @Sendable () throws -> Void = {}) {
+    /// - Parameter atEnd: called at the end of the input, with the number of bytes read; if it throws, nothing is
+    ///   imported.
+    public init(
+        descriptor: Int32, name: String,
+        atEnd: @escaping @Sendable (_ bytesRead: Int) throws -> Void = { _ in }
+    ) {
         self.init(descriptor, name: name, length: nil, isLent: true, atEnd: atEnd)
     }
 
     private init(
         _ descriptor: Int32, name: String, length: Int?, isLent: Bool,
-        atEnd: @escaping @Sendable () throws -> Void
+        atEnd: @escaping @Sendable (_ bytesRead: Int) throws -> Void
     ) {
         self.descriptor = descriptor
         self.name = name
@@ -61,7 +65,7 @@ public struct FeatureInput: ~Copyable {
             if count < 0 && errno == EINTR { continue }
             guard count >= 0 else { throw FeatureInputError(name: name, number: errno) }
             guard count > 0 else {
-                try atEnd()
+                try atEnd(bytesRead)
                 return false
             }
             bytesRead += count

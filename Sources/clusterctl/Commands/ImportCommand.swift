@@ -60,6 +60,7 @@ enum ImportCommand: Subcommand {
         let prepared = try await SourcePreparation.prepare(source, options: options, client)
         do {
             let answer = try await FileImport.transfer(input, to: source, importOptions, client, invocation)
+            try prepared.check(answer, of: name, invocation.arguments)
             try ImportReport.show(answer, invocation)
         } catch {
             try? rejects?.finish()

@@ -29,6 +29,7 @@ enum LoadCommand: Subcommand {
             params["path"] = .string(SmallFile.absolute(path))
             let answer = try await client.call(
                 "SourceService/LoadFile", CallParams(params), options: invocation.callOptions)
+            try prepared.check(answer, of: path, invocation.arguments)
             try ImportReport.show(answer, invocation)
         } catch {
             if prepared == .created { try? await client.deleteSource(source) }

@@ -30,7 +30,7 @@ enum ArrowFile {
         guard let process = ChildProcess(python, words) else {
             throw Failure(message: "\(python) cannot be started")
         }
-        return FeatureInput(descriptor: process.output, name: path) {
+        return FeatureInput(descriptor: process.output, name: path) { _ in
             guard process.wait() != 0 else { return }
             throw Failure(message: "\(path): \(process.lastErrors(1))")
         }

@@ -105,7 +105,21 @@ enum ImportReport {
 /// Makes sure that a source exists with the requested options before an import.
 enum SourcePreparation {
     /// What was done, so that a failed import can undo it.
-    enum Outcome { case existed, created }
+    enum Outcome {
+        case existed, created
+
+        /// Throws if an import has left the source that was created for it empty: a failed download and a table of which
+        /// only the header was saved are more likely than a wish for an empty source.
+        func check(_ answer: Answer, of file: String, _ arguments: ParsedArguments) throws {
+            guard self == .created, !arguments.has("append"), !arguments.has("allow-empty") else { return }
+            let value = try answer.value()
+            guard value["accepted"]?.asInteger == 0, (value["skipped"]?.asInteger ?? 0) == 0 else { return }
+            throw Failure(
+                message:
+                    "\(file): it has no features, so nothing was imported (--allow-empty makes an empty source)",
+                status: ExitStatus.refused)
+        }
+    }
 
     static func prepare(_ source: String, options: JSONObject, _ client: Client) async throws -> Outcome {
         do {

@@ -21,10 +21,21 @@ enum ForeignFile {
         ] + spreadsheets + ArrowFile.endings
     private static let spreadsheets = ["xlsx", "ods", "xls"]
 
-    /// Whether GDAL reads a file, by its extension or because --layer is given.
+    /// Whether GDAL reads a file, by its extension or its first bytes or because --layer is given.
     static func isForeign(_ path: String, _ arguments: ParsedArguments) -> Bool {
         if arguments.string("layer") != nil || arguments.string("source-crs") != nil { return true }
-        return endings.contains(ending(of: path))
+        return endings.contains(ending(of: path)) || isDatabase(path)
+    }
+
+    /// Whether a file is a GeoPackage or another SQLite database, whatever its name. Pipes are not read.
+    private static func isDatabase(_ path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var head = [UInt8](repeating: 0, count: 16)
+        return read(descriptor, &head, head.count) == head.count && head.starts(with: "SQLite format 3".utf8)
     }
 
     private static func ending(of path: String) -> String {
@@ -34,7 +45,7 @@ enum ForeignFile {
     /// Whether a file's features have numbers that stay the same when it changes, such as a GeoPackage's
     /// `fid`. Those become their ids. The numbers of other formats are positions in the file.
     private static func hasKeys(_ path: String) -> Bool {
-        ["gpkg", "sqlite", "gdb"].contains { path.lowercased().hasSuffix(".\($0)") }
+        ending(of: path) == "gdb" || isDatabase(path)
     }
 
     /// Starts reading a file.
@@ -69,9 +80,16 @@ enum ForeignFile {
         guard let process = ChildProcess(program, words) else {
             throw Failure(message: "\(program) cannot be started: \(String(cString: strerror(errno)))")
         }
-        return FeatureInput(descriptor: process.output, name: path) {
-            guard process.wait() != 0 else { return }
-            throw Failure(message: explained(process.lastErrors(), path, dataset))
+        return FeatureInput(descriptor: process.output, name: path) { bytesRead in
+            guard process.wait() == 0 else {
+                throw Failure(message: explained(process.lastErrors(), path, dataset))
+            }
+            guard bytesRead == 0, let layer else { return }
+            let others = layerNames(of: dataset).filter { $0 != layer }
+            guard !others.isEmpty else { return }
+            throw Failure(
+                message: "\(path) has no features in its layer \(layer): choose another with --layer from "
+                    + others.joined(separator: ", "))
         }
     }
 

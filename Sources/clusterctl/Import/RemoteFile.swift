@@ -31,7 +31,7 @@ struct RemoteFile {
             throw Failure(message: "\(program) cannot be started")
         }
         let address = address
-        return FeatureInput(descriptor: process.output, name: address) {
+        return FeatureInput(descriptor: process.output, name: address) { _ in
             guard process.wait() != 0 else { return }
             throw Failure(message: "\(address) cannot be fetched: \(process.lastErrors())")
         }

@@ -34,6 +34,7 @@ final class TemporaryDaemon: Sendable {
             throw Failure(
                 message: "clusterd is neither beside clusterctl nor on PATH; install it, or build it")
         }
+        if port != nil { try checkPage(of: program) }
         var arguments = port.map { ["--http", "127.0.0.1:\($0)"] } ?? []
         for directory in Set(files.map(\.directory)) { arguments += ["--import-dir", directory] }
         if let exportDirectory { arguments += ["--export-dir", exportDirectory] }
@@ -43,6 +44,22 @@ final class TemporaryDaemon: Sendable {
             throw error
         }
         return daemon
+    }
+
+    /// Throws if the daemon does not find the files of the map page.
+    static func checkPage(of program: String) throws(Failure) {
+        let path = realpath(program, nil)
+        defer { free(path) }
+        let resolved = path.map { String(cString: $0) } ?? program
+        guard Installation.path(of: "web/index.html", source: "web/index.html", program: resolved) == nil
+        else {
+            return
+        }
+        let folder = Installation.parent(Installation.parent(resolved)) + "/share/clusterd/web"
+        throw Failure(
+            message:
+                "the files of the map page are not installed: \(folder) has no index.html; 'make install', the "
+                + "tarball and pip install clusterd put them there")
     }
 
     /// The daemon next to this program, or else on PATH.

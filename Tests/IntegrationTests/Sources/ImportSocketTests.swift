@@ -118,9 +118,15 @@ struct ImportSocketTests {
             let empty = try file("empty.geojson", blank)
             let refused = try run([way, "s", empty])
             #expect(refused.status == 5 && refused.errors.contains("--allow-empty"), "\(refused)")
-            #expect(try run([way, "new", empty]).status == 0)
             #expect(try run([way, "s", empty, "--append"]).status == 0)
         }
+        for text in ["", " \n\n", "lon,lat,name\n"] {
+            let empty = try file("empty.csv", text)
+            let refused = try run([way, "new", empty])
+            #expect(refused.status == 5 && refused.errors.contains("it has no features"), "\(refused)")
+            #expect(try run(["source", "new"]).status == 3, "a source was left behind")
+        }
+        #expect(try run([way, "new", try file("empty.csv", ""), "--allow-empty"]).status == 0)
         #expect(try source("s")["points"] == 1)
         #expect(try run([way, "s", path, "-k", "--allow-empty"]).status == 0)
         #expect(try source("s")["points"] == 0)
@@ -201,6 +207,20 @@ struct ImportSocketTests {
         // The id in the GeoJSON was lost on the way; the row's fid is 1.
         let found = try JSONReader.parse(try run(["locate", "g", "1", "--json"]).output)["feature"]
         #expect(found?["id"] == .number(1))
+        let unnamed = folder + "/download"
+        try FileManager.default.copyItem(atPath: package, toPath: unnamed)
+        let recognised = try run(["import", "unnamed", unnamed, "--geometries", "inside"])
+        #expect(recognised.errors.contains("choose one with --layer"), "\(recognised)")
+        let track = try file(
+            "track.gpx",
+            #"<gpx version="1.1" creator="t" xmlns="http://www.topografix.com/GPX/1/1"><trk><trkseg>"#
+                + #"<trkpt lat="1" lon="2"/><trkpt lat="1" lon="3"/></trkseg></trk></gpx>"#)
+        let empty = try run(["import", "track", track])
+        #expect(
+            empty.status != 0
+                && empty.errors.contains("no features in its layer waypoints: choose another with --layer")
+                && empty.errors.contains("track_points"), "\(empty)")
+        #expect(try run(["import", "track", track, "--layer", "track_points"]).status == 0)
         let shapes = folder + "/towns.shp"
         #expect(try DaemonProcess.run("/usr/bin/ogr2ogr", [shapes, path]).status == 0)
         #expect(try run(["import", "shapes", shapes]).output.hasPrefix("shapes: 1 feature imported"))
