@@ -26,22 +26,23 @@ import Testing
 
     private func describe(_ bytes: [UInt8], isStreamed: Bool = false) throws -> String {
         let (message, transaction) = try LogicalMessage.read(bytes[...], isStreamed: isStreamed)
+        func texts(_ row: [RowValue]) -> [String] { row.map { Self.text($0, of: bytes) } }
         let text =
             switch message {
-            case .insert(let table, let row): "insert \(table) \(row.map(Self.value))"
+            case .insert(let table, let row): "insert \(table) \(texts(row))"
             case .update(let table, let old, let row):
-                "update \(table) \(old.map { "\($0.map(Self.value))" } ?? "-") \(row.map(Self.value))"
-            case .delete(let table, let old): "delete \(table) \(old.map(Self.value))"
+                "update \(table) \(old.map { "\(texts($0))" } ?? "-") \(texts(row))"
+            case .delete(let table, let old): "delete \(table) \(texts(old))"
             default: "\(message)"
             }
         return isStreamed ? "\(transaction): " + text : text
     }
 
-    private static func value(_ value: RowValue) -> String {
+    private static func text(_ value: RowValue, of bytes: [UInt8]) -> String {
         switch value {
         case .null: "null"
         case .unchanged: "unchanged"
-        case .text(let text): String(decoding: text, as: UTF8.self)
+        case .text(let text): String(decoding: bytes[text], as: UTF8.self)
         }
     }
 
@@ -163,7 +164,7 @@ import Testing
         }
         func read(_ bytes: [UInt8]) throws -> [[String]] {
             var found: [[String]] = []
-            try CopyDecoder.read(bytes[...]) { found.append($0.map(Self.value)) }
+            try CopyDecoder.read(bytes[...]) { found.append($0.map { Self.text($0, of: bytes) }) }
             return found
         }
         func headerSize(_ bytes: [UInt8]) throws -> Int {

@@ -22,7 +22,7 @@ struct FollowPlan: Sendable, Equatable {
     static func make(
         _ catalog: Catalog, _ configuration: TableFeedConfiguration
     ) -> Result<FollowPlan, TableProblems> {
-        var problems = ServerCheck(catalog: catalog, configuration: configuration).problems()
+        var problems = ServerCheck(catalog, configuration).problems
         guard let table = catalog.table, ["r", "p"].contains(table.kind) else {
             return .failure(TableProblems(problems))
         }
@@ -73,15 +73,11 @@ struct LayoutReader {
             takesAllColumns: configuration.properties == nil, generated: generated, inputs: inputs)
     }
 
-    private mutating func record(_ kind: TableProblem.Kind, _ message: String, sql: [String] = []) {
-        problems.append(TableProblem(kind, message, sql: sql))
-    }
-
     /// Records why a part of the layout is missing, and returns nil for it.
     private mutating func report<Part>(
         _ kind: TableProblem.Kind, _ message: String, sql: [String] = []
     ) -> Part? {
-        record(kind, message, sql: sql)
+        problems.add(kind, message, sql: sql)
         return nil
     }
 
@@ -165,7 +161,7 @@ struct LayoutReader {
         if let name = configuration.id {
             let unique = catalog.indexes.contains { $0.columns == [name] && !$0.isPartial }
             if !unique, catalog.columns.contains(where: { $0.name == name }) {
-                record(
+                problems.add(
                     .key, "column \(SQLName.readable(name)) of \(table) is not unique",
                     sql: ["CREATE UNIQUE INDEX ON \(table) (\(SQLName.readable(name)));"])
             }
@@ -233,7 +229,7 @@ struct LayoutReader {
                 "ALTER TABLE \(table) ALTER COLUMN \(name) SET NOT NULL, REPLICA IDENTITY USING INDEX "
                 + "\(SQLName.readable(index.name));"
         }
-        record(
+        problems.add(
             .replicaIdentity,
             "the replica identity of \(table) does not contain its id \(SQLName.readable(id)), so that changes do not say "
                 + "which row they are of", sql: [sql])

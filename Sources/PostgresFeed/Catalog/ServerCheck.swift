@@ -1,55 +1,52 @@
 // SPDX-License-Identifier: MIT
 import Glibc
+import SystemSupport
 
 /// Finds problems with the server, the user's rights, the table or the slot.
 struct ServerCheck {
-    let catalog: Catalog
-    let configuration: TableFeedConfiguration
+    private let catalog: Catalog
+    private let configuration: TableFeedConfiguration
+    private(set) var problems: [TableProblem] = []
 
     private var table: String { configuration.readableTable }
     private var user: String { SQLName.readable(catalog.user) }
 
-    func problems() -> [TableProblem] { server() + rights() + tableProblems() + slot() }
+    init(_ catalog: Catalog, _ configuration: TableFeedConfiguration) {
+        (self.catalog, self.configuration) = (catalog, configuration)
+        checkServer()
+        checkRights()
+        checkTable()
+        checkSlot()
+    }
 
-    private func server() -> [TableProblem] {
-        var problems: [TableProblem] = []
+    private mutating func checkServer() {
         if catalog.version < Self.oldestVersion {
-            problems.append(
-                TableProblem(
-                    .version,
-                    "the server is PostgreSQL \(catalog.version / 10000); following a table requires 12 or newer"
-                ))
+            problems.add(
+                .version,
+                "the server is PostgreSQL \(catalog.version / 10000); following a table requires 12 or newer")
         }
         if catalog.isStandby {
-            problems.append(
-                TableProblem(
-                    .standby,
-                    "the server is a standby; connect to the primary, for several hosts by target_session_attrs=read-write"
-                ))
+            problems.add(
+                .standby,
+                "the server is a standby; connect to the primary, for several hosts by target_session_attrs=read-write")
         }
         if catalog.walLevel != "logical" {
-            problems.append(
-                TableProblem(
-                    .walLevel,
-                    "the server's wal_level is \(catalog.walLevel); logical replication requires logical",
-                    sql: ["ALTER SYSTEM SET wal_level = 'logical';", "-- then restart the server"]))
+            problems.add(
+                .walLevel, "the server's wal_level is \(catalog.walLevel); logical replication requires logical",
+                sql: ["ALTER SYSTEM SET wal_level = 'logical';", "-- then restart the server"])
         }
-        return problems
     }
 
     private static let oldestVersion = 120_000
 
-    private func rights() -> [TableProblem] {
-        var problems: [TableProblem] = []
+    private mutating func checkRights() {
         if !catalog.mayReplicate { problems.append(Self.replicationRight(user: catalog.user)) }
         if catalog.schemaExists && !catalog.mayUseSchema {
             let schema = SQLName.readable(configuration.schema)
-            problems.append(
-                TableProblem(
-                    .rights, "user \(catalog.user) may not use the schema \(schema)",
-                    sql: ["GRANT USAGE ON SCHEMA \(schema) TO \(user);"]))
+            problems.add(
+                .rights, "user \(catalog.user) may not use the schema \(schema)",
+                sql: ["GRANT USAGE ON SCHEMA \(schema) TO \(user);"])
         }
-        return problems
     }
 
     static func replicationRight(user: String) -> TableProblem {
@@ -58,74 +55,59 @@ struct ServerCheck {
             sql: ["ALTER ROLE \(SQLName.readable(user)) REPLICATION;"])
     }
 
-    private func tableProblems() -> [TableProblem] {
+    private mutating func checkTable() {
         guard let found = catalog.table else {
             let missing =
                 catalog.schemaExists ? "table \(table)" : "schema \(SQLName.readable(configuration.schema))"
             let advice =
                 catalog.namesakes.isEmpty
                 ? "" : "; did you mean \(catalog.namesakes.joined(separator: " or "))?"
-            return [TableProblem(.table, "there is no \(missing) in database \(catalog.database)\(advice)")]
+            return problems.add(.table, "there is no \(missing) in database \(catalog.database)\(advice)")
         }
         guard ["r", "p"].contains(found.kind) else {
-            return [
-                TableProblem(
-                    .table, "\(table) is not a table; views and foreign tables have no changes to follow")
-            ]
+            return problems.add(
+                .table, "\(table) is not a table; views and foreign tables have no changes to follow")
         }
-        var problems: [TableProblem] = []
         if found.persistence != "p" {
-            problems.append(
-                TableProblem(
-                    .table, "\(table) is unlogged or temporary, so that its changes are not in the log",
-                    sql: found.persistence == "u" ? ["ALTER TABLE \(table) SET LOGGED;"] : []))
+            problems.add(
+                .table, "\(table) is unlogged or temporary, so that its changes are not in the log",
+                sql: found.persistence == "u" ? ["ALTER TABLE \(table) SET LOGGED;"] : [])
         }
         if !found.maySelect, catalog.columns.allSatisfy({ !$0.maySelect }) {
-            problems.append(
-                TableProblem(
-                    .rights, "user \(catalog.user) may not read \(table)",
-                    sql: ["GRANT SELECT ON \(table) TO \(user);"]))
+            problems.add(
+                .rights, "user \(catalog.user) may not read \(table)",
+                sql: ["GRANT SELECT ON \(table) TO \(user);"])
         }
         if found.hasPolicy {
-            problems.append(
-                TableProblem(
-                    .rights,
-                    "a row security policy hides rows of \(table) from user \(catalog.user), but changes of all rows are replicated",
-                    sql: ["ALTER ROLE \(user) BYPASSRLS;"]))
+            problems.add(
+                .rights,
+                "a row security policy hides rows of \(table) from user \(catalog.user), but changes of all rows are replicated",
+                sql: ["ALTER ROLE \(user) BYPASSRLS;"])
         }
-        return problems
     }
 
-    private func slot() -> [TableProblem] {
+    private mutating func checkSlot() {
         let name = configuration.slotName
         guard SlotName.isValid(name) else {
-            return [
-                TableProblem(
-                    .slot,
-                    "\"\(name)\" cannot name a slot: use lower-case letters, digits and underscores, at most 63"
-                )
-            ]
+            return problems.add(
+                .slot,
+                "\"\(name)\" cannot name a slot: use lower-case letters, digits and underscores, at most 63")
         }
         guard let slot = catalog.slot else {
-            guard catalog.slotCount >= catalog.slotLimit else { return [] }
-            return [
-                TableProblem(
-                    .slot, "all \(catalog.slotLimit) replication slots of the server are in use",
-                    sql: [
-                        "ALTER SYSTEM SET max_replication_slots = \(catalog.slotLimit + 10);",
-                        "-- then restart the server",
-                    ])
-            ]
+            guard catalog.slotCount >= catalog.slotLimit else { return }
+            return problems.add(
+                .slot, "all \(catalog.slotLimit) replication slots of the server are in use",
+                sql: [
+                    "ALTER SYSTEM SET max_replication_slots = \(catalog.slotLimit + 10);",
+                    "-- then restart the server",
+                ])
         }
         if slot.plugin != "pgoutput" || slot.database != catalog.database {
-            return [
-                TableProblem(
-                    .slot,
-                    "slot \(name) belongs to something else (plugin \(slot.plugin), database \(slot.database)); name another "
-                        + "as \"slot\"")
-            ]
+            problems.add(
+                .slot,
+                "slot \(name) belongs to something else (plugin \(slot.plugin), database \(slot.database)); name another "
+                    + "as \"slot\"")
         }
-        return []
     }
 }
 
@@ -134,11 +116,8 @@ public enum SlotName {
     /// The machine's id (machine-id(5)); if it has none, a number derived from its host name.
     public static let machineID: String = {
         for path in ["/etc/machine-id", "/var/lib/dbus/machine-id"] {
-            guard let file = fopen(path, "r") else { continue }
-            defer { fclose(file) }
-            var bytes = [UInt8](repeating: 0, count: 64)
-            let count = fread(&bytes, 1, bytes.count, file)
-            let text = String(decoding: bytes.prefix(count), as: UTF8.self).prefix { $0.isHexDigit }
+            guard let bytes = try? FileIO.contents(of: path) else { continue }
+            let text = String(decoding: bytes, as: UTF8.self).prefix { $0.isHexDigit }
             if text.count >= 8 { return text.lowercased() }
         }
         var name = [CChar](repeating: 0, count: 256)

@@ -4,11 +4,11 @@ import EventLoop
 /// The result of checking a table: whether it can be followed, and what is missing.
 public struct TableCheck: Sendable, Equatable {
     /// What prevents following the table; empty if nothing does.
-    public let problems: [TableProblem]
+    public internal(set) var problems: [TableProblem] = []
     /// What the daemon does by itself when it starts, and other notes; sentences without a period.
-    public let remarks: [String]
+    public internal(set) var remarks: [String] = []
     /// What rows become; nil if there are problems.
-    public let columns: Columns?
+    public internal(set) var columns: Columns?
 
     /// The columns, by what they become.
     public struct Columns: Sendable, Equatable {
@@ -38,7 +38,7 @@ private final class TableChecker {
     private let connection: QueryConnection
     private var replication: ConnectionAttempt?
     private var deadline: Timer?
-    private(set) var result = TableCheck(problems: [], remarks: [], columns: nil)
+    private(set) var result = TableCheck()
 
     init(on loop: EventLoop, _ configuration: TableFeedConfiguration) {
         (self.loop, self.configuration) = (loop, configuration)
@@ -56,9 +56,8 @@ private final class TableChecker {
     }
 
     private func fail(_ message: String) {
-        result = TableCheck(
-            problems: result.problems + [TableProblem(.connection, message)], remarks: result.remarks,
-            columns: nil)
+        result.problems.add(.connection, message)
+        result.columns = nil
         end()
     }
 
@@ -70,14 +69,13 @@ private final class TableChecker {
 
     private func check(_ catalog: Catalog) {
         connection.close()
-        let remarks = remarks(catalog)
         switch FollowPlan.make(catalog, configuration) {
         case .success(let plan):
-            let remarks =
-                plan.publicationSQL.map { "the daemon makes the publication ready: \($0)" } + remarks
-            result = TableCheck(problems: [], remarks: remarks, columns: columns(plan.layout))
-        case .failure(let found): result = TableCheck(problems: found.all, remarks: remarks, columns: nil)
+            result.remarks = plan.publicationSQL.map { "the daemon makes the publication ready: \($0)" }
+            result.columns = columns(plan.layout)
+        case .failure(let found): result.problems = found.all
         }
+        result.remarks += remarks(catalog)
         // The server may accept the user, but not for replication (pg_hba.conf).
         guard catalog.mayReplicate else { return end() }
         replication = ConnectionAttempt(on: loop, configuration.connection) { [self] result in
@@ -153,6 +151,12 @@ public struct TableProblem: Error, Sendable, Equatable, CustomStringConvertible 
 
     public var description: String {
         sql.isEmpty ? message : message + "; run: " + sql.joined(separator: " ")
+    }
+}
+
+extension [TableProblem] {
+    mutating func add(_ kind: TableProblem.Kind, _ message: String, sql: [String] = []) {
+        append(TableProblem(kind, message, sql: sql))
     }
 }
 

@@ -25,7 +25,7 @@ struct TableLayout: Sendable, Equatable {
     /// The generated columns among these; changes do not contain their values.
     let generated: [Generated]
     /// The columns from which the generated columns are computed.
-    let inputs: [Input]
+    let inputs: [Catalog.Column]
 
     /// A generated column.
     struct Generated: Sendable, Equatable {
@@ -37,13 +37,6 @@ struct TableLayout: Sendable, Equatable {
         let castsToOutput: Bool
         /// The indexes in `inputs` of the columns that the expression names.
         let inputs: [Int]
-    }
-
-    struct Input: Sendable, Equatable {
-        let name: String
-        let type: UInt32
-        let modifier: Int
-        let typeText: String
     }
 
     /// All columns that are read, in the order in which a copy selects them.
@@ -117,24 +110,20 @@ struct GeneratedInputs {
 
     /// The generated columns of a layout, with their indexes in it, and all columns from which they are
     /// computed.
-    func find(_ columns: [String]) -> ([TableLayout.Generated], [TableLayout.Input]) {
+    func find(_ columns: [String]) -> ([TableLayout.Generated], [Catalog.Column]) {
         let generated = columns.enumerated().compactMap { index, name in
             catalog.columns.first { $0.name == name && $0.isGenerated }.map { (index, $0) }
         }
         let used = Set(generated.flatMap { names($0.1) })
         let inputs = catalog.columns.filter { used.contains($0.name) }
-        return (
-            generated.map { index, column in
-                let names = names(column)
-                return TableLayout.Generated(
-                    index: index, expression: column.expression, typeText: column.typeText,
-                    castsToOutput: catalog.types.castsToOutput(column.type),
-                    inputs: inputs.indices.filter { names.contains(inputs[$0].name) })
-            },
-            inputs.map {
-                TableLayout.Input(name: $0.name, type: $0.type, modifier: $0.modifier, typeText: $0.typeText)
-            }
-        )
+        let found = generated.map { index, column in
+            let names = names(column)
+            return TableLayout.Generated(
+                index: index, expression: column.expression, typeText: column.typeText,
+                castsToOutput: catalog.types.castsToOutput(column.type),
+                inputs: inputs.indices.filter { names.contains(inputs[$0].name) })
+        }
+        return (found, inputs)
     }
 }
 

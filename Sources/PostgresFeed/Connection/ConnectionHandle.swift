@@ -104,8 +104,7 @@ final class ConnectionHandle: @unchecked Sendable {
         switch cpq_resultStatus(result) {
         case PGRES_TUPLES_OK: return .rows(rows(result))
         case PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: return .done
-        case PGRES_COPY_OUT: return .copyOut
-        case PGRES_COPY_BOTH: return .copyBoth
+        case PGRES_COPY_OUT, PGRES_COPY_BOTH: return .copy
         default: return .failed(error(result))
         }
     }

@@ -17,20 +17,20 @@ final class PostgresConnection {
         let ended: (Result<Void, PostgresError>) -> Void
     }
 
-    private enum Work {
-        case idle
-        case statement((Answer) -> Void)
-        case copying(CopyReceiver)
-        /// The rows have been copied; the statement's outcome is still to come.
-        case endingCopy(CopyReceiver)
+    /// The statement that is running.
+    private struct Statement {
+        /// Receives what it copies.
+        let receiver: CopyReceiver?
+        let ended: (Answer) -> Void
+        /// Whether copied messages may follow, before the outcome.
+        var isCopying = false
+        var results: [ServerResult] = []
     }
 
     private let loop: EventLoop
     private let handle: ConnectionHandle
     private var watcher: DescriptorWatcher?
-    private var work = Work.idle
-    private var results: [ServerResult] = []
-    private var receiver: CopyReceiver?
+    private var statement: Statement?
     private var continuation: Timer?
     private(set) var isClosed = false
     /// The largest message so far, in bytes. libpq's buffer has had room for it since, and shrinks only when
@@ -73,19 +73,19 @@ final class PostgresConnection {
 
     /// Runs SQL or a replication command; one text may contain several statements.
     func query(_ sql: String, _ then: @escaping (Answer) -> Void) {
-        begin(sql, .statement(then), failed: { then(.failure($0)) })
+        begin(sql, Statement(receiver: nil, ended: then))
     }
 
     /// Runs `COPY … TO STDOUT` or `START_REPLICATION`.
     func copy(_ sql: String, to receiver: CopyReceiver) {
-        self.receiver = receiver
-        begin(
-            sql,
-            .statement { [weak self] answer in
-                // If there is no copy, there is only the outcome.
-                self?.receiver = nil
-                receiver.ended(answer.flatMap { _ in .failure(PostgresError("the server copied nothing")) })
-            }, failed: { receiver.ended(.failure($0)) })
+        let statement = Statement(receiver: receiver) { answer in
+            receiver.ended(
+                answer.flatMap { results in
+                    results.contains(.copy)
+                        ? .success(()) : .failure(PostgresError("the server copied nothing"))
+                })
+        }
+        begin(sql, statement)
     }
 
     /// Sends a message to the server during a copy in both directions.
@@ -102,14 +102,12 @@ final class PostgresConnection {
     /// Closes the connection; no callback follows.
     func close() {
         isClosed = true
-        (watcher, continuation, receiver, onLoss, onHold) = (nil, nil, nil, nil, { _ in })
-        work = .idle
+        (watcher, continuation, statement, onLoss, onHold) = (nil, nil, nil, nil, { _ in })
     }
 
-    private func begin(_ sql: String, _ next: Work, failed: (PostgresError) -> Void) {
-        guard !isClosed else { return failed(PostgresError("the connection is closed")) }
-        results = []
-        work = next
+    private func begin(_ sql: String, _ next: Statement) {
+        guard !isClosed else { return next.ended(.failure(PostgresError("the connection is closed"))) }
+        statement = next
         do throws(PostgresError) {
             try handle.send(sql)
             watchSocket(needsWriting: try !handle.flush())
@@ -138,24 +136,21 @@ final class PostgresConnection {
 
     /// Processes what has already arrived.
     private func advance() throws(PostgresError) {
-        while !isClosed {
-            switch work {
-            case .idle: return
-            case .copying(let receiver):
+        while let running = statement {
+            if running.isCopying, let receiver = running.receiver {
                 guard try drain(receiver) else { return }
-            case .statement, .endingCopy:
-                guard !handle.isBusy else { return }
-                guard let result = handle.nextResult() else {
-                    finish()
-                    continue
-                }
-                if result == .copyOut || result == .copyBoth, let receiver {
-                    self.receiver = nil
-                    work = .copying(receiver)
-                    receiver.started()
-                } else {
-                    results.append(result)
-                }
+                statement?.isCopying = false
+                continue
+            }
+            guard !handle.isBusy else { return }
+            guard let result = handle.nextResult() else {
+                finish(running)
+                continue
+            }
+            statement?.results.append(result)
+            if result == .copy, let receiver = running.receiver {
+                statement?.isCopying = true
+                receiver.started()
             }
         }
     }
@@ -188,9 +183,7 @@ final class PostgresConnection {
             switch read {
             case .data: continue
             case .nothingYet: return false
-            case .ended:
-                if !isClosed { work = .endingCopy(receiver) }
-                return true
+            case .ended: return true
             }
         }
         return false
@@ -206,31 +199,20 @@ final class PostgresConnection {
         }
     }
 
-    private func finish() {
-        let (done, results) = (work, results)
-        (work, self.results) = (.idle, [])
-        let failure = results.compactMap { result -> PostgresError? in
-            if case .failed(let error) = result { error } else { nil }
-        }.first
-        switch done {
-        case .statement(let then): then(failure.map { .failure($0) } ?? .success(results))
-        case .endingCopy(let receiver): receiver.ended(failure.map { .failure($0) } ?? .success(()))
-        case .idle, .copying: break
-        }
+    private func finish(_ done: Statement) {
+        statement = nil
+        for case .failed(let error) in done.results { return done.ended(.failure(error)) }
+        done.ended(.success(done.results))
     }
 
     private func fail(_ error: PostgresError) {
         guard !isClosed else { return }
         // The server may have sent a reason before it closed the connection.
         var reason = error
-        if case .failed(let last)? = results.last { reason = last }
-        let (lost, loss) = (work, onLoss)
+        if case .failed(let last)? = statement?.results.last { reason = last }
+        let (lost, loss) = (statement, onLoss)
         close()
-        switch lost {
-        case .statement(let then): then(.failure(reason))
-        case .copying(let receiver), .endingCopy(let receiver): receiver.ended(.failure(reason))
-        case .idle: loss?(reason)
-        }
+        if let lost { lost.ended(.failure(reason)) } else { loss?(reason) }
     }
 }
 
@@ -240,10 +222,8 @@ enum ServerResult: Sendable, Equatable {
     case rows([[String?]])
     /// A statement without rows has completed.
     case done
-    /// The server sends copied rows next.
-    case copyOut
-    /// Both sides send data: replication has begun.
-    case copyBoth
+    /// The server sends copied rows next, or replication has begun.
+    case copy
     case failed(PostgresError)
 }
 

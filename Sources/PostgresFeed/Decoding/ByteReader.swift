@@ -14,7 +14,7 @@ struct ByteReader {
         _: Number.Type = Number.self, littleEndian: Bool = false
     ) throws(PostgresDataError) -> Number {
         var number: Number = 0
-        for position in try next(Number.bitWidth / 8) {
+        for position in try range(Number.bitWidth / 8) {
             number = number << 8 | Number(truncatingIfNeeded: bytes[position])
         }
         return littleEndian ? number.byteSwapped : number
@@ -22,11 +22,11 @@ struct ByteReader {
 
     /// Reads bytes, which share the message's memory.
     mutating func slice(_ count: Int) throws(PostgresDataError) -> ArraySlice<UInt8> {
-        bytes[try next(count)]
+        bytes[try range(count)]
     }
 
     /// The range of the next bytes, which are then read.
-    private mutating func next(_ count: Int) throws(PostgresDataError) -> Range<Int> {
+    mutating func range(_ count: Int) throws(PostgresDataError) -> Range<Int> {
         guard count >= 0, count <= remaining else { throw PostgresDataError("a message ends early") }
         defer { index += count }
         return index..<index + count

@@ -3,7 +3,7 @@ import ReplicationLog
 
 /// A message of the output plugin `pgoutput`, protocol versions 1 and 2.
 ///
-/// Values of rows are slices of the message.
+/// Values of rows are ranges of the message.
 ///
 /// Source: https://www.postgresql.org/docs/15/protocol-logicalrep-message-formats.html
 enum LogicalMessage {
@@ -137,7 +137,7 @@ enum LogicalMessage {
             case UInt8(ascii: "n"): values.append(.null)
             case UInt8(ascii: "u"): values.append(.unchanged)
             case UInt8(ascii: "t"):
-                values.append(.text(try reader.slice(Int(try reader.integer(Int32.self)))))
+                values.append(.text(try reader.range(Int(try reader.integer(Int32.self)))))
             default: throw unexpected(kind)
             }
         }
@@ -167,11 +167,11 @@ struct ReplicatedTable: Sendable, Equatable {
     let columns: [Column]
 }
 
-/// A column's value in a row. A text shares the memory of the message that contained it.
+/// A column's value in a row.
 enum RowValue: Sendable, Equatable {
     case null
     /// A large value that did not change and that the server does not repeat (TOAST).
     case unchanged
-    /// The output of the type's output function.
-    case text(ArraySlice<UInt8>)
+    /// The output of the type's output function: its range in the row's bytes.
+    case text(Range<Int>)
 }

@@ -25,7 +25,7 @@ enum CopyDecoder {
         message.count == 2 && message[0] == 0xff && message[1] == 0xff
     }
 
-    /// Calls `body` for each row.
+    /// Calls `body` with the values of each row.
     ///
     /// - Parameter bytes: rows, none of them cut.
     static func read(
@@ -39,7 +39,7 @@ enum CopyDecoder {
             values.removeAll(keepingCapacity: true)
             for _ in 0..<count {
                 let length = Int(try reader.integer(Int32.self))
-                values.append(length < 0 ? .null : .text(try reader.slice(length)))
+                values.append(length < 0 ? .null : .text(try reader.range(length)))
             }
             try body(values)
         }

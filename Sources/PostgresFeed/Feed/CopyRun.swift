@@ -11,7 +11,7 @@ final class CopyRun {
     /// their rows.
     private let mostRowBytes: Int
     private let writer: RowWriter
-    private weak var owner: (any FeedSessionOwner)?
+    private weak var owner: TableFeed?
     private let ended: (Result<CopyRun, FeedSession.End>) -> Void
     /// Rows received and not delivered.
     private var batch: [UInt8] = []
@@ -32,7 +32,7 @@ final class CopyRun {
 
     init(
         _ connection: PostgresConnection, _ plan: FollowPlan, _ configuration: TableFeedConfiguration,
-        owner: (any FeedSessionOwner)?, ended: @escaping (Result<CopyRun, FeedSession.End>) -> Void
+        owner: TableFeed?, ended: @escaping (Result<CopyRun, FeedSession.End>) -> Void
     ) {
         (self.connection, self.plan) = (connection, plan)
         (self.owner, self.ended) = (owner, ended)
@@ -100,7 +100,7 @@ final class CopyRun {
     }
 
     private func fail(_ error: PostgresDataError) {
-        finish(.failure(.problems(TableProblems([TableProblem(.type, error.description)]))))
+        finish(.failure(.problem(.type, error.description)))
     }
 
     private func finish(_ result: Result<CopyRun, FeedSession.End>) {

@@ -16,11 +16,15 @@ final class FeedSession {
         /// A large message has left libpq with more memory than a connection should hold: a new connection
         /// goes on where this one ends.
         case overgrown
+
+        static func problem(_ kind: TableProblem.Kind, _ message: String, sql: [String] = []) -> End {
+            .problems(TableProblems([TableProblem(kind, message, sql: sql)]))
+        }
     }
 
     let loop: EventLoop
     let configuration: TableFeedConfiguration
-    private(set) weak var owner: (any FeedSessionOwner)?
+    private(set) weak var owner: TableFeed?
     private let resume: FeedPosition?
     private let copyReason: String?
     private var attempt: ConnectionAttempt?
@@ -41,8 +45,7 @@ final class FeedSession {
     ///   - copyReason: why the table must be copied; nil if it need not be.
     init(
         on loop: EventLoop, _ configuration: TableFeedConfiguration, resume: FeedPosition?,
-        copyReason: String?,
-        owner: any FeedSessionOwner
+        copyReason: String?, owner: TableFeed
     ) {
         (self.loop, self.configuration, self.owner) = (loop, configuration, owner)
         (self.resume, self.copyReason) = (resume, copyReason)
@@ -168,8 +171,7 @@ final class FeedSession {
             // Another daemon may have created it at the same moment.
             readCatalog { session, catalog, plan in
                 guard !plan.publicationSQL.isEmpty else { return session.decide(catalog, plan) }
-                let problem = TableProblem(.publication, error.description, sql: plan.publicationSQL)
-                session.end(.problems(TableProblems([problem])))
+                session.end(.problem(.publication, error.description, sql: plan.publicationSQL))
             }
         }
     }
@@ -179,14 +181,11 @@ final class FeedSession {
         query("SELECT 1 FROM \(configuration.qualifiedTable) LIMIT 1") { session, results in
             guard results.rows.isEmpty else { return then(session) }
             session.end(
-                .problems(
-                    TableProblems([
-                        TableProblem(
-                            .table,
-                            "the server is another one than before (its system identifier differs) and its table "
-                                + "\(session.configuration.qualifiedTable) is empty; the data from before stay until it has rows"
-                        )
-                    ])))
+                .problem(
+                    .table,
+                    "the server is another one than before (its system identifier differs) and its table "
+                        + "\(session.configuration.qualifiedTable) is empty; the data from before stay until it has rows"
+                ))
         }
     }
 
@@ -267,27 +266,4 @@ extension TableFeedConfiguration {
     func isOvergrown(_ connection: PostgresConnection) -> Bool {
         !isTemporary && connection.largestMessageBytes > 2 * maximumFeatureBytes
     }
-}
-
-/// Receives a session's reports.
-protocol FeedSessionOwner: AnyObject {
-    func sessionConnected()
-    /// The session cannot continue now, but will continue by itself.
-    func sessionWaits(_ reason: String)
-    func sessionStartedCopy(because reason: String)
-    func sessionCopied(_ piece: CopyPiece)
-    func sessionFinishedCopy(_ copy: CopyEnd)
-    /// Changes are being followed.
-    func sessionFollows(serverEnd: LogPosition)
-    func sessionCommitted(_ transaction: FeedTransaction)
-    /// The catalog was looked at while changes are followed.
-    func sessionCheckedCatalog()
-    /// The connection holds so many bytes of memory for large messages.
-    func sessionHolds(bytes: Int)
-    /// All transactions before this position have been delivered.
-    func sessionIsIdle(at position: FeedPosition)
-    /// The server has reported the end of its log.
-    func sessionReached(serverEnd: LogPosition)
-    /// The connection is closed. This is the last call.
-    func sessionEnded(_ end: FeedSession.End)
 }

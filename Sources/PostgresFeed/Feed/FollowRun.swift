@@ -12,7 +12,7 @@ final class FollowRun {
     private let generated: GeneratedColumns
     private let version: Int
     private let serverEnd: LogPosition
-    private weak var owner: (any FeedSessionOwner)?
+    private weak var owner: TableFeed?
     private let ended: (FeedSession.End) -> Void
     private var confirmed: LogPosition
     private var sentConfirmed: LogPosition?
@@ -29,7 +29,7 @@ final class FollowRun {
     init(
         on loop: EventLoop, _ connection: PostgresConnection, _ plan: FollowPlan,
         _ configuration: TableFeedConfiguration, from position: FeedPosition, serverEnd: LogPosition,
-        owner: any FeedSessionOwner, ended: @escaping (FeedSession.End) -> Void
+        owner: TableFeed, ended: @escaping (FeedSession.End) -> Void
     ) {
         (self.loop, self.connection, self.configuration) = (loop, connection, configuration)
         (base, self.owner, self.ended) = (position, owner, ended)
@@ -105,7 +105,7 @@ final class FollowRun {
                 if wantsReply { sendStatus() }
             }
         } catch {
-            ended(.problems(TableProblems([TableProblem(.type, error.description)])))
+            ended(.problem(.type, error.description))
         }
     }
 
@@ -138,7 +138,7 @@ final class FollowRun {
             case .failure(let error): ended(.lost(error))
             case .success(let values):
                 do throws(PostgresDataError) { try assembler.resolve(values) } catch {
-                    return ended(.problems(TableProblems([TableProblem(.type, error.description)])))
+                    return ended(.problem(.type, error.description))
                 }
                 isComputing = false
                 then(self)
@@ -171,7 +171,7 @@ final class FollowRun {
             owner?.sessionCommitted(
                 FeedTransaction(
                     position: position, commitMicroseconds: Self.sinceEpoch(commit.microseconds),
-                    changes: try commit.changes.contents(), aborted: commit.aborted))
+                    changes: try commit.changes.contents()))
         } catch {
             ended(
                 .lost(

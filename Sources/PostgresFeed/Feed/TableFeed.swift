@@ -174,9 +174,11 @@ public final class TableFeed {
     }
 }
 
-extension TableFeed: FeedSessionOwner {
+/// A session's reports.
+extension TableFeed {
     func sessionConnected() { backOff.connect(at: loop.now) }
 
+    /// The session cannot continue now, but will continue by itself.
     func sessionWaits(_ reason: String) { change(to: .waiting(reason)) }
 
     func sessionStartedCopy(because reason: String) {
@@ -197,6 +199,7 @@ extension TableFeed: FeedSessionOwner {
         consumer?.feedFinishedCopy(self, copy)
     }
 
+    /// Changes are being followed.
     func sessionFollows(serverEnd: LogPosition) {
         refusals = 0
         serverPosition = serverEnd
@@ -214,24 +217,26 @@ extension TableFeed: FeedSessionOwner {
         consumer?.feed(self, committed: transaction)
     }
 
+    /// All transactions before this position have been delivered.
     func sessionIsIdle(at position: FeedPosition) {
         idle = position
         announceIdle()
     }
 
+    /// The server has reported the end of its log.
     func sessionReached(serverEnd: LogPosition) {
         serverPosition = max(serverPosition ?? serverEnd, serverEnd)
     }
 
+    /// The catalog was checked while changes are followed.
     func sessionCheckedCatalog() { catalogChecks += 1 }
 
+    /// The connection holds so many bytes of memory for large messages.
     func sessionHolds(bytes: Int) { consumer?.feed(self, holds: bytes) }
 
+    /// The connection is closed. This is the session's last call.
     func sessionEnded(_ end: FeedSession.End) {
-        session = nil
-        consumer?.feed(self, holds: 0)
-        abandonCopy()
-        noteStale()
+        endSession()
         switch end {
         case .lost(let error):
             let what = error.isConnectionFault ? "no connection to PostgreSQL" : "PostgreSQL refuses"

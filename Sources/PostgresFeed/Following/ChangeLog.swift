@@ -13,6 +13,7 @@ final class ChangeLog {
         let skipped: SkippedRows
         let tail: [UInt8]
         let spool: (file: SpoolFile, count: Int)?
+        var aborted: Set<UInt32> = []
     }
 
     private let loop: EventLoop
@@ -23,6 +24,8 @@ final class ChangeLog {
     private var spooledBytes = 0
     private var count = 0
     private var skipped = SkippedRows()
+    /// Subtransactions that were rolled back (ROLLBACK TO); their changes are left out.
+    var aborted: Set<UInt32> = []
     private var error: FileError?
     private var whenWritten: (() -> Void)?
     /// Whether the pool is writing; reading more must wait.
@@ -37,6 +40,7 @@ final class ChangeLog {
 
     private var byteCount: Int { spooledBytes + memory.count }
     var isEmpty: Bool { count == 0 && skipped.total == 0 }
+
     /// - Parameter subtransaction: the subtransaction whose rollback also removes the change; 0: none.
     func append(_ change: TableChange, subtransaction: UInt32 = 0) {
         ChangeRecord.append(change, subtransaction: subtransaction, to: &memory)
@@ -82,7 +86,7 @@ final class ChangeLog {
         if let error { throw error }
         return Contents(
             count: count, byteCount: byteCount, skipped: skipped, tail: memory,
-            spool: spool.map { ($0, spooledBytes) })
+            spool: spool.map { ($0, spooledBytes) }, aborted: aborted)
     }
 }
 

@@ -8,28 +8,18 @@ public final class FeedTransaction: Sendable {
     public let position: FeedPosition
     /// When it was committed, by the server's clock, in microseconds since 1970.
     public let commitMicroseconds: Int64
-    public let changeCount: Int
+    private let changes: ChangeLog.Contents
+
+    public var changeCount: Int { changes.count }
     /// The size of the changes, in bytes.
-    public let byteCount: Int
+    public var byteCount: Int { changes.byteCount }
     /// Rows that are not features. Each is also delivered as `.remove`.
-    public let skipped: SkippedRows
-    private let tail: [UInt8]
-    private let spool: (file: SpoolFile, count: Int)?
-    /// Subtransactions that were rolled back (ROLLBACK TO); their changes are left out.
-    private let aborted: Set<UInt32>
-
+    public var skipped: SkippedRows { changes.skipped }
     /// Whether the changes are read from the spool.
-    public var isSpooled: Bool { spool != nil }
+    public var isSpooled: Bool { changes.spool != nil }
 
-    init(
-        position: FeedPosition, commitMicroseconds: Int64, changes: ChangeLog.Contents,
-        aborted: Set<UInt32> = []
-    ) {
-        self.position = position
-        self.commitMicroseconds = commitMicroseconds
-        (changeCount, byteCount, skipped) = (changes.count, changes.byteCount, changes.skipped)
-        (tail, spool) = (changes.tail, changes.spool)
-        self.aborted = aborted
+    init(position: FeedPosition, commitMicroseconds: Int64, changes: ChangeLog.Contents) {
+        (self.position, self.commitMicroseconds, self.changes) = (position, commitMicroseconds, changes)
     }
 
     /// Calls `body` for each change in order. Safe from any thread, and repeatable; it may block, because it
@@ -37,7 +27,7 @@ public final class FeedTransaction: Sendable {
     ///
     /// - Throws: `FileError` if the spool cannot be read, or what `body` throws.
     public func forEach(_ body: (TableChange) throws -> Void) throws {
-        if let spool {
+        if let spool = changes.spool {
             // Records may span pieces.
             var rest: ArraySlice<UInt8> = []
             var offset = 0
@@ -50,7 +40,7 @@ public final class FeedTransaction: Sendable {
             }
             guard rest.isEmpty else { throw PostgresDataError("the spool ends early") }
         }
-        var rest = tail[...]
+        var rest = changes.tail[...]
         try visit(&rest, body)
     }
 
@@ -59,7 +49,7 @@ public final class FeedTransaction: Sendable {
     /// Visits and removes all records that have been read to their end.
     private func visit(_ bytes: inout ArraySlice<UInt8>, _ body: (TableChange) throws -> Void) throws {
         while let (change, subtransaction) = try ChangeRecord.read(&bytes) {
-            if !aborted.contains(subtransaction) { try body(change) }
+            if !changes.aborted.contains(subtransaction) { try body(change) }
         }
     }
 }

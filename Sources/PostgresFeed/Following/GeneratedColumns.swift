@@ -17,28 +17,17 @@ final class GeneratedColumns {
     func close() { connection.close() }
 
     /// Evaluates all expressions over each row of inputs, whose values are in the order of
-    /// `TableLayout.inputs`. The results are in the order of `TableLayout.generated`.
-    func evaluate(_ rows: [[RowValue]], _ then: @escaping (Result<[[RowValue]], PostgresError>) -> Void) {
-        connection.query(statement(rows)) { answer in
-            then(
-                answer.map { rows in
-                    rows.map { row in row.dropFirst().map { $0.map { .text(Array($0.utf8)[...]) } ?? .null } }
-                })
-        }
+    /// `TableLayout.inputs`. The results are in the order of `TableLayout.generated`. Nil is NULL.
+    func evaluate(_ rows: [[String?]], _ then: @escaping (Result<[[String?]], PostgresError>) -> Void) {
+        connection.query(statement(rows)) { then($0.map { $0.map { Array($0.dropFirst()) } }) }
     }
 
     /// The name of the row's number, which no column has.
     private static let number = "\"clusterd: row\""
 
-    private func statement(_ rows: [[RowValue]]) -> String {
+    private func statement(_ rows: [[String?]]) -> String {
         let values = rows.enumerated().map { index, row in
-            let literals = row.map { value in
-                if case .text(let text) = value {
-                    SQLName.literal(String(decoding: text, as: UTF8.self))
-                } else {
-                    "NULL"
-                }
-            }
+            let literals = row.map { $0.map(SQLName.literal) ?? "NULL" }
             return "(" + (["\(index)"] + literals.map { $0 + "::text" }).joined(separator: ",") + ")"
         }
         let inputNames = layout.inputs.indices.map { "c\($0)" }

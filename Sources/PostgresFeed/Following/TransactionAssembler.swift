@@ -19,16 +19,12 @@ final class TransactionAssembler {
         let end: LogPosition
         /// The time of the commit, in microseconds since 2000-01-01.
         let microseconds: Int64
-        let aborted: Set<UInt32>
     }
 
     /// A large transaction that arrives in pieces before its commit.
-    private final class Stream {
+    private struct Stream {
         let changes: ChangeLog
         var mapping: RowMapping?
-        var aborted: Set<UInt32> = []
-
-        init(_ changes: ChangeLog) { self.changes = changes }
     }
 
     private let layout: TableLayout
@@ -39,7 +35,8 @@ final class TransactionAssembler {
     private var mapping: RowMapping?
     private var current: ChangeLog?
     private var streams: [UInt32: Stream] = [:]
-    private var stream: Stream?
+    /// The stream that is arriving.
+    private var streamed: UInt32?
     /// Changes that wait for the values of generated columns.
     private(set) var pending = PendingChanges()
 
@@ -52,47 +49,49 @@ final class TransactionAssembler {
     }
 
     /// Whether a transaction has begun to arrive and is incomplete.
-    var isInTransaction: Bool { current != nil || stream != nil }
+    var isInTransaction: Bool { current != nil || streamed != nil }
 
     /// Whether nothing of any transaction would have to be sent again over a new connection.
     var isEmpty: Bool { current == nil && streams.isEmpty && pending.isEmpty }
 
     /// The log that is being written to a spool, so that reading must wait; nil if there is none.
-    var writingLog: ChangeLog? { (stream?.changes ?? current).flatMap { $0.isWriting ? $0 : nil } }
+    var writingLog: ChangeLog? { log.flatMap { $0.isWriting ? $0 : nil } }
+
+    private var stream: Stream? { streamed.flatMap { streams[$0] } }
+    private var log: ChangeLog? { stream?.changes ?? current }
 
     /// Processes a message.
     func receive(_ bytes: ArraySlice<UInt8>) throws(PostgresDataError) -> Outcome {
-        let (message, transaction) = try LogicalMessage.read(bytes, isStreamed: stream != nil)
+        let (message, transaction) = try LogicalMessage.read(bytes, isStreamed: streamed != nil)
         switch message {
         case .begin: current = makeLog()
         case .commit(let end, let time):
             guard let changes = current else { throw PostgresDataError("a commit has no beginning") }
             current = nil
-            return .committed(Commit(changes: changes, end: end, microseconds: time, aborted: []))
+            return .committed(Commit(changes: changes, end: end, microseconds: time))
         case .relation(let found):
             guard found.id == table else { break }
             guard let new = RowMapping(found, layout) else {
                 return .mustCopy("the table's columns have changed")
             }
-            if let stream { stream.mapping = new } else { mapping = new }
+            if let streamed { streams[streamed]?.mapping = new } else { mapping = new }
         case .insert(let id, let row) where id == table:
-            return try put(row, old: nil, transaction, of: bytes.count)
+            return try put(row, old: nil, transaction, of: bytes)
         case .update(let id, let old, let row) where id == table:
-            return try put(row, old: old, transaction, of: bytes.count)
-        case .delete(let id, let old) where id == table: try delete(old, transaction)
+            return try put(row, old: old, transaction, of: bytes)
+        case .delete(let id, let old) where id == table: try delete(old, transaction, of: bytes)
         case .truncate(let tables) where tables.contains(table):
-            emit(.clear, try log(), transaction)
+            try emit(.clear, transaction)
         case .insert, .update, .delete, .truncate, .other: break
         case .streamStart(let transaction):
-            let begun = streams[transaction] ?? Stream(makeLog())
-            streams[transaction] = begun
-            stream = begun
-        case .streamStop: stream = nil
+            if streams[transaction] == nil { streams[transaction] = Stream(changes: makeLog()) }
+            streamed = transaction
+        case .streamStop: streamed = nil
         case .streamAbort(let transaction, let subtransaction):
             if transaction == subtransaction {
                 streams[transaction] = nil
             } else {
-                streams[transaction]?.aborted.insert(subtransaction)
+                streams[transaction]?.changes.aborted.insert(subtransaction)
             }
         case .streamCommit(let transaction, let end, let time):
             guard let done = streams.removeValue(forKey: transaction) else {
@@ -100,16 +99,13 @@ final class TransactionAssembler {
             }
             // From now on the server assumes that this description has been sent.
             if let described = done.mapping { mapping = described }
-            return .committed(
-                Commit(changes: done.changes, end: end, microseconds: time, aborted: done.aborted))
+            return .committed(Commit(changes: done.changes, end: end, microseconds: time))
         }
         return .nothing
     }
 
-    private func log() throws(PostgresDataError) -> ChangeLog {
-        guard let log = stream?.changes ?? current else {
-            throw PostgresDataError("a change is outside of a transaction")
-        }
+    private func openLog() throws(PostgresDataError) -> ChangeLog {
+        guard let log else { throw PostgresDataError("a change is outside of a transaction") }
         return log
     }
 
@@ -120,7 +116,8 @@ final class TransactionAssembler {
         return mapping
     }
 
-    private func emit(_ change: TableChange, _ log: ChangeLog, _ subtransaction: UInt32) {
+    private func emit(_ change: TableChange, _ subtransaction: UInt32) throws(PostgresDataError) {
+        let log = try openLog()
         if pending.isEmpty {
             log.append(change, subtransaction: subtransaction)
         } else {
@@ -128,11 +125,11 @@ final class TransactionAssembler {
         }
     }
 
-    /// - Parameter messageBytes: the size of the message, which stays in memory as long as its values.
+    /// - Parameter message: the message that has the values.
     private func put(
-        _ row: [RowValue], old: [RowValue]?, _ transaction: UInt32, of messageBytes: Int
+        _ row: [RowValue], old: [RowValue]?, _ transaction: UInt32, of message: ArraySlice<UInt8>
     ) throws(PostgresDataError) -> Outcome {
-        let (log, mapping) = (try log(), try described())
+        let (log, mapping) = (try openLog(), try described())
         var new = try mapping.values(row)
         var inputs = try mapping.inputs(row)
         var previous: [UInt8]?
@@ -141,10 +138,10 @@ final class TransactionAssembler {
             let values = try mapping.values(old)
             Self.fill(&new, from: values)
             Self.fill(&inputs, from: try mapping.inputs(old))
-            previous = try writer.identifier(values[0])
+            previous = try writer.identifier(values[0], of: message)
         }
         guard !layout.generated.isEmpty else {
-            try write(new, previous, to: log, transaction)
+            try write(new, of: message, previous, to: log, transaction)
             return .nothing
         }
         if layout.generated.contains(where: { !canCompute($0, inputs) }) {
@@ -156,8 +153,7 @@ final class TransactionAssembler {
             .row(
                 PendingChanges.Row(
                     log: log, subtransaction: transaction, values: new, previousID: previous, inputs: inputs,
-                    messageBytes: messageBytes))
-        )
+                    bytes: message)))
         return .nothing
     }
 
@@ -177,12 +173,13 @@ final class TransactionAssembler {
     }
 
     private func write(
-        _ values: [RowValue], _ old: [UInt8]?, to log: ChangeLog, _ subtransaction: UInt32
+        _ values: [RowValue], of bytes: ArraySlice<UInt8>, _ old: [UInt8]?, to log: ChangeLog,
+        _ subtransaction: UInt32
     ) throws(PostgresDataError) {
-        let id = try writer.identifier(values[0])
+        let id = try writer.identifier(values[0], of: bytes)
         let previous = old == id ? nil : old
         var text = ByteWriter()
-        switch try writer.append(values, to: &text) {
+        switch try writer.append(values, of: bytes, to: &text) {
         case .feature(let gaps, _):
             guard let id else { return }
             let row = FeatureRow(id: id, previousID: previous, template: text.bytes, gaps: gaps)
@@ -195,16 +192,19 @@ final class TransactionAssembler {
         }
     }
 
-    private func delete(_ old: [RowValue], _ transaction: UInt32) throws(PostgresDataError) {
-        guard let id = try writer.identifier(try described().values(old)[0]) else { return }
-        emit(.remove(id: id), try log(), transaction)
+    private func delete(
+        _ old: [RowValue], _ transaction: UInt32, of message: ArraySlice<UInt8>
+    ) throws(PostgresDataError) {
+        let value = try described().values(old)[0]
+        guard let id = try writer.identifier(value, of: message) else { return }
+        try emit(.remove(id: id), transaction)
     }
 
     // MARK: Generated columns
 
     /// Continues with changes that waited for the values of generated columns, row by row in the order of
     /// `pending.inputs`.
-    func resolve(_ computed: [[RowValue]]) throws(PostgresDataError) {
+    func resolve(_ computed: [[String?]]) throws(PostgresDataError) {
         var rows = computed[...]
         for change in pending.removeAll() {
             switch change {
@@ -216,9 +216,9 @@ final class TransactionAssembler {
                 }
                 for (column, value) in zip(layout.generated, values) {
                     let isUnchanged = column.inputs.contains { row.inputs[$0] == .unchanged }
-                    row.values[column.index] = isUnchanged ? .unchanged : value
+                    row.values[column.index] = isUnchanged ? .unchanged : row.add(value)
                 }
-                try write(row.values, row.previousID, to: row.log, row.subtransaction)
+                try write(row.values, of: row.bytes, row.previousID, to: row.log, row.subtransaction)
             }
         }
     }
@@ -235,8 +235,21 @@ struct PendingChanges {
         let previousID: [UInt8]?
         /// The values in the order of `TableLayout.inputs`.
         let inputs: [RowValue]
-        /// The size of the message that has the values.
-        let messageBytes: Int
+        /// The message that has the values, and computed values after it.
+        var bytes: ArraySlice<UInt8>
+
+        /// The inputs' texts; nil for those without a value here.
+        var inputTexts: [String?] {
+            inputs.map { if case .text(let text) = $0 { String(decoding: bytes[text], as: UTF8.self) } else { nil } }
+        }
+
+        /// Adds a computed value; nil is NULL.
+        mutating func add(_ text: String?) -> RowValue {
+            guard let text else { return .null }
+            let start = bytes.endIndex
+            bytes += text.utf8
+            return .text(start..<bytes.endIndex)
+        }
     }
 
     enum Change {
@@ -250,14 +263,14 @@ struct PendingChanges {
     var isEmpty: Bool { changes.isEmpty }
 
     /// The inputs of all rows, in order.
-    var inputs: [[RowValue]] {
-        changes.compactMap { if case .row(let row) = $0 { row.inputs } else { nil } }
+    var inputs: [[String?]] {
+        changes.compactMap { if case .row(let row) = $0 { row.inputTexts } else { nil } }
     }
 
     mutating func append(_ change: Change) {
         changes.append(change)
         byteCount += 64
-        if case .row(let row) = change { byteCount += row.messageBytes }
+        if case .row(let row) = change { byteCount += row.bytes.count }
     }
 
     mutating func removeAll() -> [Change] {

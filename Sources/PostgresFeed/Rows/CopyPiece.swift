@@ -20,7 +20,7 @@ public struct CopyPiece: Sendable {
         do throws(PostgresDataError) {
             try CopyDecoder.read(rows[...]) { (values) throws(PostgresDataError) in
                 text.truncate(to: 0)
-                switch try writer.append(values, to: &text) {
+                switch try writer.append(values, of: rows[...], to: &text) {
                 case .feature(_, let parts):
                     text.withUnsafeBytes { body(CopiedRow(text: $0, parts: parts)) }
                 case .skipped(let reason): count.skipped[reason] += 1

@@ -55,18 +55,24 @@ struct RowWriter: Sendable {
     }
 
     /// The id as JSON text; nil if it is NULL or missing.
-    func identifier(_ value: RowValue) throws(PostgresDataError) -> [UInt8]? {
+    func identifier(
+        _ value: RowValue, of bytes: ArraySlice<UInt8>
+    ) throws(PostgresDataError) -> [UInt8]? {
         guard case .text(let text) = value else { return nil }
         var writer = ByteWriter(capacity: 64)
-        try ValueWriter.append(text, as: id.kind, to: &writer)
+        try ValueWriter.append(bytes[text], as: id.kind, to: &writer)
         return writer.bytes
     }
 
     /// Appends the row's feature to `writer`.
     ///
-    /// - Parameter values: the row's values, in the order of `TableLayout.columns`.
+    /// - Parameters:
+    ///   - values: the row's values, in the order of `TableLayout.columns`.
+    ///   - bytes: the bytes that have their texts.
     /// - Returns: `skipped` if the row is not a feature; then nothing was appended.
-    func append(_ values: [RowValue], to writer: inout ByteWriter) throws(PostgresDataError) -> Row {
+    func append(
+        _ values: [RowValue], of bytes: ArraySlice<UInt8>, to writer: inout ByteWriter
+    ) throws(PostgresDataError) -> Row {
         let start = writer.count
         guard values.count == valueCount else {
             throw PostgresDataError("a row has \(values.count) values instead of \(valueCount)")
@@ -75,12 +81,12 @@ struct RowWriter: Sendable {
         var parts = Parts()
         writer.append("{\"type\":\"Feature\",\"id\":")
         let identifierStart = writer.count
-        try ValueWriter.append(identifier, as: id.kind, to: &writer)
+        try ValueWriter.append(bytes[identifier], as: id.kind, to: &writer)
         parts.identifier = identifierStart..<writer.count
         writer.append(",\"geometry\":{\"type\":\"Point\",\"coordinates\":")
         let coordinatesStart = writer.count
         writer.append(UInt8(ascii: "["))
-        let (reason, first) = try appendPosition(values, &parts, to: &writer)
+        let (reason, first) = try appendPosition(values, bytes, &parts, to: &writer)
         if let reason {
             writer.truncate(to: start)
             return .skipped(reason)
@@ -106,7 +112,7 @@ struct RowWriter: Sendable {
                 if !isKnownValid[index] || text.count > Self.longestNumber && kinds[index] == .number {
                     parts.isKnownValid = false
                 }
-                try ValueWriter.append(text, as: kinds[index], to: &writer)
+                try ValueWriter.append(bytes[text], as: kinds[index], to: &writer)
             }
         }
         writer.append(UInt8(ascii: "}"))
@@ -125,14 +131,16 @@ struct RowWriter: Sendable {
     /// Appends the coordinates. Returns why there are none, if so, and the index of the first property's
     /// value.
     private func appendPosition(
-        _ values: [RowValue], _ parts: inout Parts, to writer: inout ByteWriter
+        _ values: [RowValue], _ bytes: ArraySlice<UInt8>, _ parts: inout Parts, to writer: inout ByteWriter
     ) throws(PostgresDataError) -> (SkippedRows.Reason?, Int) {
         switch position {
         case .geometry:
             // A large geometry that is unchanged is not a point, and was not one before.
             if case .unchanged = values[1] { return (.notAPoint, 2) }
             guard case .text(let text) = values[1] else { return (.noPosition, 2) }
-            return switch isCopied ? try PointGeometry(text) : try PointGeometry(hexadecimal: text) {
+            let geometry =
+                isCopied ? try PointGeometry(bytes[text]) : try PointGeometry(hexadecimal: bytes[text])
+            return switch geometry {
             case .position(let longitude, let latitude, let altitude):
                 (append(longitude, latitude, altitude, &parts, to: &writer), 2)
             case .empty: (.noPosition, 2)
@@ -144,7 +152,7 @@ struct RowWriter: Sendable {
                 return (.noPosition, 3)
             }
             // Texts that are not JSON numbers are NaN and the infinities.
-            guard let x = JSONText.number(longitude), let y = JSONText.number(latitude) else {
+            guard let x = JSONText.number(bytes[longitude]), let y = JSONText.number(bytes[latitude]) else {
                 return (.notFinite, 3)
             }
             return (append(x, y, nil, &parts, to: &writer), 3)
