@@ -11,25 +11,16 @@ public struct LogPosition: Sendable, Hashable, Comparable, LosslessStringConvert
 
     /// Reads `pg_lsn`'s text: one to eight hexadecimal digits on each side of the slash. Nil for anything else.
     public init?(_ text: String) {
-        let halves = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        let halves = text.split(separator: "/", omittingEmptySubsequences: false)
         guard halves.count == 2, let high = Self.half(halves[0]), let low = Self.half(halves[1]) else {
             return nil
         }
         rawValue = high << 32 | low
     }
 
-    private static func half(_ digits: Substring.UTF8View) -> UInt64? {
-        guard (1...8).contains(digits.count) else { return nil }
-        var value: UInt64 = 0
-        for digit in digits {
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt64(digit - 0x30)
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): value = value << 4 | UInt64(digit - 0x37)
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt64(digit - 0x57)
-            default: return nil
-            }
-        }
-        return value
+    private static func half(_ digits: Substring) -> UInt64? {
+        guard (1...8).contains(digits.utf8.count), digits.first?.isHexDigit == true else { return nil }
+        return UInt64(digits, radix: 16)
     }
 
     /// How many bytes of the log are between this position and a later one; 0 if it is not later.

@@ -80,7 +80,7 @@ final class FollowedTable: TableFeedConsumer {
 
     func confirmAll() { if let position { feed.confirm(position) } }
 
-    func stop() { feed.stop {} }
+    func stop() { feed.stop() }
 
     /// What a fresh copy gives at this moment.
     ///

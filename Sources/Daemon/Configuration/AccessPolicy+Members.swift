@@ -5,17 +5,15 @@ import JSON
 extension AccessPolicy {
     static let members: [ConfigurationMember<AccessPolicy>] = [
         ConfigurationMember(
-            "query", .members(Rule.members.map(\.entry)),
-            "Who may query sources. By default everybody."
-        ) { (value, target) throws(Configuration.Problem) in target.query = try Rule.read(value) },
+            "query", Rule.members, at: \.query, replacedBy: Rule(),
+            "Who may query sources. By default everybody."),
         ConfigurationMember(
-            "manage", .members(Rule.members.map(\.entry)),
+            "manage", Rule.members, at: \.manage, replacedBy: Rule(),
             "Who may query, and create, fill, change and delete sources that the configuration does not declare. By default nobody else."
-        ) { (value, target) throws(Configuration.Problem) in target.manage = try Rule.read(value) },
+        ),
         ConfigurationMember(
-            "admin", .members(Rule.members.map(\.entry)),
-            "Who may do everything, without the limits per user. By default nobody else."
-        ) { (value, target) throws(Configuration.Problem) in target.admin = try Rule.read(value) },
+            "admin", Rule.members, at: \.admin, replacedBy: Rule(),
+            "Who may do everything, without the limits per user. By default nobody else."),
     ]
 }
 
@@ -27,10 +25,8 @@ extension AccessPolicy.Rule {
             for item in value.items {
                 if item.element.isString("*") {
                     target.everybody = true
-                } else if let user = try item.identifier("user", { AccountNames.user($0) }) {
-                    target.users.insert(user)
                 } else {
-                    target.unknownNames.append("\(item.path): there is no user \"\(item.text)\"")
+                    try item.insert("user", AccountNames.user, into: \.users, of: &target)
                 }
             }
         },
@@ -38,36 +34,28 @@ extension AccessPolicy.Rule {
             "groups", .list(.account), "Groups, by name or number; a user's supplementary groups count too."
         ) { (value, target) throws(Configuration.Problem) in
             for item in value.items {
-                if let group = try item.identifier("group", { AccountNames.group($0) }) {
-                    target.groups.insert(group)
-                } else {
-                    target.unknownNames.append("\(item.path): there is no group \"\(item.text)\"")
-                }
+                try item.insert("group", AccountNames.group, into: \.groups, of: &target)
             }
         },
     ]
-
-    fileprivate static func read(
-        _ value: ConfigurationValue
-    ) throws(Configuration.Problem) -> AccessPolicy.Rule {
-        var rule = AccessPolicy.Rule()
-        try value.read(by: members, into: &rule)
-        return rule
-    }
 }
 
 extension ConfigurationValue {
-    /// The number of a user or group that is given by name or number; nil if the system does not know the
-    /// name.
-    fileprivate func identifier(
-        _ kind: String, _ find: (String) -> UInt32?
-    ) throws(Configuration.Problem) -> UInt32? {
+    /// Adds the number of a user or group that is given by name or number, or notes that the system does not
+    /// know the name.
+    fileprivate func insert(
+        _ kind: String, _ find: (String) -> UInt32?,
+        into numbers: WritableKeyPath<AccessPolicy.Rule, Set<UInt32>>, of rule: inout AccessPolicy.Rule
+    ) throws(Configuration.Problem) {
         if let number = element.integer {
             guard let identifier = UInt32(exactly: number), identifier != .max else {
                 throw problem("is not a number of a \(kind)")
             }
-            return identifier
+            rule[keyPath: numbers].insert(identifier)
+        } else if let identifier = find(text) {
+            rule[keyPath: numbers].insert(identifier)
+        } else {
+            rule.unknownNames.append("\(path): there is no \(kind) \"\(text)\"")
         }
-        return find(text)
     }
 }

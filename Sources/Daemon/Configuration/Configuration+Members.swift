@@ -7,6 +7,7 @@ import SourceEngine
 import GeoJSON
 import HTTPServer
 import JSON
+import PostgresFeed
 
 extension Configuration {
     /// All members of the configuration, in the order of the manual.
@@ -104,10 +105,10 @@ extension DeclaredSource {
                 "The file of the source's features: a FeatureCollection, lines of features, a JSON text sequence or a table, plain or gzipped."
             ) { value, target in target.file = value.text },
             ConfigurationMember(
-                "postgres", .members(PostgresSettings.members.map(\.entry)),
+                "postgres", .members(TableFeedConfiguration.members.map(\.entry)),
                 "The PostgreSQL table that the source copies and follows, instead of a file. Its data are read only then."
             ) { (value, target) throws(Configuration.Problem) in
-                target.postgres = try PostgresSettings.read(value)
+                target.postgres = try TableFeedConfiguration.read(value)
             },
             ConfigurationMember(
                 "watch", .boolean, default: .bool(true),

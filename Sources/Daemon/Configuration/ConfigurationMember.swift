@@ -6,76 +6,57 @@ import JSON
 struct ConfigurationMember<Target>: Sendable {
     typealias Read = @Sendable (ConfigurationValue, inout Target) throws(Configuration.Problem) -> Void
 
-    let name: String
-    private let makeKind: @Sendable () -> ConfigurationKind
-    /// The default; nil if there is none.
-    let standard: JSONValue?
-    let help: String
-    let isRequired: Bool
+    let entry: ConfigurationEntry
     /// The values that only a restart changes: the member's own, or of its members, with names such as
     /// `http.listen`.
     let fixed: [(name: String, value: FixedValue<Target>)]
-    /// Whether a reload changes the member's own value.
-    let isLive: Bool
     /// Applies a value that has been found to be of the kind.
     let read: Read
 
     /// - Parameter fixed: where the value is, if only a restart changes it; nil if a reload does.
     init(
-        _ name: String, _ kind: @autoclosure @escaping @Sendable () -> ConfigurationKind,
-        default standard: JSONValue? = nil, fixed: FixedValue<Target>? = nil, isRequired: Bool = false,
-        _ help: String, read: @escaping Read
+        _ name: String, _ kind: ConfigurationKind, default standard: JSONValue? = nil,
+        fixed: FixedValue<Target>? = nil, isRequired: Bool = false, _ help: String, read: @escaping Read
     ) {
-        self.name = name
-        self.standard = standard
-        makeKind = kind
-        self.help = help
-        self.isRequired = isRequired
+        entry = ConfigurationEntry(
+            name: name, kind: kind, standard: standard, help: help, isLive: fixed == nil,
+            isRequired: isRequired)
         self.fixed = fixed.map { [(name, $0)] } ?? []
-        isLive = fixed == nil
         self.read = read
     }
 
     /// An object with its own members, which are read into a part of the target.
-    init<Part>(
+    ///
+    /// - Parameter fresh: what they are read into instead of the part's present value.
+    init<Part: Sendable>(
         _ name: String, _ members: [ConfigurationMember<Part>],
-        at keyPath: WritableKeyPath<Target, Part> & Sendable, _ help: String
+        at keyPath: WritableKeyPath<Target, Part> & Sendable, replacedBy fresh: Part? = nil, _ help: String
     ) {
-        self.name = name
-        standard = nil
-        makeKind = { .members(members.map(\.entry)) }
-        self.help = help
-        isRequired = false
+        entry = ConfigurationEntry(name: name, kind: .members(members.map(\.entry)), help: help)
         fixed = members.flatMap(\.fixed).map { ("\(name).\($0.name)", $0.value.within(keyPath)) }
-        isLive = true
         read = { (value, target) throws(Configuration.Problem) in
+            if let fresh { target[keyPath: keyPath] = fresh }
             try value.read(by: members, into: &target[keyPath: keyPath])
         }
-    }
-
-    var kind: ConfigurationKind { makeKind() }
-    var entry: ConfigurationEntry {
-        ConfigurationEntry(
-            name: name, kind: kind, standard: standard, help: help, isLive: isLive, isRequired: isRequired)
     }
 }
 
 /// A member as the documentation describes it.
-struct ConfigurationEntry {
+struct ConfigurationEntry: Sendable {
     let name: String
     let kind: ConfigurationKind
     /// The default; nil if there is none.
-    let standard: JSONValue?
+    var standard: JSONValue?
     /// The help: a sentence or two.
     let help: String
-    /// Whether a reload changes it.
-    let isLive: Bool
+    /// Whether a reload changes the member's own value.
+    var isLive = true
     /// Whether an object without it is rejected.
-    let isRequired: Bool
+    var isRequired = false
 }
 
 /// The type of a configuration member.
-indirect enum ConfigurationKind {
+indirect enum ConfigurationKind: Sendable {
     case text
     /// An integer of at least the minimum.
     case integer(minimum: Int64)

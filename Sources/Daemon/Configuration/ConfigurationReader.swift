@@ -27,18 +27,18 @@ struct ConfigurationReader {
             do throws(Problem) {
                 let name = key.string ?? ""
                 let memberPath = path.isEmpty ? name : "\(path).\(name)"
-                guard let member = table.first(where: { $0.name.hasSameBytes(as: name) }) else {
-                    let known = table.map(\.name).joined(separator: ", ")
+                guard let member = table.first(where: { $0.entry.name.hasSameBytes(as: name) }) else {
+                    let known = table.map(\.entry.name).joined(separator: ", ")
                     throw problem(at: key, "\(memberPath) is unknown; known are \(known)")
                 }
                 guard seen.insert(name).inserted else {
                     throw problem(at: key, "\(memberPath) is given twice")
                 }
-                try check(element, member.kind, memberPath)
+                try check(element, member.entry.kind, memberPath)
                 try member.read(ConfigurationValue(element: element, path: memberPath, reader: self), &target)
             } catch { problems.append(error) }
         }
-        for missing in table where missing.isRequired && !seen.contains(missing.name) {
+        for missing in table.map(\.entry) where missing.isRequired && !seen.contains(missing.name) {
             problems.append(problem(at: object, "\(path) must have \(missing.name)"))
         }
         guard problems.isEmpty else { throw Problem(problems) }

@@ -2,6 +2,7 @@
 import SourceEngine
 import GeoJSON
 import JSON
+import PostgresFeed
 
 /// A source that the daemon creates and fills by itself.
 public struct DeclaredSource: Sendable, Equatable {
@@ -11,7 +12,7 @@ public struct DeclaredSource: Sendable, Equatable {
     /// The file from which it is filled; nil: none.
     public var file: String?
     /// The table that it follows; nil: none.
-    public var postgres: PostgresSettings?
+    public var postgres: TableFeedConfiguration?
     /// Whether the file is reloaded whenever it changes.
     public var watches = true
     /// Whether invalid features are skipped; otherwise the file is rejected.

@@ -82,19 +82,10 @@ public final class Log: Sendable {
     func line(_ level: Level, _ message: String, _ fields: JSONObject) -> String? {
         let settings = settings.withLock { $0 }
         guard level <= settings.level else { return nil }
-        switch settings.format {
-        case .json: return json(level, message, fields)
-        case .journal: return "<\(level.rawValue)>" + Self.plain(message, fields)
-        case .text: return "clusterd: \(level.name): " + Self.plain(message, fields)
-        case .auto:
-            return (isJournal ? "<\(level.rawValue)>" : "clusterd: \(level.name): ")
-                + Self.plain(message, fields)
-        }
-    }
-
-    /// A line for people.
-    private static func plain(_ message: String, _ fields: JSONObject) -> String {
-        oneLine(message, fields) + "\n"
+        if settings.format == .json { return json(level, message, fields) }
+        let isForJournal = settings.format == .journal || settings.format == .auto && isJournal
+        let start = isForJournal ? "<\(level.rawValue)>" : "clusterd: \(level.name): "
+        return "\(start)\(Self.oneLine(message, fields))\n"
     }
 
     private static func oneLine(_ message: String, _ fields: JSONObject) -> String {

@@ -81,14 +81,10 @@ final class SourceFiller {
             undeclared.insert(name)
             return wait(for: source)
         }
-        let (outcome, registry) = (Outcome(), registry)
-        loop.work {
-            outcome.result = Result { () throws(SourceError) in
-                try registry.delete(name)
-                return nil
-            }
-        } completion: { [log] in
-            switch outcome.result {
+        loop.compute { [registry] in
+            Result { () throws(SourceError) in try registry.delete(name) }
+        } completion: { [log] (outcome: Result<Void, SourceError>) in
+            switch outcome {
             case .success:
                 log.write(
                     .notice, "the source is no longer declared, and deleted", ["source": .string(name.text)])
@@ -173,12 +169,11 @@ final class SourceFiller {
         if let source = try? registry.source(name), source.isLoading { return wait(for: source) }
         if undeclared.remove(name) != nil { return remove(name) }
         guard let declared = entries[name]?.declared else { return }
-        let (outcome, registry) = (Outcome(), registry)
-        loop.work {
-            outcome.wasDamaged = (try? Self.emptyDamaged(declared, registry)) ?? false
-        } completion: { [weak self] in
+        loop.compute { [registry] in
+            (try? Self.emptyDamaged(declared, registry)) ?? false
+        } completion: { [weak self] wasDamaged in
             guard let self, !self.isEnding else { return }
-            if outcome.wasDamaged { self.warnOfDamage(declared) }
+            if wasDamaged { self.warnOfDamage(declared) }
             // Nothing is known of it that a change of the declaration meanwhile could be compared with.
             guard self.entries[name]?.declared == declared else { return }
             self.add(declared, replacing: nil)
@@ -248,13 +243,6 @@ final class SourceFiller {
         }
     }
 
-    /// The result of a pool job. It is written by the job and read on the loop after libuv's hand-over, which
-    /// orders the two, so `@unchecked Sendable` is sound.
-    private final class Outcome: @unchecked Sendable {
-        var result: Result<ImportOutcome?, SourceError> = .success(nil)
-        var wasDamaged = false
-    }
-
     private func fill(_ entry: DeclaredEntry) {
         let declared = entry.declared
         entry.isWanted = false
@@ -263,17 +251,16 @@ final class SourceFiller {
         entry.changesOptions = false
         entry.stamp = declared.file.flatMap { FileStamp($0) }
         running += 1
-        let (outcome, registry, threads, cancellation) = (Outcome(), registry, threads, ending.cancellation)
-        let began = MonotonicClock.now()
-        loop.work {
-            outcome.result = Result { () throws(SourceError) in
+        let (cancellation, began) = (ending.cancellation, MonotonicClock.now())
+        loop.compute { [registry, threads] in
+            Result { () throws(SourceError) in
                 try Self.fill(
                     try registry.source(declared.name), declared, changesOptions: changesOptions, threads,
                     cancellation)
             }
-        } completion: { [weak self] in
-            if case .failure = outcome.result, changesOptions { entry.changesOptions = true }
-            self?.finished(declared, outcome.result, MonotonicClock.now() - began)
+        } completion: { [weak self] (outcome: Result<ImportOutcome?, SourceError>) in
+            if case .failure = outcome, changesOptions { entry.changesOptions = true }
+            self?.finished(declared, outcome, MonotonicClock.now() - began)
         }
     }
 

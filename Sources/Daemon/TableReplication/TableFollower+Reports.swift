@@ -8,7 +8,7 @@ import SystemSupport
 /// Reports the state of a source that follows a table.
 extension TableFollower {
     var fields: JSONObject {
-        ["source": .string(source.name.text), "table": .string(settings.table)]
+        ["source": .string(source.name.text), "table": .string(settings.declaredTable)]
     }
 
     func count(_ skipped: SkippedRows) {
@@ -29,7 +29,7 @@ extension TableFollower {
         log.write(
             .info, "the table is copied",
             [
-                "source": .string(source.name.text), "table": .string(settings.table),
+                "source": .string(source.name.text), "table": .string(settings.declaredTable),
                 "points": .number(Double(outcome.description.revision.pointCount)),
                 "skipped": .number(Double(outcome.skipped + end.skipped.total)),
                 "position": .string(end.position.log.description), "ms": .number(Double(took)),

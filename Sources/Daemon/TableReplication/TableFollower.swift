@@ -10,7 +10,7 @@ import SourceEngine
 /// log. Belongs to the loop's thread; sources are changed on the pool, by one job at a time.
 final class TableFollower {
     let declared: DeclaredSource
-    let settings: PostgresSettings
+    let settings: TableFeedConfiguration
     let options: SourceOptions
     let source: Source
     let loop: EventLoop
@@ -31,7 +31,6 @@ final class TableFollower {
     var isWorking = false
     let ending = FillingEnd()
     var whenEnded: (() -> Void)?
-    var isDisconnected = false
     var refreshing: Timer?
     /// Runs while failed work waits for its next attempt.
     var retrying: Timer?
@@ -58,7 +57,7 @@ final class TableFollower {
     static let longestPause: UInt64 = 1000
 
     init(
-        _ declared: DeclaredSource, _ settings: PostgresSettings, of source: Source, loop: EventLoop,
+        _ declared: DeclaredSource, _ settings: TableFeedConfiguration, of source: Source, loop: EventLoop,
         log: Log,
         threads: Int
     ) {
@@ -70,7 +69,7 @@ final class TableFollower {
         self.threads = threads
         options = (try? SourceOptions(reading: declared.options)) ?? SourceOptions()
         origin = settings.origin(options: options)
-        status = ReplicationStatus(table: "the table \(settings.table)", state: .waiting)
+        status = ReplicationStatus(table: "the table \(settings.declaredTable)", state: .waiting)
         source.replication = status
     }
 
@@ -119,22 +118,14 @@ final class TableFollower {
         messageClaim = nil
         copy?.cancel()
         copy = nil
-        let feed = feed
-        self.feed = nil
+        feed?.stop()
+        feed = nil
         whenEnded = then
-        guard let feed else {
-            isDisconnected = true
-            return endWhenIdle()
-        }
-        feed.stop { [self] in
-            withExtendedLifetime(feed) {}
-            isDisconnected = true
-            endWhenIdle()
-        }
+        endWhenIdle()
     }
 
     func endWhenIdle() {
-        guard isDisconnected, !isWorking, piecesInWork == 0 else { return }
+        guard !isWorking, piecesInWork == 0 else { return }
         source.replication = nil
         let then = whenEnded
         whenEnded = nil

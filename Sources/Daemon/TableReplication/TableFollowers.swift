@@ -51,7 +51,7 @@ final class TableFollowers {
 
     private func begin(_ declared: DeclaredSource) {
         guard let settings = declared.postgres else { return }
-        let status = ReplicationStatus(table: "the table \(settings.table)", state: .waiting)
+        let status = ReplicationStatus(table: "the table \(settings.declaredTable)", state: .waiting)
         if registry.setReplication(status, whileLoading: declared.name) {
             waiting.insert(declared.name)
             return

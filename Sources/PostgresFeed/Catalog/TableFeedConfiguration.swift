@@ -11,8 +11,11 @@ public struct TableFeedConfiguration: Sendable, Equatable {
 
     /// A connection string or URI for libpq. It may contain secrets, so it is never logged.
     public var connection: String
-    public var schema: String
-    public var table: String
+    /// The table as a person names it: `schema.table`, or a table of the schema `public`. Names with capitals or
+    /// dots are quoted as in SQL.
+    public var declaredTable: String { didSet { readTable() } }
+    public private(set) var schema = ""
+    public private(set) var table = ""
     /// The column that identifies rows; nil: the primary key.
     public var id: String?
     public var geometry = Geometry.column(nil)
@@ -25,7 +28,7 @@ public struct TableFeedConfiguration: Sendable, Equatable {
     /// Whether the slot is dropped when the connection closes: for daemons that keep no state.
     public var isTemporary = false
     /// The readable part of the default slot name: the source's name.
-    public var slotLabel: String
+    public var slotLabel = ""
     /// Distinguishes default slots of one machine: the state directory and the source's name.
     public var slotScope = ""
     /// The folder of the spool of large transactions.
@@ -39,14 +42,17 @@ public struct TableFeedConfiguration: Sendable, Equatable {
     /// published.
     public var catalogMilliseconds: UInt64 = 30_000
 
-    /// - Parameter table: `schema.table`, or a table of the schema `public`. Names with capitals or dots are
-    ///   quoted as in SQL.
-    public init(connection: String, table: String) {
-        self.connection = connection
-        let parts = SQLName.split(table)
+    /// - Parameter table: see `declaredTable`.
+    public init(connection: String = "", table: String = "") {
+        (self.connection, declaredTable) = (connection, table)
+        readTable()
+    }
+
+    private mutating func readTable() {
+        let parts = SQLName.split(declaredTable)
         schema = parts.count > 1 ? parts[0] : "public"
-        self.table = parts.last ?? table
-        slotLabel = self.table
+        table = parts.last ?? declaredTable
+        slotLabel = table
     }
 
     /// The table as SQL names it.

@@ -90,12 +90,11 @@ public final class TableFeed {
         reconnect(after: BackOff.first)
     }
 
-    /// Disconnects; no callback follows except `then`. The slot remains.
-    public func stop(_ then: @escaping () -> Void) {
+    /// Disconnects; no callback follows. The slot remains.
+    public func stop() {
         isStopped = true
         session?.close()
         (session, reconnection, consumer) = (nil, nil, nil)
-        then()
     }
 
     /// How long ago the oldest unconfirmed transaction was committed, or how long changes have not been

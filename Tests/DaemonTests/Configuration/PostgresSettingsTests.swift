@@ -38,13 +38,7 @@ import Testing
     @Test("most settings have defaults from the table")
     func mostFollowsFromTheTable() throws {
         let settings = try #require(try source(#""postgres":{"connection":"c","table":"t"}"#).postgres)
-        #expect(
-            settings
-                == {
-                    var settings = PostgresSettings()
-                    (settings.connection, settings.table) = ("c", "t")
-                    return settings
-                }())
+        #expect(settings == TableFeedConfiguration(connection: "c", table: "t"))
         let columns = try #require(
             try source(
                 #""postgres":{"connection":"c","table":"t","geometry":{"longitude":"x","latitude":"y"}}"#

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 import JSON
 import PostgresFeed
+import SourceEngine
 
-extension PostgresSettings {
-    static let members: [ConfigurationMember<PostgresSettings>] = [
+extension TableFeedConfiguration {
+    static let members: [ConfigurationMember<TableFeedConfiguration>] = [
         ConfigurationMember(
             "connection", .text, isRequired: true,
             "How to connect: any connection string of libpq, such as \"service=fleet\". Keep secrets in .pgpass, in a service file or in a credential of the service manager."
         ) { value, target in target.connection = value.text },
         ConfigurationMember("table", .text, isRequired: true, "The table, such as \"public.vehicles\".") {
             value, target in
-            target.table = value.text
+            target.declaredTable = value.text
         },
         ConfigurationMember(
             "id", .text,
@@ -48,10 +49,10 @@ extension PostgresSettings {
     }
 
     /// Reads a table's settings.
-    static func read(_ value: ConfigurationValue) throws(Configuration.Problem) -> PostgresSettings {
-        var settings = PostgresSettings()
+    static func read(_ value: ConfigurationValue) throws(Configuration.Problem) -> TableFeedConfiguration {
+        var settings = TableFeedConfiguration()
         try value.read(by: members, into: &settings)
-        if let slot = settings.slot, !isSlotName(slot) {
+        if let slot = settings.slot, !SlotName.isValid(slot) {
             throw value.problem(
                 "has the slot \"\(slot)\"; a slot's name has 1 to 63 lower-case letters, digits and underscores"
             )
@@ -59,10 +60,28 @@ extension PostgresSettings {
         return settings
     }
 
-    /// Whether a name is valid by PostgreSQL's own rule.
-    private static func isSlotName(_ name: String) -> Bool {
-        (1...63).contains(name.utf8.count)
-            && name.utf8.allSatisfy { (0x61...0x7a).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5f }
+    /// This configuration for the feed of a declared source.
+    ///
+    /// - Parameter stateDirectory: distinguishes the default slots of daemons on one machine.
+    func feed(of source: String, stateDirectory: String?) -> TableFeedConfiguration {
+        var feed = self
+        feed.slotLabel = source
+        feed.slotScope = "\(stateDirectory ?? "")\0\(source)"
+        feed.spoolDirectory = stateDirectory ?? feed.spoolDirectory
+        return feed
+    }
+
+    /// Identifies how rows become features: data of the same table with equal origins are compatible.
+    func origin(options: SourceOptions) -> String {
+        var origin: JSONObject = ["table": .string(declaredTable), "options": options.json]
+        origin["id"] = id.map { .string($0) }
+        origin["properties"] = properties.map { .array($0.map { .string($0) }) }
+        switch geometry {
+        case .column(let name): origin["geometry"] = name.map { .string($0) }
+        case .coordinates(let longitude, let latitude):
+            origin["geometry"] = ["longitude": .string(longitude), "latitude": .string(latitude)]
+        }
+        return JSONValue.object(origin).text
     }
 }
 
