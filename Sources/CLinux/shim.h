@@ -18,6 +18,13 @@ ssize_t preadv2(int descriptor, const struct iovec *parts, int count, off_t offs
 /// Finds bytes in others in linear time; see memmem(3).
 void *memmem(const void *bytes, size_t count, const void *wanted, size_t wanted_count);
 
+/// The offset of the first occurrence of a text at or after `start`, which is at most `count`; -1 if there is none.
+static inline ssize_t clusterd_find(
+    const char *text, size_t count, const char *wanted, size_t wanted_count, size_t start) {
+    const char *found = memmem(text + start, count - start, wanted, wanted_count);
+    return found ? found - text : -1;
+}
+
 /// Fail with EAGAIN instead of waiting for a disk.
 static const int CLUSTERD_RWF_NOWAIT = 8;
 

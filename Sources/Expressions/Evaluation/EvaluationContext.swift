@@ -19,9 +19,13 @@ final class EvaluationContext {
     /// Steps taken from the budget for the current row.
     private var rowSteps = 0
     private let rowLimit: Int
-    private var bindings = BindingValues()
+    /// The values of the variables that the current row's evaluation has used, or why they failed.
+    ///
+    /// A variable is evaluated at its first use and at most once per row. So the work for a row is proportional
+    /// to the expression's size, even if each variable uses the previous one several times.
+    private var variables: [Result<JSONValue, EvaluationError>?] = []
     /// The formats of `number-format`, kept for all rows.
-    var formatters = NumberFormatterCache()
+    var formatters: [NumberFormatKey: NumberFormatter] = [:]
 
     init(budget: EvaluationBudget, rowLimit: Int = ExpressionLimits.rowSteps) {
         self.budget = budget
@@ -38,7 +42,7 @@ final class EvaluationContext {
     func start(row: Int) {
         self.row = row
         rowSteps = 0
-        bindings.removeAll()
+        variables.removeAll(keepingCapacity: true)
     }
 
     /// Counts steps; throws if the row has taken too many, the budget is used up or the evaluation was
@@ -120,14 +124,10 @@ final class EvaluationContext {
     }
 
     private func variable(_ binding: Int, _ bound: ExpressionNode) throws(EvaluationError) -> JSONValue {
-        if let known = bindings[binding] { return try known.get() }
-        let result: Result<JSONValue, EvaluationError>
-        do throws(EvaluationError) {
-            result = .success(try evaluate(bound))
-        } catch {
-            result = .failure(error)
-        }
-        bindings[binding] = result
+        if binding < variables.count, let known = variables[binding] { return try known.get() }
+        let result = Result { () throws(EvaluationError) in try evaluate(bound) }
+        while variables.count <= binding { variables.append(nil) }
+        variables[binding] = result
         return try result.get()
     }
 
@@ -192,33 +192,5 @@ final class EvaluationContext {
             throw EvaluationError("Expected value to be of type number.")
         }
         return number
-    }
-}
-
-/// The values of the variables that the current row's evaluation has used.
-///
-/// A variable is evaluated at its first use and at most once per row. So the work for a row is proportional
-/// to the expression's size, even if each variable uses the previous one several times.
-struct BindingValues {
-    private var values: [Result<JSONValue, EvaluationError>?] = []
-    /// The variables that have values.
-    private var known: [Int] = []
-
-    /// The value of a variable's expression, or why it failed; nil if it has not been evaluated.
-    subscript(binding: Int) -> Result<JSONValue, EvaluationError>? {
-        get { binding < values.count ? values[binding] : nil }
-        set {
-            if binding >= values.count {
-                values.append(contentsOf: repeatElement(nil, count: binding + 1 - values.count))
-            }
-            if values[binding] == nil { known.append(binding) }
-            values[binding] = newValue
-        }
-    }
-
-    /// Discards all values, because another row begins.
-    mutating func removeAll() {
-        for binding in known { values[binding] = nil }
-        known.removeAll(keepingCapacity: true)
     }
 }

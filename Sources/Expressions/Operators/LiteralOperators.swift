@@ -32,12 +32,7 @@ enum LiteralOperators {
         guard items.count == 2, case .array(let elements) = items[1] else {
             return literal(context, name, items)
         }
-        let inside = context.at(1)
-        var arguments: [ExpressionNode] = []
-        for (index, element) in elements.enumerated() {
-            guard let node = inside.parse(element, index, expecting: .value) else { return nil }
-            arguments.append(node)
-        }
+        guard let arguments = context.at(1).operands(elements, from: 0) else { return nil }
         let type = ExpressionType.array(commonType(arguments.map(\.type)), arguments.count)
         return ExpressionNode(type, .lazy(array), arguments)
     }

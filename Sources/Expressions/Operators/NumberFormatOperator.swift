@@ -22,6 +22,8 @@ enum NumberFormatOperator {
 
     /// The cost of making a format, in steps: about a hundred microseconds.
     private static let formatterSteps = 1024
+    /// The maximum number of formats that an evaluation keeps; others are made again when needed.
+    private static let keptFormatters = 32
 
     private static func parse(_ context: ParsingContext, _ items: [JSONValue]) -> ExpressionNode? {
         guard items.count == 3 else { return context.fail("Expected two arguments.") }
@@ -54,7 +56,7 @@ enum NumberFormatOperator {
     private static func formatter(
         _ options: [Option], _ arguments: ArraySlice<ExpressionNode>, _ context: EvaluationContext
     ) throws(EvaluationError) -> NumberFormatter {
-        var key = NumberFormatterCache.Key()
+        var key = NumberFormatKey()
         for (option, argument) in zip(options, arguments) {
             let value = try context.evaluate(argument)
             try context.charge(reading: value)
@@ -75,6 +77,7 @@ enum NumberFormatOperator {
         }
         let digits = try digits(key.least, key.most, key.style.fractionDigits)
         let formatter = try NumberFormatter(key.style, digits: digits, locale: locale)
+        if context.formatters.count >= keptFormatters { context.formatters.removeAll() }
         context.formatters[key] = formatter
         return formatter
     }

@@ -14,7 +14,7 @@ enum SequenceOperators {
         },
         "index-of": OperatorDefinition { context, _, items in
             guard hasOperands(2...3, context, items), let both = needleAndHaystack(context, items),
-                let start = numbers(context, items, from: 3)
+                let start = context.operands(items, from: 3, expecting: { _ in .number })
             else { return nil }
             return ExpressionNode(.number, .lazy(indexOf), both + start)
         },
@@ -28,7 +28,8 @@ enum SequenceOperators {
                     "Expected first argument to be of type array or string, but found \(input.type.name) instead"
                 )
             }
-            guard let end = numbers(context, items, from: 3) else { return nil }
+            let end = context.operands(items, from: 3) { _ in .number }
+            guard let end else { return nil }
             return ExpressionNode(input.type, .lazy(slice), [input, start] + end)
         },
         "length": OperatorDefinition { context, _, items in
@@ -55,18 +56,6 @@ enum SequenceOperators {
             : counts.lowerBound == 1 ? "1 argument" : "\(counts.lowerBound) arguments"
         context.note("Expected \(wanted), but found \(items.count - 1) instead.")
         return false
-    }
-
-    /// Parses the operands from an index on as numbers.
-    private static func numbers(_ context: ParsingContext, _ items: [JSONValue], from start: Int)
-        -> [ExpressionNode]?
-    {
-        var numbers: [ExpressionNode] = []
-        for index in start..<max(items.count, start) {
-            guard let number = context.parse(items[index], index, expecting: .number) else { return nil }
-            numbers.append(number)
-        }
-        return numbers
     }
 
     private static func isSequence(_ type: ExpressionType) -> Bool {
@@ -135,9 +124,8 @@ enum SequenceOperators {
             let first = start < 0 ? max(0, Double(items.count) + start) : start
             let index = items.indices.first { Double($0) >= first && isSame(items[$0], needle) }
             return .number(Double(index ?? -1))
-        case .string(var text):
-            let needle = Conversion.javaScriptText(needle)
-            return .number(Double(text.withUTF8 { index(of: needle, in: $0, from: start) }))
+        case .string(let text):
+            return .number(Double(index(of: Conversion.javaScriptText(needle), in: text, from: start)))
         default: throw unexpected(haystack, "second argument", "array or string")
         }
     }
@@ -221,9 +209,8 @@ extension EvaluationContext {
         try SequenceOperators.check(needle: needle)
         switch haystack {
         case .array(let items): return .bool(items.contains { SequenceOperators.isSame($0, needle) })
-        case .string(var text):
-            let needle = Conversion.javaScriptText(needle)
-            return .bool(text.withUTF8 { SequenceOperators.find(needle, in: $0, from: 0) != nil })
+        case .string(let text):
+            return .bool(SequenceOperators.find(Conversion.javaScriptText(needle), in: text, from: 0) != nil)
         default: throw SequenceOperators.unexpected(haystack, "second argument", "array or string")
         }
     }
@@ -234,39 +221,22 @@ extension SequenceOperators {
     /// The offset of the first occurrence of a string at or after `start`; nil if there is none.
     ///
     /// An empty string occurs at `start`. O(both lengths), even for repetitive texts, as glibc's memmem(3) is.
-    static func find(_ text: String, in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
-        guard start >= 0, start <= bytes.count else { return nil }
-        var text = text
-        return text.withUTF8 { text in
-            guard !text.isEmpty else { return start }
-            guard let first = text.baseAddress, let base = bytes.baseAddress else { return nil }
-            return memmem(base + start, bytes.count - start, first, text.count).map {
-                UnsafeRawPointer(base).distance(to: UnsafeRawPointer($0))
-            }
-        }
+    static func find(_ wanted: String, in text: String, from start: Int) -> Int? {
+        guard start >= 0, start <= text.utf8.count else { return nil }
+        let found = clusterd_find(text, text.utf8.count, wanted, wanted.utf8.count, start)
+        return found < 0 ? nil : found
     }
 
     /// The index in code points, -1 if there is none; `start` counts UTF-16 code units, as in JavaScript.
-    private static func index(
-        of needle: String, in bytes: UnsafeBufferPointer<UInt8>, from start: Double
-    ) -> Int {
-        let first = offset(ofUnit: max(0, start), in: bytes)
-        guard let found = find(needle, in: bytes, from: first) else { return -1 }
-        return bytes[..<found].count { !isContinuation($0) }
-    }
-
-    /// The byte offset at which a UTF-16 code unit begins, or the end for units past it. The second half of a
-    /// surrogate pair is not a character, so its offset is that of the next one.
-    private static func offset(ofUnit unit: Double, in bytes: UnsafeBufferPointer<UInt8>) -> Int {
-        var units = 0.0
-        var offset = 0
-        while offset < bytes.count, units < unit {
-            units += bytes[offset] >= 0xf0 ? 2 : 1
-            offset += 1
-            while offset < bytes.count, isContinuation(bytes[offset]) { offset += 1 }
+    private static func index(of wanted: String, in text: String, from start: Double) -> Int {
+        // The second half of a surrogate pair is not a character: the search begins at the next one.
+        var (units, offset) = (0.0, 0)
+        for scalar in text.unicodeScalars {
+            if units >= start { break }
+            units += Double(UTF16.width(scalar))
+            offset += UTF8.width(scalar)
         }
-        return offset
+        guard let found = find(wanted, in: text, from: offset) else { return -1 }
+        return text.unicodeScalars.prefix(upTo: text.utf8.index(text.startIndex, offsetBy: found)).count
     }
-
-    private static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xc0 == 0x80 }
 }

@@ -44,17 +44,18 @@ enum TextOperators {
     /// Splits as JavaScript does, except that an empty separator splits characters, not UTF-16 code units.
     private static func split(_ text: String, by separator: String) -> [JSONValue] {
         if separator.isEmpty { return text.unicodeScalars.map { .string(String(Character($0))) } }
-        var text = text
-        return text.withUTF8 { bytes in
-            var parts: [JSONValue] = []
-            var start = 0
-            while let index = SequenceOperators.find(separator, in: bytes, from: start) {
-                parts.append(.string(String(decoding: bytes[start..<index], as: UTF8.self)))
-                start = index + separator.utf8.count
-            }
-            parts.append(.string(String(decoding: bytes[start...], as: UTF8.self)))
-            return parts
+        func part(_ start: Int, _ end: Int) -> JSONValue {
+            let utf8 = text.utf8
+            let range = utf8.index(utf8.startIndex, offsetBy: start)..<utf8.index(utf8.startIndex, offsetBy: end)
+            return .string(String(text[range]))
         }
+        var parts: [JSONValue] = []
+        var start = 0
+        while let index = SequenceOperators.find(separator, in: text, from: start) {
+            parts.append(part(start, index))
+            start = index + separator.utf8.count
+        }
+        return parts + [part(start, text.utf8.count)]
     }
 }
 

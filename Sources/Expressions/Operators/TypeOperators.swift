@@ -27,7 +27,7 @@ enum TypeOperators {
         _ context: ParsingContext, _ items: [JSONValue], _ type: ExpressionType, from start: Int
     ) -> ExpressionNode? {
         guard items.count >= 2 else { return context.fail("Expected at least one argument.") }
-        guard let arguments = context.values(items, from: start) else { return nil }
+        guard let arguments = context.operands(items, from: start) else { return nil }
         return ExpressionNode(type, .assertion, arguments)
     }
 
@@ -54,7 +54,7 @@ enum TypeOperators {
         OperatorDefinition { context, _, items in
             guard items.count >= 2 else { return context.fail("Expected at least one argument.") }
             guard type == .number || items.count == 2 else { return context.fail("Expected one argument.") }
-            guard let arguments = context.values(items, from: 1) else { return nil }
+            guard let arguments = context.operands(items, from: 1) else { return nil }
             return ExpressionNode(type, .coercion, arguments)
         }
     }

@@ -12,7 +12,7 @@ enum VariableOperators {
         guard items.count >= 4 else {
             return context.fail("Expected at least 3 arguments, but found \(items.count - 1) instead.")
         }
-        var bindings: [(name: String, value: ExpressionNode)] = []
+        var bindings: [ParsingContext.Binding] = []
         var values: [ExpressionNode] = []
         for index in stride(from: 1, to: items.count - 1, by: 2) {
             guard case .string(let name) = items[index] else {
@@ -40,7 +40,7 @@ enum VariableOperators {
         guard items.count == 2, case .string(let name) = items[1] else {
             return context.fail("'var' expression requires exactly one string literal argument.")
         }
-        guard let variable = context.scope[name] else {
+        guard let variable = context.variable(name) else {
             return context.fail(
                 "Unknown variable \"\(name)\". Make sure \"\(name)\" has been bound in an enclosing \"let\" "
                     + "expression before using it.", 1)

@@ -3,13 +3,15 @@ import JSON
 
 /// A position within an expression, the type expected there, and the errors found so far.
 struct ParsingContext {
-    let operators: OperatorSet
     let purpose: ExpressionPurpose
-    let path: [Int]
-    let expected: ExpressionType?
-    let scope: ParsingScope
-    let errors: ErrorList
+    private(set) var path: [Int] = []
+    private(set) var expected: ExpressionType?
+    /// The variables bound here, the innermost last.
+    private var bindings: [Binding] = []
+    private(set) var errors = ErrorList()
     let budget: ParsingBudget
+
+    typealias Binding = (name: String, value: ExpressionNode)
 
     /// How a value of unknown type gets the expected type.
     enum Annotation {
@@ -18,54 +20,34 @@ struct ParsingContext {
 
     /// The context of a whole expression.
     init(
-        operators: OperatorSet, purpose: ExpressionPurpose, expected: ExpressionType?,
-        isCancelled: (@Sendable () -> Bool)? = nil
+        purpose: ExpressionPurpose, expected: ExpressionType?, isCancelled: (@Sendable () -> Bool)?
     ) {
-        self.init(
-            operators: operators, purpose: purpose, path: [], expected: expected, scope: ParsingScope(),
-            errors: ErrorList(),
-            budget: ParsingBudget(isCancelled: isCancelled))
-    }
-
-    private init(
-        operators: OperatorSet, purpose: ExpressionPurpose, path: [Int], expected: ExpressionType?,
-        scope: ParsingScope,
-        errors: ErrorList,
-        budget: ParsingBudget
-    ) {
-        self.operators = operators
-        self.purpose = purpose
-        self.path = path
-        self.expected = expected
-        self.scope = scope
-        self.errors = errors
-        self.budget = budget
+        (self.purpose, self.expected) = (purpose, expected)
+        budget = ParsingBudget(isCancelled: isCancelled)
     }
 
     /// The context of an operand.
     func at(
-        _ index: Int, expecting type: ExpressionType? = nil,
-        binding: [(name: String, value: ExpressionNode)] = []
-    )
-        -> ParsingContext
-    {
-        ParsingContext(
-            operators: operators, purpose: purpose, path: path + [index], expected: type,
-            scope: binding.isEmpty ? scope : scope.adding(binding), errors: errors, budget: budget)
+        _ index: Int, expecting type: ExpressionType? = nil, binding: [Binding] = []
+    ) -> ParsingContext {
+        var inner = self
+        inner.path.append(index)
+        inner.expected = type
+        inner.bindings += binding
+        return inner
     }
 
     /// The same position without an expected type and with its own list of errors, for trying a signature.
     func trial() -> ParsingContext {
-        ParsingContext(
-            operators: operators, purpose: purpose, path: path, expected: nil, scope: scope,
-            errors: ErrorList(), budget: budget)
+        var trial = self
+        (trial.expected, trial.errors) = (nil, ErrorList())
+        return trial
     }
 
     /// Parses an operand.
     func parse(
         _ value: JSONValue, _ index: Int, expecting type: ExpressionType? = nil,
-        annotation: Annotation = .assert,
-        binding: [(name: String, value: ExpressionNode)] = []
+        annotation: Annotation = .assert, binding: [Binding] = []
     ) -> ExpressionNode? {
         at(index, expecting: type, binding: binding).parseHere(value, annotation: annotation)
     }
@@ -90,19 +72,9 @@ struct ParsingContext {
 
     /// The expected type, unless any value is expected.
     var outputType: ExpressionType? { expected == .value ? nil : expected }
-}
 
-/// The variables bound at a position, the innermost last.
-struct ParsingScope {
-    private var bindings: [(name: String, value: ExpressionNode)] = []
-
-    func adding(_ more: [(name: String, value: ExpressionNode)]) -> ParsingScope {
-        var scope = self
-        scope.bindings += more
-        return scope
-    }
-
-    subscript(name: String) -> ExpressionNode? {
+    /// The variable of a name.
+    func variable(_ name: String) -> ExpressionNode? {
         bindings.last { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }
 }
@@ -262,8 +234,8 @@ extension JSONValue {
 extension ParsingContext {
     /// Parses an operator's expression; `items` begins with the operator's name.
     func parseOperator(_ name: String, _ items: [JSONValue]) -> ExpressionNode? {
-        if let definition = operators.definitions[name] { return definition.parse(self, name, items) }
-        if operators.excluded.contains(name) {
+        if let definition = OperatorTable.definitions[name] { return definition.parse(self, name, items) }
+        if OperatorTable.excluded.contains(name) {
             return fail("\"\(name)\" needs a rendered map and is not supported.", 0)
         }
         return fail(
@@ -291,13 +263,8 @@ extension ParsingContext {
 
     /// Parses the operands by a signature; if they do not fit, records errors and returns nil.
     private func arguments(_ items: [JSONValue], of signature: Signature) -> [ExpressionNode]? {
-        var arguments: [ExpressionNode] = []
-        for index in 1..<max(items.count, 1) {
-            guard let node = parse(items[index], index, expecting: signature.parameter(index - 1)) else {
-                return nil
-            }
-            arguments.append(node)
-        }
+        let parsed = operands(items, from: 1) { signature.parameter($0 - 1) }
+        guard let arguments = parsed else { return nil }
         for (index, node) in arguments.enumerated() {
             _ = at(index + 1).check(signature.parameter(index), accepts: node.type)
         }
@@ -306,23 +273,22 @@ extension ParsingContext {
 
     /// Records an error that lists the signatures and the types found instead.
     private func explain(_ signatures: [Signature], _ items: [JSONValue]) -> ExpressionNode? {
-        var found: [String] = []
-        for index in 1..<max(items.count, 1) {
-            guard let node = parse(items[index], index) else { return nil }
-            found.append(node.type.name)
-        }
+        guard let operands = operands(items, from: 1, expecting: { _ in nil }) else { return nil }
+        let found = operands.map(\.type.name).joined(separator: ", ")
         let expected = signatures.map(\.text).joined(separator: " | ")
         return fail(
-            "Expected arguments of type \(expected), but found (\(found.joined(separator: ", "))) instead.")
+            "Expected arguments of type \(expected), but found (\(found)) instead.")
     }
 
-    /// Parses the operands from an index on, whatever their types.
-    func values(_ items: [JSONValue], from start: Int) -> [ExpressionNode]? {
-        var arguments: [ExpressionNode] = []
+    /// Parses the operands from an index on, whose types are those that `type` returns for their indexes.
+    func operands(
+        _ items: [JSONValue], from start: Int, expecting type: (Int) -> ExpressionType? = { _ in .value }
+    ) -> [ExpressionNode]? {
+        var operands: [ExpressionNode] = []
         for index in start..<max(items.count, start) {
-            guard let node = parse(items[index], index, expecting: .value) else { return nil }
-            arguments.append(node)
+            guard let node = parse(items[index], index, expecting: type(index)) else { return nil }
+            operands.append(node)
         }
-        return arguments
+        return operands
     }
 }

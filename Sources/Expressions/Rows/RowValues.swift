@@ -76,7 +76,6 @@ public struct RowNumbers: Sendable {
     ///
     /// - Complexity: one or two nanoseconds per row.
     init(_ column: PropertyColumn, _ rows: [UInt32]) {
-        precondition(rows.allSatisfy { $0 < column.count }, "the column has all rows")
         let numeric = PropertyColumn.Kind.number.rawValue
         values = column.withRows { kinds, numbers in
             [Double](unsafeUninitializedCapacity: rows.count) { values, count in

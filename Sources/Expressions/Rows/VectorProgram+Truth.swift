@@ -116,14 +116,11 @@ extension VectorProgram {
         let numeric = PropertyColumn.Kind.number.rawValue
         return [UInt8](unsafeUninitializedCapacity: rows.count) { outcome, count in
             column.withRows { kinds, numbers in
-                rows.withUnsafeBufferPointer { rows in
-                    for index in rows.indices {
-                        let row = Int(rows[index])
-                        let truth = holds(numbers[row]) ? Truth.yes : Truth.no
-                        outcome[index] = kinds[row] == numeric ? truth : other
-                    }
-                    count = rows.count
+                for (index, row) in rows.enumerated() {
+                    let truth = holds(numbers[Int(row)]) ? Truth.yes : Truth.no
+                    outcome[index] = kinds[Int(row)] == numeric ? truth : other
                 }
+                count = rows.count
             }
         }
     }

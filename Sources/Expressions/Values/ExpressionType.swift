@@ -58,27 +58,24 @@ extension ExpressionType {
     private init?(name: String, depth: Int) {
         guard depth <= ExpressionLimits.depth, name.utf8.count <= Self.longestName else { return nil }
         let compact = name.filter { $0 != " " }
-        switch compact {
-        case "null": self = .null
-        case "number": self = .number
-        case "string": self = .string
-        case "boolean": self = .boolean
-        case "object": self = .object
-        case "value": self = .value
-        case "array": self = .array(.value, nil)
-        default:
-            guard compact.hasPrefix("array<"), compact.hasSuffix(">") else { return nil }
-            let inside = compact.dropFirst("array<".count).dropLast()
-            if let item = ExpressionType(name: String(inside), depth: depth + 1) {
-                self = .array(item, nil)
-                return
-            }
-            guard let comma = inside.lastIndex(of: ","),
-                let count = Int(inside[inside.index(after: comma)...]),
-                count >= 0, let item = ExpressionType(name: String(inside[..<comma]), depth: depth + 1)
-            else { return nil }
-            self = .array(item, count)
+        let simple: [ExpressionType] = [
+            .null, .number, .string, .boolean, .object, .value, .array(.value, nil),
+        ]
+        if let type = simple.first(where: { $0.kind == compact }) {
+            self = type
+            return
         }
+        guard compact.hasPrefix("array<"), compact.hasSuffix(">") else { return nil }
+        let inside = compact.dropFirst("array<".count).dropLast()
+        if let item = ExpressionType(name: String(inside), depth: depth + 1) {
+            self = .array(item, nil)
+            return
+        }
+        guard let comma = inside.lastIndex(of: ","),
+            let count = Int(inside[inside.index(after: comma)...]),
+            count >= 0, let item = ExpressionType(name: String(inside[..<comma]), depth: depth + 1)
+        else { return nil }
+        self = .array(item, count)
     }
 
     /// In bytes.
