@@ -20,9 +20,9 @@ void *memmem(const void *bytes, size_t count, const void *wanted, size_t wanted_
 
 /// The offset of the first occurrence of a text at or after `start`, which is at most `count`; -1 if there is none.
 static inline ssize_t clusterd_find(
-    const char *text, size_t count, const char *wanted, size_t wanted_count, size_t start) {
-    const char *found = memmem(text + start, count - start, wanted, wanted_count);
-    return found ? found - text : -1;
+    const void *text, size_t count, const void *wanted, size_t wanted_count, size_t start) {
+    const char *found = memmem((const char *)text + start, count - start, wanted, wanted_count);
+    return found ? found - (const char *)text : -1;
 }
 
 /// Fail with EAGAIN instead of waiting for a disk.

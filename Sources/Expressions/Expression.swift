@@ -33,7 +33,8 @@ public struct Expression: Sendable {
         coercesStrings: Bool = false, isCancelled: (@Sendable () -> Bool)? = nil
     ) throws(ExpressionCompileFailure) {
         try ExpressionSize.check(value)
-        let context = ParsingContext(purpose: purpose, expected: expected, isCancelled: isCancelled)
+        let context = ParsingContext(
+            operators: OperatorTable.all, purpose: purpose, expected: expected, isCancelled: isCancelled)
         let annotation: ParsingContext.Annotation = coercesStrings && expected == .string ? .coerce : .assert
         guard let root = context.parseHere(value, annotation: annotation), context.errors.list.isEmpty else {
             let errors = context.errors.list

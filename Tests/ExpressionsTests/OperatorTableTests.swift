@@ -15,12 +15,12 @@ import Testing
         let names = paragraph.split(separator: "`", omittingEmptySubsequences: false).enumerated()
             .filter { $0.offset % 2 == 1 }.map { String($0.element) }
         let interpolations: Set = ["linear", "exponential", "cubic-bezier"]
-        #expect(Set(names).subtracting(interpolations) == Set(OperatorTable.definitions.keys))
+        #expect(Set(names).subtracting(interpolations) == Set(OperatorTable.all.definitions.keys))
         #expect(names.count == Set(names).count)
     }
 
     @Test("no operator is both supported and excluded")
     func excluded() {
-        #expect(OperatorTable.excluded.isDisjoint(with: OperatorTable.definitions.keys))
+        #expect(OperatorTable.all.excluded.isDisjoint(with: OperatorTable.all.definitions.keys))
     }
 }

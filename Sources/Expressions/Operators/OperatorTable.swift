@@ -20,12 +20,11 @@ enum OperatorTable {
         VariableOperators.definitions,
     ]
 
-    static let definitions: [String: OperatorDefinition] = families.reduce(into: [:]) { all, family in
-        all.merge(family) { first, _ in first }
-    }
+    static let all = OperatorSet(
+        definitions: families.reduce(into: [:]) { all, family in all.merge(family) { first, _ in first } },
+        excluded: excluded)
 
-    /// Operators of the specification that need a rendered map.
-    static let excluded: Set<String> = [
+    private static let excluded: Set<String> = [
         "rgb", "rgba", "to-rgba", "to-color", "hsl", "hsla", "interpolate-hcl", "interpolate-lab", "format",
         "image", "collator", "resolved-locale", "is-supported-script", "feature-state", "global-state",
         "heatmap-density", "line-progress", "elevation", "within", "distance", "sky-radial-progress",

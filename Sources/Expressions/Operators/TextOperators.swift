@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CLinux
 import JSON
 
 /// Operators that produce strings, and `split`.
@@ -44,18 +45,16 @@ enum TextOperators {
     /// Splits as JavaScript does, except that an empty separator splits characters, not UTF-16 code units.
     private static func split(_ text: String, by separator: String) -> [JSONValue] {
         if separator.isEmpty { return text.unicodeScalars.map { .string(String(Character($0))) } }
-        func part(_ start: Int, _ end: Int) -> JSONValue {
-            let utf8 = text.utf8
-            let range = utf8.index(utf8.startIndex, offsetBy: start)..<utf8.index(utf8.startIndex, offsetBy: end)
-            return .string(String(text[range]))
-        }
+        let (bytes, separator) = (Array(text.utf8), Array(separator.utf8))
         var parts: [JSONValue] = []
         var start = 0
-        while let index = SequenceOperators.find(separator, in: text, from: start) {
-            parts.append(part(start, index))
-            start = index + separator.utf8.count
+        while true {
+            let found = clusterd_find(bytes, bytes.count, separator, separator.count, start)
+            let end = found < 0 ? bytes.count : found
+            parts.append(.string(String(decoding: bytes[start..<end], as: UTF8.self)))
+            if found < 0 { return parts }
+            start = end + separator.count
         }
-        return parts + [part(start, text.utf8.count)]
     }
 }
 

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
+/// The operators that a context parses.
+struct OperatorSet: Sendable {
+    let definitions: [String: OperatorDefinition]
+    /// Operators of the specification that need a rendered map.
+    let excluded: Set<String>
+}
+
 /// An operator: how a use of it is parsed and type-checked.
 struct OperatorDefinition: Sendable {
     /// `items` is the whole expression: the operator's name, then its operands. If it returns nil, it has

@@ -3,6 +3,7 @@ import JSON
 
 /// A position within an expression, the type expected there, and the errors found so far.
 struct ParsingContext {
+    let operators: OperatorSet
     let purpose: ExpressionPurpose
     private(set) var path: [Int] = []
     private(set) var expected: ExpressionType?
@@ -20,9 +21,10 @@ struct ParsingContext {
 
     /// The context of a whole expression.
     init(
-        purpose: ExpressionPurpose, expected: ExpressionType?, isCancelled: (@Sendable () -> Bool)?
+        operators: OperatorSet, purpose: ExpressionPurpose, expected: ExpressionType?,
+        isCancelled: (@Sendable () -> Bool)?
     ) {
-        (self.purpose, self.expected) = (purpose, expected)
+        (self.operators, self.purpose, self.expected) = (operators, purpose, expected)
         budget = ParsingBudget(isCancelled: isCancelled)
     }
 
@@ -234,8 +236,8 @@ extension JSONValue {
 extension ParsingContext {
     /// Parses an operator's expression; `items` begins with the operator's name.
     func parseOperator(_ name: String, _ items: [JSONValue]) -> ExpressionNode? {
-        if let definition = OperatorTable.definitions[name] { return definition.parse(self, name, items) }
-        if OperatorTable.excluded.contains(name) {
+        if let definition = operators.definitions[name] { return definition.parse(self, name, items) }
+        if operators.excluded.contains(name) {
             return fail("\"\(name)\" needs a rendered map and is not supported.", 0)
         }
         return fail(

@@ -28,11 +28,13 @@ struct ServerCheck {
         if catalog.isStandby {
             problems.add(
                 .standby,
-                "the server is a standby; connect to the primary, for several hosts by target_session_attrs=read-write")
+                "the server is a standby; connect to the primary, for several hosts by "
+                    + "target_session_attrs=read-write")
         }
         if catalog.walLevel != "logical" {
             problems.add(
-                .walLevel, "the server's wal_level is \(catalog.walLevel); logical replication requires logical",
+                .walLevel,
+                "the server's wal_level is \(catalog.walLevel); logical replication requires logical",
                 sql: ["ALTER SYSTEM SET wal_level = 'logical';", "-- then restart the server"])
         }
     }

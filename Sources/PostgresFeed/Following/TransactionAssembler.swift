@@ -240,7 +240,10 @@ struct PendingChanges {
 
         /// The inputs' texts; nil for those without a value here.
         var inputTexts: [String?] {
-            inputs.map { if case .text(let text) = $0 { String(decoding: bytes[text], as: UTF8.self) } else { nil } }
+            inputs.map { input in
+                guard case .text(let text) = input else { return nil }
+                return String(decoding: bytes[text], as: UTF8.self)
+            }
         }
 
         /// Adds a computed value; nil is NULL.
