@@ -3,5 +3,5 @@
 /// The release that is built from these sources.
 public enum Release {
     /// The version of both programs, the package and the clients, by Semantic Versioning 2.0.0.
-    public static let version = "0.2.0"
+    public static let version = "1.0.0"
 }

@@ -11,7 +11,8 @@ import Testing
             ("python/pyproject.toml", "version = \"VERSION\""),
             ("python/src/clusterd/__init__.py", "__version__ = \"VERSION\""),
             ("javascript/package.json", "\"version\": \"VERSION\""),
-            ("go/README.md", "clusterd@vVERSION"),
+            ("go/README.md", "clusterd@vVERSION"), ("swift/README.md", "from: \"VERSION\""),
+            ("../CHANGELOG.md", "## [VERSION] - 20"),
         ])
     func manifestHasTheRelease(file: String, line: String) throws {
         let text = try String(contentsOfFile: "\(ConformanceServers.clients)/\(file)", encoding: .utf8)

@@ -33,7 +33,7 @@ from ._source import Source
 from ._types import WORLD
 from ._viewport import Viewport
 
-__version__ = "0.2.0"
+__version__ = "1.0.0"
 
 
 def connect(path: Optional[str] = None, **arguments: Any) -> Client:
