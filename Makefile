@@ -16,9 +16,11 @@ scratch = .build/package
 products = $(scratch)/release
 texts = $(scratch)/texts
 INSTALL = install
-# The programs are the same wherever they are built, and name no path of the building machine.
+# The programs are the same wherever they are built, and name no path of the building machine. What the loader has written is
+# read-only afterwards.
 build = swift build -c release --static-swift-stdlib --scratch-path $(scratch) -debug-info-format none \
-	-Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)=." -Xcc "-ffile-prefix-map=$(CURDIR)=." -Xcxx "-ffile-prefix-map=$(CURDIR)=."
+	-Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)=." -Xcc "-ffile-prefix-map=$(CURDIR)=." -Xcxx "-ffile-prefix-map=$(CURDIR)=." \
+	-Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 
 .PHONY: all build texts install uninstall clean
 all: texts

@@ -113,6 +113,9 @@ def check_programs(moved, work):
     # A socket's path has to be short.
     temporary = tempfile.mkdtemp(prefix="ck")
     environment = {"HOME": home, "TMPDIR": temporary}
+    for program in () if any_size else ("clusterd", "clusterctl"):
+        headers = run(["readelf", "-lW", f"{moved}/bin/{program}"], {})
+        expect("GNU_RELRO" in headers, f"{program}'s table of addresses can be written (it was not linked with -z relro)")
     libraries = run(["ldd", f"{moved}/bin/clusterctl"], {})
     for line in libraries.splitlines():
         name, _, found = line.strip().partition(" => ")
