@@ -78,10 +78,12 @@ def needed(files):
 
 
 def copy_elf(source, target, runpath):
-    """Copies a program or library, without symbols for debuggers, notes, and the building machine's paths."""
+    """Copies a program or library, without symbols for debuggers and the building machine's paths.
+
+    A build id stays: strip moves what follows a note that it removes, and then drops the segment that becomes read-only.
+    """
     subprocess.run(
-        ["strip", "--strip-unneeded", "--remove-section=.comment", "--remove-section=.note.gnu.build-id", "-o", target, source],
-        check=True)
+        ["strip", "--strip-unneeded", "--remove-section=.comment", "-o", target, source], check=True)
     subprocess.run(["patchelf", "--set-rpath", runpath, target], check=True)
     os.chmod(target, 0o755 if "/bin/" in target else 0o644)
 
