@@ -84,6 +84,8 @@ def copy_elf(source, target, runpath):
     """
     subprocess.run(
         ["strip", "--strip-unneeded", "--remove-section=.comment", "-o", target, source], check=True)
+    if "/bin/" in target:
+        subprocess.run([os.path.join(ROOT, "scripts/packaging/clear-module-hashes"), target], check=True)
     subprocess.run(["patchelf", "--set-rpath", runpath, target], check=True)
     os.chmod(target, 0o755 if "/bin/" in target else 0o644)
 

@@ -119,6 +119,11 @@ def check_programs(moved, work):
         if "libicudata" not in file and not any_size:
             headers = run(["readelf", "-lW", f"{moved}/{file}"], {})
             expect("GNU_RELRO" in headers, f"{file} has no segment that becomes read-only")
+    for program in ("clusterd", "clusterctl"):
+        hashes = os.path.join(work, "hashes")
+        run(["objcopy", "-O", "binary", "--only-section=.swift_modhash", f"{moved}/bin/{program}", hashes], {})
+        with open(hashes, "rb") as file:
+            expect(not any(file.read()), f"{program} has hashes that depend on the building machine's folder")
     libraries = run(["ldd", f"{moved}/bin/clusterctl"], {})
     for line in libraries.splitlines():
         name, _, found = line.strip().partition(" => ")
