@@ -65,9 +65,9 @@ extension HTTPConnection: CallTransport {
         var plan = plan
         do throws(RPCError) {
             request.timeoutMilliseconds = try timeout()
-            let encoder = PlainEncoder(compresses: plan.acceptsGzip, level: plan.isKept ? 6 : 1)
-            let prepared = try caller.prepare(
-                CallOpening(request, encoder: encoder, form: form, input: input))
+            let encoder = PlainEncoder(
+                form: form, compresses: plan.acceptsGzip, level: plan.isKept ? 6 : 1)
+            let prepared = try caller.prepare(request, as: encoder, input: input)
             // All empty sources have revision 0, whatever their options.
             if let tagged, let revision = prepared.revision, revision > 0 {
                 let tag = EntityTag(process: server.service.process, revision: revision, request: tagged)

@@ -60,7 +60,7 @@ extension HTTPConnection {
         // A line break would end the event's data.
         if case .events = form { encoder.isOneLine = true }
         do throws(RPCError) {
-            exchange?.call = try caller.open(CallOpening(request, encoder: encoder), into: &server.answer)
+            exchange?.call = try caller.open(request, as: encoder, into: &server.answer)
             exchange?.watch = (form, head)
         } catch { throw RequestFailure(error) }
     }

@@ -35,9 +35,18 @@ package enum AnswerPart: Sendable {
     case end
 }
 
-/// How a transport wraps an answer. The answer is written between `begin` and `end` directly into the outgoing bytes, so it is
+/// The form of an answer.
+package enum AnswerForm: Sendable {
+    /// The JSON value that the protocol defines.
+    case json
+    /// The content itself if the method has one besides JSON: a tile's bytes, the metrics' text. Else JSON.
+    case raw
+}
+
+/// How a transport wraps an answer, and in which form it takes it. The answer is written between `begin` and `end` directly into the outgoing bytes, so it is
 /// written only once. Both are called on the thread that writes it. A value, used from any thread.
 package protocol AnswerEncoder: Sendable {
+    var form: AnswerForm { get }
     /// Whether `end` compresses, which is work for the pool.
     var compresses: Bool { get }
 
@@ -47,67 +56,29 @@ package protocol AnswerEncoder: Sendable {
     func end(_ part: AnswerPart, from start: Int, in bytes: inout ByteWriter)
 }
 
-/// Makes an answer within a limit of bytes, wrapped by the transport's encoder.
-struct AnswerBuilder: Sendable {
-    let encoder: any AnswerEncoder
-    /// The maximum size of the answer with its envelope, in bytes.
-    var maximumBytes: Int
-
-    /// Appends a part of an answer to `bytes`, which is unchanged after an error.
-    func make(
-        _ part: AnswerPart, into bytes: inout ByteWriter,
-        _ body: (inout ByteWriter) throws(RPCError) -> Void
-    ) throws(RPCError) {
-        let start = bytes.count
-        bytes.limitFollowing(to: maximumBytes)
-        encoder.begin(part, into: &bytes)
-        var failure: RPCError?
-        do throws(RPCError) { try body(&bytes) } catch { failure = error }
-        // Writers stop with an error of their own when they exceed the limit.
-        if bytes.hasOverflowed || failure == nil && bytes.count - start > maximumBytes {
-            failure = Self.tooLarge(maximumBytes)
-        }
-        bytes.liftLimit()
-        if let failure {
-            bytes.truncate(to: start)
-            throw failure
-        }
-        encoder.end(part, from: start, in: &bytes)
-    }
-
-    static func tooLarge(_ maximumBytes: Int) -> RPCError {
-        RPCError(
-            .resourceExhausted,
-            "The answer is larger than the limit of \(maximumBytes) bytes. Ask for a page of it (limit, offset), a smaller bbox, or fewer properties."
-        )
-    }
-
-    /// The maximum number of bytes that an envelope adds to an item.
-    static let envelope = 64
-}
-
 /// An answer being made. One thread writes it and another reads it after the loop's hand-over, which orders the two,
 /// so it may be shared.
 final class AnswerJob: @unchecked Sendable {
     let bytes = OutgoingBytes(ByteWriter(capacity: 4096))
     private(set) var error: RPCError?
-    private let builder: AnswerBuilder
-    private let context: CallContext
+    private let call: PendingCall
+    private let mostBytes: Int
 
-    init(_ builder: AnswerBuilder, _ context: CallContext) {
-        self.builder = builder
-        self.context = context
-    }
+    init(_ call: PendingCall, mostBytes: Int) { (self.call, self.mostBytes) = (call, mostBytes) }
 
     func run(_ write: (CallContext, inout ByteWriter) throws(RPCError) -> Void) {
-        do throws(RPCError) {
-            try builder.make(.result, into: &bytes.writer) { (bytes) throws(RPCError) in
-                try context.check()
-                try write(context, &bytes)
-            }
-        } catch { self.error = error }
+        do throws(RPCError) { try call.write(within: mostBytes, into: &bytes.writer, write) } catch {
+            self.error = error
+        }
     }
 }
+
+extension AnswerEncoder {
+    package var form: AnswerForm { .json }
+}
+
+/// The maximum number of bytes that an envelope adds to an item.
+let mostEnvelope = 64
 
 /// Outgoing bytes that the system may still be reading.
 ///

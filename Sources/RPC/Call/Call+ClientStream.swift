@@ -59,7 +59,7 @@ extension Call {
             let items = input.items
             input.items = []
             let job = ItemsJob(
-                input.stream, items, AnswerJob(call.builder, call.context), call.context)
+                input.stream, items, AnswerJob(call.pending, mostBytes: call.mostBytes), call.context)
             return (
                 { job.run() },
                 { call in

@@ -15,18 +15,18 @@ extension Call {
             !output.isBusy
         else { return }
         // An item that waits already is counted, so sending it takes no more memory.
-        let view = output.release() ? nil : mostOfView
+        let view = output.release() ? nil : caller.mostOfView
         if let view, view < UnreadBudget.view { return output.wantToSend(after: Self.patience) }
         let bytes = OutgoingBytes(ByteWriter(capacity: 1024))
-        let encoder = opening.encoder
+        let encoder = pending.encoder
         if !encoder.compresses { encoder.begin(.item, into: &bytes.writer) }
         let start = bytes.writer.count
         do throws(RPCError) {
-            let most = min(mostBytes, view ?? .max)
+            let most = min(mostItemBytes, view ?? .max)
             switch try next(of: stream, most, into: &bytes.writer) {
             case .nothing: break
             case .tooLarge(let limit):
-                guard limit < mostBytes else { throw AnswerBuilder.tooLarge(limit + AnswerBuilder.envelope) }
+                guard limit < mostItemBytes else { throw .tooLarge(limit + mostEnvelope) }
                 exceeded(view: limit)
                 output.wantToSend(after: Self.patience)
             case .item(let revision):
@@ -44,9 +44,7 @@ extension Call {
     private static let patience: UInt64 = 50_000_000
 
     /// The maximum size of an item without its envelope, in bytes.
-    private var mostBytes: Int {
-        (caller?.engine.limits.maxAnswerBytes ?? Int.max) - AnswerBuilder.envelope
-    }
+    private var mostItemBytes: Int { mostBytes - mostEnvelope }
 
     private func next(
         of stream: any ServerStream, _ most: Int, into bytes: inout ByteWriter
@@ -56,14 +54,14 @@ extension Call {
         let step = try stream.next(into: &bytes)
         if case .tooLarge = step { return step }
         if bytes.hasOverflowed || bytes.count - start > most {
-            throw AnswerBuilder.tooLarge(most + AnswerBuilder.envelope)
+            throw .tooLarge(most + mostEnvelope)
         }
         bytes.liftLimit()
         return step
     }
 
     private func send(_ bytes: OutgoingBytes, _ revision: UInt64?, _ output: StreamOutput) {
-        let encoder = opening.encoder
+        let encoder = pending.encoder
         guard encoder.compresses else {
             encoder.end(.item, from: 0, in: &bytes.writer)
             caller?.transport.call(self, sent: bytes, of: revision)
@@ -101,7 +99,7 @@ extension Call {
         completion: @escaping () -> Void
     ) {
         enqueue { call in
-            let most = min(call.mostBytes, repeatable ? call.mostOfView ?? .max : .max)
+            let most = min(call.mostItemBytes, repeatable ? call.caller?.mostOfView ?? .max : .max)
             return ({ body(most) }, { _ in completion() })
         }
     }

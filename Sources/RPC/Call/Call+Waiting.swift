@@ -6,19 +6,10 @@ import SystemSupport
 
 /// The state of a call that waits for its source. Used only on the loop's thread.
 final class CallDelay {
-    fileprivate let prepared: PendingCall
-    fileprivate var wait: SourceWait
     fileprivate var observation: SourceObservation?
     /// What the client has sent meanwhile. Of viewports only the last, which supersedes earlier ones.
     fileprivate var items: [[UInt8]] = []
     fileprivate var hasEnded = false
-
-    /// Whether the client streams the call's input.
-    fileprivate var isImport: Bool {
-        if case .clientStream = prepared.method.implementation { true } else { false }
-    }
-
-    init(_ prepared: PendingCall, _ wait: SourceWait) { (self.prepared, self.wait) = (prepared, wait) }
 
     func endInput() { hasEnded = true }
 
@@ -32,7 +23,7 @@ extension Call {
     /// the pool.
     func keep(_ item: [UInt8], in delay: CallDelay) throws(RPCError) {
         guard let caller else { return }
-        if delay.isImport {
+        if isImport {
             delay.items.append(item)
             caller.inputBytes += item.count
             return
@@ -43,11 +34,14 @@ extension Call {
         try caller.checkHeld(item.count)
     }
 
+    /// Whether the client streams the call's input.
+    private var isImport: Bool { method.kind == .clientStream }
+
     /// Takes the items that a waiting call keeps.
     func takeItems(of delay: CallDelay, _ caller: Caller) -> [[UInt8]] {
         defer { delay.items = [] }
         let bytes = delay.items.reduce(0) { $0 + $1.count }
-        if delay.isImport {
+        if isImport {
             caller.inputBytes -= bytes
         } else {
             caller.engine.load.input.add(-bytes, of: caller.share)
@@ -57,14 +51,14 @@ extension Call {
 
     /// Begins to wait. The deadline still applies.
     func begin(_ delay: CallDelay) {
-        guard let post = caller?.engine.loop.post else { return }
+        guard let post = caller?.engine.loop.post, let wait = pending.wait else { return }
         let (waiting, news) = (OnLoop(self), Signal())
-        delay.observation = delay.wait.source.observePosition { [wait = delay.wait] in
+        delay.observation = wait.source.observePosition {
             guard wait.isOver, news.raise() else { return }
             post { waiting.value.goOn() }
         }
         // The wait may have ended while the observation was made.
-        if delay.wait.isOver, news.raise() { post { waiting.value.goOn() } }
+        if wait.isOver, news.raise() { post { waiting.value.goOn() } }
     }
 
     /// The wait is over, so the call begins as if it had just arrived.
@@ -73,30 +67,13 @@ extension Call {
         delay.end()
         do throws(RPCError) {
             // The source that has replaced its source may be incomplete, or not have reached the position.
-            var params = delay.prepared.params
-            if let next = try caller.engine.methods.find(delay.prepared.method, &params) {
-                delay.wait = next
-                return begin(delay)
-            }
+            pending.wait = try caller.engine.methods.find(pending.method, &pending.params)
+            if pending.wait != nil { return begin(delay) }
             let items = takeItems(of: delay, caller)
-            switch delay.prepared.method.implementation {
-            case .unary(let unary):
-                let answer = try unary.prepare(params, context)
-                work = .unary
-                runOnPool(answer)
-            case .serverStream(let method):
-                let output = StreamOutput(caller.engine)
-                let stream = try method.begin(params, context, output)
-                work = .serverStream(stream, output)
-                output.open(self)
-                if let item = items.last { try stream.receive(item) }
-                if delay.hasEnded { try stream.clientEnded() }
-            case .clientStream(let method):
-                let input = ClientStreamInput(try method.begin(params, context))
-                work = .clientStream(input)
-                for item in items { receive(item, input) }
-                if delay.hasEnded { endInput() }
-            }
+            work = try caller.work(of: pending)
+            beginWork()
+            for item in items { receive(item) }
+            if delay.hasEnded { endInput() }
         } catch { fail(error) }
     }
 }

@@ -5,12 +5,9 @@ import SystemSupport
 /// A call that was not answered immediately: the only owner of its id, deadline, cancellation and
 /// work. Used only on the loop's thread.
 package final class Call {
-    let opening: CallOpening
-    let context: CallContext
+    var pending: PendingCall
     /// Nil once the call is over.
     private(set) var caller: Caller?
-    private let served: Method
-    private let started: UInt64
     /// When the first item of a stream was sent. A stream may last for days without being slow.
     private var answered: UInt64?
     var work: Work
@@ -20,24 +17,22 @@ package final class Call {
 
     enum Work {
         /// Running on the pool, or queued for it.
-        case unary
+        case unary(PreparedAnswer)
         case clientStream(ClientStreamInput)
         case serverStream(any ServerStream, StreamOutput)
         /// Waiting until its source has reached a position, or has been read after a start.
         case waiting(CallDelay)
     }
 
-    init(_ prepared: PendingCall, by caller: Caller, _ work: Work) {
-        opening = prepared.opening
-        context = prepared.context
-        served = prepared.method
-        started = prepared.started
+    init(_ pending: PendingCall, by caller: Caller, _ work: Work) {
+        self.pending = pending
         self.caller = caller
         self.work = work
     }
 
-    package var id: Int64 { opening.request.id }
-    package var method: MethodDeclaration { served.declaration }
+    package var id: Int64 { pending.request.id }
+    package var method: MethodDeclaration { pending.method.declaration }
+    var context: CallContext { pending.context }
     package var isOver: Bool { caller == nil }
 
     /// Whether the call may last for as long as its client wants.
@@ -46,6 +41,15 @@ package final class Call {
         case .serverStream: method.kind == .both
         case .waiting: true
         case .unary, .clientStream: false
+        }
+    }
+
+    func beginWork() {
+        switch work {
+        case .unary(let answer): runOnPool(answer)
+        case .clientStream: break
+        case .serverStream(_, let output): output.open(self)
+        case .waiting(let delay): begin(delay)
         }
     }
 
@@ -134,14 +138,12 @@ package final class Call {
 
     func runOnPool(_ answer: PreparedAnswer) {
         enqueue(on: answer.subject) { call in
-            var builder = call.builder
-            let view = call.method.threads == .query ? call.mostOfView : nil
-            if let view { builder.maximumBytes = min(builder.maximumBytes, view) }
-            let job = AnswerJob(builder, call.context)
+            let view = call.method.threads == .query ? call.caller?.mostOfView : nil
+            let job = AnswerJob(call.pending, mostBytes: min(call.mostBytes, view ?? .max))
             return (
                 { job.run(answer.write) },
                 { call in
-                    guard let view, job.error == AnswerBuilder.tooLarge(view) else {
+                    guard let view, job.error == .tooLarge(view) else {
                         return call.finish(job)
                     }
                     call.exceeded(view: view)
@@ -151,22 +153,12 @@ package final class Call {
         }
     }
 
-    /// The most bytes of an answer while clients must read before a large one is begun: a larger one is discarded,
-    /// and made again once there is room. Nil if there is room.
-    var mostOfView: Int? {
-        guard let caller else { return nil }
-        let unread = caller.engine.load.unread
-        return unread.isSpent(for: caller.unread) ? unread.allowance(of: caller.unread) : nil
-    }
-
     func exceeded(view: Int) {
         if view >= UnreadBudget.view { caller?.unread.exceededView() }
     }
 
-    var builder: AnswerBuilder {
-        AnswerBuilder(
-            encoder: opening.encoder, maximumBytes: caller?.engine.limits.maxAnswerBytes ?? .max)
-    }
+    /// The maximum size of an answer with its envelope, in bytes.
+    var mostBytes: Int { caller?.engine.limits.maxAnswerBytes ?? .max }
 
     func finish(_ job: AnswerJob) {
         if let error = job.error { return fail(error) }
@@ -200,10 +192,10 @@ package final class Call {
         deadlineTimer = nil
         context.cancel()
         caller.engine.callEnded(caller.share)
-        giveBack(opening.request.memoryBytes, caller)
+        giveBack(pending.request.memoryBytes, caller)
         caller.engine.record(
-            served, opening.request, by: caller.peer, status, since: started, until: answered,
-            changed: context.changed)
+            pending.method, pending.request, by: caller.peer, status, since: pending.started,
+            until: answered, changed: context.changed)
         switch work {
         case .unary: break
         case .clientStream(let input):

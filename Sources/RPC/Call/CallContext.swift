@@ -2,6 +2,14 @@
 import ClusterProtocol
 import Synchronization
 
+/// The form of a stream from the client.
+package enum InputForm: Sendable, Equatable {
+    /// The protocol's items, each a JSON text.
+    case items
+    /// A file's bytes, cut anywhere.
+    case bytes(mediaType: String)
+}
+
 /// A running call, as its method sees it: who called, and whether anybody still waits for the answer. Safe from any
 /// thread.
 package final class CallContext: Sendable {

@@ -63,44 +63,46 @@ package final class Caller {
     // MARK: Opening
 
     /// Reads a call's params and determines which thread answers it; does no work on data.
-    package func prepare(_ opening: consuming CallOpening) throws(RPCError) -> PendingCall {
-        try machine.checkFree(opening.request.id)
+    ///
+    /// - Parameter request: its id is unique among the caller's open calls.
+    package func prepare(
+        _ request: consuming CallRequest, as encoder: any AnswerEncoder, input: InputForm = .items
+    ) throws(RPCError) -> PendingCall {
+        try machine.checkFree(request.id)
         if engine.isDraining { throw Self.drainError }
-        guard let method = engine.methods[opening.request.method] else {
+        guard let method = engine.methods[request.method] else {
             throw RPCError(
                 .unimplemented,
-                "There is no method \"\(opening.request.method)\". GetServerInfo lists the methods.")
+                "There is no method \"\(request.method)\". GetServerInfo lists the methods.")
         }
         guard hasRoomForCall else {
             throw RPCError(
                 .resourceExhausted, "Too many calls are in flight. Wait for some to be answered.")
         }
         let started = MonotonicClock.now()
-        do throws(RPCError) { return try plan(opening, method, started) } catch {
-            engine.record(method, opening.request, by: peer, error.code, since: started)
+        let context = CallContext(
+            peer: peer, right: right, deadline: engine.deadline(of: request, from: started),
+            form: encoder.form, input: input, share: share)
+        let params = Params(request.params, text: request.paramsText)
+        var call = PendingCall(
+            request: request, encoder: encoder, method: method, started: started, params: params,
+            context: context)
+        do throws(RPCError) { try plan(&call) } catch {
+            record(call, error.code)
             throw error
         }
+        return call
     }
 
-    private func plan(
-        _ opening: CallOpening, _ method: Method, _ started: UInt64
-    ) throws(RPCError) -> PendingCall {
-        if right < method.declaration.right { throw peer.denial(of: method.declaration) }
-        var params = Params(opening.request.params, text: opening.request.paramsText)
-        try params.rejectUnknown(method.declaration.paramNames)
-        let context = CallContext(
-            peer: peer, right: right, deadline: engine.deadline(of: opening.request, from: started),
-            form: opening.form, input: opening.input, share: share)
+    private func plan(_ call: inout PendingCall) throws(RPCError) {
+        if right < call.method.declaration.right { throw peer.denial(of: call.method.declaration) }
+        try call.params.rejectUnknown(call.method.declaration.paramNames)
         // Before the answer takes its data: a change that is published in between would end the wait for data that lack it.
-        let wait = try engine.methods.find(method, &params)
-        var answer: PreparedAnswer?
-        if case .unary(let unary) = method.implementation, wait?.condition != .read {
-            // Invalid params are reported before the wait.
-            answer = try unary.prepare(params, context)
-        }
-        return PendingCall(
-            opening: opening, method: method, started: started, params: params, context: context,
-            answer: wait == nil ? answer : nil, wait: wait)
+        call.wait = try engine.methods.find(call.method, &call.params)
+        guard case .unary(let unary) = call.method.implementation, call.wait?.condition != .read else { return }
+        // Invalid params are reported before the wait.
+        let answer = try unary.prepare(call.params, call.context)
+        if call.wait == nil { call.answer = answer }
     }
 
     /// Starts a call. If it can be answered at once, the answer is appended to `bytes`; otherwise the answer, or the stream, is
@@ -108,30 +110,27 @@ package final class Caller {
     ///
     /// - Returns: the call; nil if it is answered.
     package func start(_ call: PendingCall, into bytes: inout ByteWriter) throws(RPCError) -> Call? {
-        do throws(RPCError) { return try answerOrOpen(call, into: &bytes) } catch {
+        do throws(RPCError) {
+            if let answer = call.answer, try answerNow(call, answer, into: &bytes) { return nil }
+            try checkRoom(for: call)
+            return open(call, call.wait == nil ? try work(of: call) : .waiting(CallDelay()))
+        } catch {
             record(call, error.code)
             throw error
         }
     }
 
-    private func answerOrOpen(_ call: PendingCall, into bytes: inout ByteWriter) throws(RPCError) -> Call? {
-        if let answer = call.answer, try answerNow(call, answer, into: &bytes) { return nil }
-        try checkRoom(for: call)
-        if let wait = call.wait {
-            let delay = CallDelay(call, wait)
-            return open(call, .waiting(delay)) { $0.begin(delay) }
-        }
+    /// What a call does that waits for nothing.
+    func work(of call: PendingCall) throws(RPCError) -> Call.Work {
         switch call.method.implementation {
-        case .unary:
-            guard let answer = call.answer else { throw Self.notPrepared }
-            return open(call, .unary) { $0.runOnPool(answer) }
+        case .unary(let method):
+            if let answer = call.answer { return .unary(answer) }
+            return .unary(try method.prepare(call.params, call.context))
         case .clientStream(let method):
-            let stream = try method.begin(call.params, call.context)
-            return open(call, .clientStream(ClientStreamInput(stream))) { _ in }
+            return .clientStream(ClientStreamInput(try method.begin(call.params, call.context)))
         case .serverStream(let method):
             let output = StreamOutput(engine)
-            let stream = try method.begin(call.params, call.context, output)
-            return open(call, .serverStream(stream, output)) { output.open($0) }
+            return .serverStream(try method.begin(call.params, call.context, output), output)
         }
     }
 
@@ -139,45 +138,43 @@ package final class Caller {
     private func answerNow(
         _ call: PendingCall, _ answer: PreparedAnswer, into bytes: inout ByteWriter
     ) throws(RPCError) -> Bool {
-        guard answer.isQuick, !call.opening.encoder.compresses else { return false }
-        var builder = AnswerBuilder(
-            encoder: call.opening.encoder, maximumBytes: engine.limits.maxAnswerBytes)
-        let mustWait = call.method.declaration.threads == .query && engine.load.unread.isSpent(for: unread)
-        if mustWait {
-            builder.maximumBytes = min(builder.maximumBytes, engine.load.unread.allowance(of: unread))
-        }
+        guard answer.isQuick, !call.encoder.compresses else { return false }
+        let view = call.method.declaration.threads == .query ? mostOfView : nil
         do throws(RPCError) {
-            try builder.make(.result, into: &bytes) { (bytes) throws(RPCError) in
-                try call.context.check()
-                try answer.write(call.context, &bytes)
-            }
+            try call.write(within: min(engine.limits.maxAnswerBytes, view ?? .max), into: &bytes, answer.write)
         } catch {
             // A large answer is written once the user's clients have read what is queued for them.
-            guard mustWait, error.code == .resourceExhausted else { throw error }
-            if error == AnswerBuilder.tooLarge(UnreadBudget.view) { unread.exceededView() }
+            guard view != nil, error.code == .resourceExhausted else { throw error }
+            if error == .tooLarge(UnreadBudget.view) { unread.exceededView() }
             return false
         }
         record(call, .ok)
         return true
     }
 
+    /// The most bytes of an answer while clients must read before a large one is begun: a larger one is discarded,
+    /// and made again once there is room. Nil if there is room.
+    var mostOfView: Int? {
+        engine.load.unread.isSpent(for: unread) ? engine.load.unread.allowance(of: unread) : nil
+    }
+
     /// Prepares and starts a call.
-    package func open(_ opening: consuming CallOpening, into bytes: inout ByteWriter) throws(RPCError)
-        -> Call?
-    {
-        try start(try prepare(opening), into: &bytes)
+    package func open(
+        _ request: consuming CallRequest, as encoder: any AnswerEncoder, into bytes: inout ByteWriter
+    ) throws(RPCError) -> Call? {
+        try start(try prepare(request, as: encoder), into: &bytes)
     }
 
     /// Records a prepared call that the transport answers without running it, for example with "not modified".
     package func dismiss(_ call: PendingCall) { record(call, .ok) }
 
     private func record(_ call: PendingCall, _ status: StatusCode) {
-        engine.record(call.method, call.opening.request, by: peer, status, since: call.started)
+        engine.record(call.method, call.request, by: peer, status, since: call.started)
     }
 
     /// Rejects a call that cannot be answered at once if its user's calls hold too much memory already.
     private func checkRoom(for call: PendingCall) throws(RPCError) {
-        let memory = call.opening.request.memoryBytes
+        let memory = call.request.memoryBytes
         try checkHeld(memory, limit: engine.limits.maxInputBytes - memory)
     }
 
@@ -189,13 +186,13 @@ package final class Caller {
         else { throw Self.tooMuchHeld }
     }
 
-    private func open(_ prepared: PendingCall, _ work: Call.Work, _ begin: (Call) -> Void) -> Call {
-        engine.load.input.add(prepared.opening.request.memoryBytes, of: share)
-        let call = Call(prepared, by: self, work)
+    private func open(_ pending: PendingCall, _ work: Call.Work) -> Call {
+        engine.load.input.add(pending.request.memoryBytes, of: share)
+        let call = Call(pending, by: self, work)
         machine.add(call, call.id, call.method.kind)
         engine.callBegan(share)
         call.startDeadline()
-        begin(call)
+        call.beginWork()
         return call
     }
 
@@ -213,7 +210,6 @@ package final class Caller {
         .resourceExhausted,
         "The server holds too many bytes of waiting calls. Wait for some to be answered, or send smaller calls."
     )
-    private static let notPrepared = RPCError(.internal, "The call was not prepared.")
     private static let drainError = RPCError(.unavailable, "The server is shutting down. Try again soon.")
 
     /// Runs `body` on the pool, queued among the caller's queries, then `completion` on the loop's thread. The

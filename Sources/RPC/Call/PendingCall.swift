@@ -1,54 +1,58 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
+import JSON
 
-/// A call opened by a transport.
-package struct CallOpening: Sendable {
+/// A call whose params have been read. It stays the same from then on: until its answer is written, or for as long as its
+/// stream lasts.
+package struct PendingCall: Sendable {
     /// The request. Its id is chosen by the transport and unique among the caller's open calls.
-    package var request: CallRequest
+    let request: CallRequest
     /// How the transport wraps the answer.
-    package var encoder: any AnswerEncoder
-    package var form: AnswerForm
-    package var input: InputForm
-
-    package init(
-        _ request: CallRequest, encoder: any AnswerEncoder, form: AnswerForm = .json,
-        input: InputForm = .items
-    ) {
-        self.request = request
-        self.encoder = encoder
-        self.form = form
-        self.input = input
-    }
-}
-
-/// The form of an answer.
-package enum AnswerForm: Sendable {
-    /// The JSON value that the protocol defines.
-    case json
-    /// The content itself if the method has one besides JSON: a tile's bytes, the metrics' text. Else JSON.
-    case raw
-}
-
-/// The form of a stream from the client.
-package enum InputForm: Sendable, Equatable {
-    /// The protocol's items, each a JSON text.
-    case items
-    /// A file's bytes, cut anywhere.
-    case bytes(mediaType: String)
-}
-
-/// A call whose params have been read, but which has not started.
-package struct PendingCall {
-    let opening: CallOpening
+    let encoder: any AnswerEncoder
     package let method: Method
     let started: UInt64
-    let params: Params
+    var params: Params
     let context: CallContext
     /// Nil for streams, and while the call waits.
-    let answer: PreparedAnswer?
+    var answer: PreparedAnswer?
     /// What the call waits for before it begins.
-    let wait: SourceWait?
+    var wait: SourceWait?
 
     /// The number of the source revision that the answer will be made from; nil for streams and for answers from other data.
     package var revision: UInt64? { answer?.revision }
+
+    /// Appends the answer to `bytes`, which is unchanged after an error.
+    ///
+    /// - Parameter most: the maximum size of the answer with its envelope, in bytes.
+    func write(
+        within most: Int, into bytes: inout ByteWriter,
+        _ body: (CallContext, inout ByteWriter) throws(RPCError) -> Void
+    ) throws(RPCError) {
+        let start = bytes.count
+        bytes.limitFollowing(to: most)
+        encoder.begin(.result, into: &bytes)
+        var failure: RPCError?
+        do throws(RPCError) {
+            try context.check()
+            try body(context, &bytes)
+        } catch { failure = error }
+        // Writers stop with an error of their own when they exceed the limit.
+        if bytes.hasOverflowed || failure == nil && bytes.count - start > most { failure = .tooLarge(most) }
+        bytes.liftLimit()
+        if let failure {
+            bytes.truncate(to: start)
+            throw failure
+        }
+        encoder.end(.result, from: start, in: &bytes)
+    }
+}
+
+extension RPCError {
+    /// The error for an answer beyond its maximum size in bytes.
+    static func tooLarge(_ most: Int) -> RPCError {
+        RPCError(
+            .resourceExhausted,
+            "The answer is larger than the limit of \(most) bytes. Ask for a page of it (limit, offset), a smaller bbox, or fewer properties."
+        )
+    }
 }

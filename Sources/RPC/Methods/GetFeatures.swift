@@ -93,7 +93,7 @@ private final class FeaturePageJob: @unchecked Sendable {
                 // The page just written may contain text that turned out to be damaged.
                 try target.source.checkIntact(target.revision)
             }
-            if page.hasOverflowed { throw AnswerBuilder.tooLarge(mostBytes + AnswerBuilder.envelope) }
+            if page.hasOverflowed { throw .tooLarge(mostBytes + mostEnvelope) }
         } catch { self.error = error }
         page.liftLimit()
     }

@@ -55,7 +55,7 @@ extension Caller {
         var request = CallRequest(id: id, method: "clusterd.v1.\(method)", params: params)
         request.timeoutMilliseconds = timeout
         do throws(RPCError) {
-            if try open(CallOpening(request, encoder: BareEncoder()), into: &bytes) == nil {
+            if try open(request, as: BareEncoder(), into: &bytes) == nil {
                 answers.answers.append(bytes.string)
             }
         } catch { answers.errors.append(error) }

@@ -47,7 +47,7 @@ import Testing
                 let request = CallRequest(id: id, method: method.fullName, params: params)
                 answers.errors = []
                 do throws(RPCError) {
-                    _ = try caller.open(CallOpening(request, encoder: BareEncoder()), into: &bytes)
+                    _ = try caller.open(request, as: BareEncoder(), into: &bytes)
                 } catch { answers.errors = [error] }
                 loop.step()
                 let named = answers.errors.first?.details?["param"]
