@@ -27,7 +27,7 @@ public enum Transcript {
                     lines.append("end \(String(decoding: body, as: UTF8.self))")
                     body = []
                     reader.startNext()
-                case .failure(let failure): lines.append("failure \(failure.status.rawValue)")
+                case .failure(let failure): lines.append("failure \(failure.status.number)")
                 }
             }
         }
@@ -47,7 +47,7 @@ public enum Transcript {
             guard case .query(let known, var params, _) = resource else { return "\(resource)" }
             try QueryParameters.read(query[...], known: known.known, into: &params)
             return known.method.fullName
-        } catch { return "failure \(error.status.rawValue)" }
+        } catch { return "failure \(error.status.number)" }
     }
 
     /// Reads a WebSocket's text messages. How the bytes are divided determines when a fault is found, and which

@@ -51,9 +51,7 @@ extension HTTPConnection {
                 "The ground's tiles are not installed: they belong to PREFIX/share/clusterd/web/ground.")
         }
         guard let place else { return answerGroundDescription(head) }
-        guard 0...GroundTiles.maxZoom ~= place.zoom, 0..<(1 << place.zoom) ~= place.x,
-            0..<(1 << place.zoom) ~= place.y
-        else {
+        guard place.isInWorld else {
             throw RequestFailure(
                 .notFound, "The ground has no such tile: its zooms are 0 to \(GroundTiles.maxZoom).")
         }

@@ -15,7 +15,7 @@ extension HTTPConnection {
             guard resource.methods.contains(head.method) else {
                 throw RequestFailure(
                     .methodNotAllowed,
-                    "This resource has the methods \(ErrorResponse.list(resource.methods)) only.",
+                    "This resource has the methods \(RequestFailure.list(resource.methods)) only.",
                     allowed: resource.methods)
             }
             try expectBody(head, resource)

@@ -36,16 +36,14 @@ extension HTTPConnection {
         head.closes = closes || server.isDraining || exchange?.head.keepsAlive == false
         head.announcesKeepAlive = exchange?.head.isVersion10 == true
         head.resourcePolicy = server.rules.resourcePolicy
-        if head.status.rawValue >= 400 { head.vary = head.vary ?? server.rules.varyOfErrors }
+        if head.status.number >= 400 { head.vary = head.vary ?? server.rules.varyOfErrors }
         guard let origin = exchange?.allowedOrigin else { return }
         head.fields.append(("Access-Control-Allow-Origin", origin))
         head.fields.append(("Access-Control-Expose-Headers", "Content-Range, ETag, Retry-After"))
     }
 
     func respond(_ failure: RequestFailure, closes: Bool = false) {
-        let response = ErrorResponse(failure)
-        let body = response.body
-        body.withBytes { send(response.head($0.count), $0, closes: closes || failure.closes) }
+        failure.body.withBytes { send(failure.head($0.count), $0, closes: closes || failure.closes) }
     }
 
     /// Writes a call's answer.
@@ -95,7 +93,7 @@ extension HTTPConnection {
     /// standard's preflight).
     func answerOptions(_ resource: Resource) {
         guard let request = exchange?.head else { return }
-        let methods = ErrorResponse.list(resource.methods)
+        let methods = RequestFailure.list(resource.methods)
         var head = ResponseHead(status: .noContent, length: .none)
         head.fields.append(("Allow", methods))
         if exchange?.allowedOrigin != nil, request.has(.accessControlRequestMethod) {
@@ -133,12 +131,12 @@ extension HTTPConnection {
     // MARK: The log
 
     func record(_ status: HTTPStatus, _ bytes: Int) {
-        server.service.counters.count(status: status.rawValue)
+        server.service.counters.count(status: status.number)
         server.service.log.record(
             AccessLog.Entry(
                 address: address ?? "unix:", user: isOverUnix ? String(caller.peer.userID) : "-",
                 moment: HTTPDate.logText(HTTPDate.now), requestLine: exchange?.head.line ?? "-",
-                status: status.rawValue, bytes: bytes, referer: exchange?.head[.referer],
+                status: status.number, bytes: bytes, referer: exchange?.head[.referer],
                 userAgent: exchange?.head[.userAgent]))
     }
 }

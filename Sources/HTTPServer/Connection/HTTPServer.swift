@@ -72,8 +72,12 @@ package final class HTTPServer: Transport {
 
     private func refuse(_ socket: Connection) {
         var bytes = ByteWriter()
-        ErrorResponse(Self.tooMany).write(into: &bytes, date: dateText, closes: true)
-        service.counters.count(status: Self.tooMany.status.rawValue)
+        let body = Self.tooMany.body
+        var head = Self.tooMany.head(body.count)
+        head.closes = true
+        head.write(into: &bytes, date: dateText)
+        bytes.append(contentsOf: body)
+        service.counters.count(status: Self.tooMany.status.number)
         connections.refuse(socket, bytes)
     }
 

@@ -80,7 +80,7 @@ enum ArchivePrecondition: Equatable {
         if let failed = Self.failed(head, archive) {
             self = .failed(failed)
         } else if let field = head[.ifNoneMatch] {
-            self = archive.tag.match(Array(field.utf8)[...]) == nil ? .none : .notModified
+            self = archive.tag.match(field) == nil ? .none : .notModified
         } else if let date = head[.ifModifiedSince].flatMap({ HTTPDate.seconds($0) }) {
             self = archive.modified <= date ? .notModified : .none
         } else {

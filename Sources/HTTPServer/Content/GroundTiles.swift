@@ -6,6 +6,11 @@ struct GroundPlace: Sendable, Equatable {
     var zoom: Int
     var x: Int
     var y: Int
+
+    /// Whether it is one of the ground's zooms and inside the world.
+    var isInWorld: Bool {
+        0...GroundTiles.maxZoom ~= zoom && 0..<(1 << zoom) ~= x && 0..<(1 << zoom) ~= y
+    }
 }
 
 /// The vector tiles of land, water, borders and towns that lie below the map page's circles: a PMTiles 3 archive whose
@@ -45,9 +50,7 @@ struct GroundTiles: Sendable {
 
     /// A tile's bytes, gzipped; nil if it is empty, or outside the world.
     func tile(_ place: GroundPlace) -> ArraySlice<UInt8>? {
-        guard 0...Self.maxZoom ~= place.zoom, 0..<(1 << place.zoom) ~= place.x,
-            0..<(1 << place.zoom) ~= place.y
-        else { return nil }
+        guard place.isInWorld else { return nil }
         let id = Self.id(place)
         guard let entry = entries.last(where: { $0.tile <= id }), id < entry.tile + UInt64(entry.run) else {
             return nil

@@ -1,68 +1,47 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 
-/// The status codes that the interface uses (RFC 9110, section 15; 499 is nginx's).
-enum HTTPStatus: Int, Sendable {
-    case switchingProtocols = 101
-    case ok = 200
-    case noContent = 204
-    case partialContent = 206
-    case notModified = 304
-    case badRequest = 400
-    case forbidden = 403
-    case notFound = 404
-    case methodNotAllowed = 405
-    case requestTimeout = 408
-    case conflict = 409
-    case preconditionFailed = 412
-    case contentTooLarge = 413
-    case uriTooLong = 414
-    case unsupportedMediaType = 415
-    case rangeNotSatisfiable = 416
-    case expectationFailed = 417
-    case misdirectedRequest = 421
-    case upgradeRequired = 426
-    case tooManyRequests = 429
-    case headTooLarge = 431
-    case clientClosedRequest = 499
-    case internalServerError = 500
-    case notImplemented = 501
-    case serviceUnavailable = 503
-    case gatewayTimeout = 504
-    case versionNotSupported = 505
+/// A status of a response (RFC 9110, section 15; 499 is nginx's).
+struct HTTPStatus: Sendable, Equatable {
+    let number: Int
+    /// The reason phrase, which stands after the number in HTTP/1.
+    let reason: StaticString
+    /// The code in the body of an error with this status if no call failed.
+    let code: StatusCode
 
-    /// The status line after `HTTP/1.1 `.
-    var line: StaticString {
-        switch self {
-        case .switchingProtocols: "101 Switching Protocols"
-        case .ok: "200 OK"
-        case .noContent: "204 No Content"
-        case .partialContent: "206 Partial Content"
-        case .notModified: "304 Not Modified"
-        case .badRequest: "400 Bad Request"
-        case .forbidden: "403 Forbidden"
-        case .notFound: "404 Not Found"
-        case .methodNotAllowed: "405 Method Not Allowed"
-        case .requestTimeout: "408 Request Timeout"
-        case .conflict: "409 Conflict"
-        case .preconditionFailed: "412 Precondition Failed"
-        case .contentTooLarge: "413 Content Too Large"
-        case .uriTooLong: "414 URI Too Long"
-        case .unsupportedMediaType: "415 Unsupported Media Type"
-        case .rangeNotSatisfiable: "416 Range Not Satisfiable"
-        case .expectationFailed: "417 Expectation Failed"
-        case .misdirectedRequest: "421 Misdirected Request"
-        case .upgradeRequired: "426 Upgrade Required"
-        case .tooManyRequests: "429 Too Many Requests"
-        case .headTooLarge: "431 Request Header Fields Too Large"
-        case .clientClosedRequest: "499 Client Closed Request"
-        case .internalServerError: "500 Internal Server Error"
-        case .notImplemented: "501 Not Implemented"
-        case .serviceUnavailable: "503 Service Unavailable"
-        case .gatewayTimeout: "504 Gateway Timeout"
-        case .versionNotSupported: "505 HTTP Version Not Supported"
-        }
+    private init(_ number: Int, _ reason: StaticString, _ code: StatusCode) {
+        (self.number, self.reason, self.code) = (number, reason, code)
     }
+
+    static func == (a: Self, b: Self) -> Bool { a.number == b.number }
+
+    static let switchingProtocols = HTTPStatus(101, "Switching Protocols", .ok)
+    static let ok = HTTPStatus(200, "OK", .ok)
+    static let noContent = HTTPStatus(204, "No Content", .ok)
+    static let partialContent = HTTPStatus(206, "Partial Content", .ok)
+    static let notModified = HTTPStatus(304, "Not Modified", .ok)
+    static let badRequest = HTTPStatus(400, "Bad Request", .invalidArgument)
+    static let forbidden = HTTPStatus(403, "Forbidden", .permissionDenied)
+    static let notFound = HTTPStatus(404, "Not Found", .notFound)
+    static let methodNotAllowed = HTTPStatus(405, "Method Not Allowed", .unimplemented)
+    static let requestTimeout = HTTPStatus(408, "Request Timeout", .deadlineExceeded)
+    static let conflict = HTTPStatus(409, "Conflict", .aborted)
+    static let preconditionFailed = HTTPStatus(412, "Precondition Failed", .failedPrecondition)
+    static let contentTooLarge = HTTPStatus(413, "Content Too Large", .resourceExhausted)
+    static let uriTooLong = HTTPStatus(414, "URI Too Long", .resourceExhausted)
+    static let unsupportedMediaType = HTTPStatus(415, "Unsupported Media Type", .invalidArgument)
+    static let rangeNotSatisfiable = HTTPStatus(416, "Range Not Satisfiable", .outOfRange)
+    static let expectationFailed = HTTPStatus(417, "Expectation Failed", .invalidArgument)
+    static let misdirectedRequest = HTTPStatus(421, "Misdirected Request", .invalidArgument)
+    static let upgradeRequired = HTTPStatus(426, "Upgrade Required", .invalidArgument)
+    static let tooManyRequests = HTTPStatus(429, "Too Many Requests", .resourceExhausted)
+    static let headTooLarge = HTTPStatus(431, "Request Header Fields Too Large", .resourceExhausted)
+    static let clientClosedRequest = HTTPStatus(499, "Client Closed Request", .cancelled)
+    static let internalServerError = HTTPStatus(500, "Internal Server Error", .internal)
+    static let notImplemented = HTTPStatus(501, "Not Implemented", .unimplemented)
+    static let serviceUnavailable = HTTPStatus(503, "Service Unavailable", .unavailable)
+    static let gatewayTimeout = HTTPStatus(504, "Gateway Timeout", .deadlineExceeded)
+    static let versionNotSupported = HTTPStatus(505, "HTTP Version Not Supported", .unimplemented)
 
     /// The HTTP status for a call's status, as the Connect protocol maps gRPC's codes.
     init(_ code: StatusCode) {
@@ -80,25 +59,5 @@ enum HTTPStatus: Int, Sendable {
             case .deadlineExceeded: .gatewayTimeout
             case .unknown, .internal, .dataLoss, .unauthenticated: .internalServerError
             }
-    }
-
-    /// The code in the body of an error with this status if no call failed.
-    var code: StatusCode {
-        switch self {
-        case .switchingProtocols, .ok, .noContent, .partialContent, .notModified: .ok
-        case .forbidden: .permissionDenied
-        case .notFound: .notFound
-        case .conflict: .aborted
-        case .contentTooLarge, .uriTooLong, .headTooLarge, .tooManyRequests: .resourceExhausted
-        case .preconditionFailed: .failedPrecondition
-        case .rangeNotSatisfiable: .outOfRange
-        case .methodNotAllowed, .notImplemented, .versionNotSupported: .unimplemented
-        case .serviceUnavailable: .unavailable
-        case .requestTimeout, .gatewayTimeout: .deadlineExceeded
-        case .clientClosedRequest: .cancelled
-        case .internalServerError: .internal
-        case .badRequest, .unsupportedMediaType, .expectationFailed, .misdirectedRequest, .upgradeRequired:
-            .invalidArgument
-        }
     }
 }

@@ -32,6 +32,33 @@ struct RequestFailure: Error, Sendable, Equatable {
     }
 }
 
+/// The failure in the form of a response.
+extension RequestFailure {
+    var body: ByteWriter {
+        var bytes = ByteWriter()
+        error.writeBody(into: &bytes)
+        return bytes
+    }
+
+    /// - Parameter count: the body's size in bytes.
+    func head(_ count: Int) -> ResponseHead {
+        var head = ResponseHead(
+            status: status, length: .bytes(count), mediaType: "application/json", cacheControl: "no-store")
+        switch status {
+        case .methodNotAllowed: head.fields.append(("Allow", Self.list(allowed)))
+        case .serviceUnavailable, .tooManyRequests: head.fields.append(("Retry-After", "1"))
+        case .upgradeRequired:
+            head.fields += [
+                ("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13"),
+            ]
+        default: break
+        }
+        return head
+    }
+
+    static func list(_ methods: [HTTPMethod]) -> String { methods.map(\.name).joined(separator: ", ") }
+}
+
 extension RPCError {
     /// Writes the error as the Connect protocol does: its code in words, and gRPC's status beside it.
     func writeBody(into bytes: inout ByteWriter) {

@@ -12,10 +12,7 @@ final class RequestHead: Sendable {
     /// Whether the request asks for another protocol (`Connection: upgrade`).
     let wantsUpgrade: Bool
     private let bytes: [UInt8]
-    private let targetRange: Range<Int>
-    private let pathRange: Range<Int>
-    private let queryRange: Range<Int>?
-    private let authority: Range<Int>?
+    private let parts: RequestTarget
     private let fields: [(field: HeaderField, range: Range<Int>)]
 
     init(
@@ -28,10 +25,7 @@ final class RequestHead: Sendable {
         self.contentLength = contentLength
         self.wantsUpgrade = wantsUpgrade
         self.bytes = bytes
-        targetRange = target.whole
-        pathRange = target.path
-        queryRange = target.query
-        authority = target.authority
+        parts = target
         self.fields = fields
     }
 
@@ -41,11 +35,11 @@ final class RequestHead: Sendable {
     var byteCount: Int { bytes.count }
 
     /// The request's target as sent.
-    var target: ArraySlice<UInt8> { bytes[targetRange] }
+    var target: ArraySlice<UInt8> { bytes[parts.whole] }
     /// The target's path, percent-encoded; `*` for the server as a whole.
-    var path: ArraySlice<UInt8> { bytes[pathRange] }
+    var path: ArraySlice<UInt8> { bytes[parts.path] }
     /// The target's query, after the question mark, percent-encoded.
-    var query: ArraySlice<UInt8>? { queryRange.map { bytes[$0] } }
+    var query: ArraySlice<UInt8>? { parts.query.map { bytes[$0] } }
 
     /// The request line, such as `GET / HTTP/1.1`.
     var line: String {
@@ -55,11 +49,8 @@ final class RequestHead: Sendable {
 
     /// The host to which the request was sent: the authority of its target, else `Host`.
     var host: String? {
-        authority.map { String(decoding: bytes[$0], as: UTF8.self) } ?? self[.host]
+        parts.authority.map { String(decoding: bytes[$0], as: UTF8.self) } ?? self[.host]
     }
-
-    /// Whether the target names a host, which takes precedence over `Host`.
-    var hasAuthority: Bool { authority != nil }
 
     /// A field's value; the values of several lines are joined by commas.
     subscript(field: HeaderField) -> String? {
@@ -71,16 +62,10 @@ final class RequestHead: Sendable {
         return value
     }
 
-    /// The bytes of a field's first line.
-    func bytes(of field: HeaderField) -> ArraySlice<UInt8>? {
-        for entry in fields where entry.field == field { return bytes[entry.range] }
-        return nil
-    }
-
     /// The first result of `body` that is not nil, for a field's lines.
-    func first<Result>(_ field: HeaderField, _ body: (ArraySlice<UInt8>) -> Result?) -> Result? {
+    func first<Result>(_ field: HeaderField, _ body: (String) -> Result?) -> Result? {
         for entry in fields where entry.field == field {
-            if let result = body(bytes[entry.range]) { return result }
+            if let result = body(String(decoding: bytes[entry.range], as: UTF8.self)) { return result }
         }
         return nil
     }

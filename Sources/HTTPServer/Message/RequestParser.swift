@@ -87,9 +87,7 @@ final class RequestParser {
     }
 
     /// Parses a text in place of received bytes.
-    func execute(_ text: StaticString) {
-        _ = text.withUTF8Buffer { execute($0.span, offset: 0) }
-    }
+    func execute(_ text: String) { _ = execute(Array(text.utf8).span, offset: 0) }
 
     private func record(_ status: llhttp_errno) {
         if status == HPE_INVALID_VERSION, version.major != 1 || version.minor > 1 {

@@ -135,7 +135,7 @@ struct RequestReader: ~Copyable {
         guard end > start, end - start <= Self.longestMethod, bytes[end] == 0x20 else {
             return fail(.badRequest, "The request is malformed: it does not begin with a method and a space.")
         }
-        method = HTTPMethod(bytes.span.extracting(start..<end))
+        method = HTTPMethod(bytes[start..<end])
         parsed = end + 1
         target = parsed - start..<parsed - start
         state = .target
@@ -160,8 +160,7 @@ struct RequestReader: ~Copyable {
                 )
         }
         state = .head
-        parser.execute((method == .other ? .post : method).staticName)
-        parser.execute(" /")
+        parser.execute("\((method == .other ? .post : method).name) /")
         return readHead()
     }
 

@@ -35,7 +35,9 @@ struct ResponseHead {
 
     func write(into bytes: inout ByteWriter, date: [UInt8]) {
         bytes.append("HTTP/1.1 ")
-        bytes.append(status.line)
+        bytes.append(integer: status.number)
+        bytes.append(" ")
+        bytes.append(status.reason)
         bytes.append("\r\nDate: ")
         bytes.append(contentsOf: date)
         if let mediaType {

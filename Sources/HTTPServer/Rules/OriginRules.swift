@@ -48,23 +48,14 @@ struct OriginRules: Sendable {
     }
 
     private func isOwn(_ origin: String, _ host: HostName?) -> Bool {
-        guard let host, let colon = origin.range(ofFirst: "://") else { return false }
-        let scheme = origin[..<colon.lowerBound].lowercased()
-        guard let authority = HostName(String(origin[colon.upperBound...])) else { return false }
+        let parts = origin.split(separator: ":", maxSplits: 1)
+        guard let host, parts.count == 2, parts[1].hasPrefix("//"),
+            let authority = HostName(String(parts[1].dropFirst(2)))
+        else { return false }
+        let scheme = parts[0].lowercased()
         let usual: UInt16? = scheme == "http" ? 80 : scheme == "https" ? 443 : nil
         guard let usual, authority.name == host.name else { return false }
         // A proxy that terminates TLS sends no port, and neither does a browser for the default port.
         return (authority.port ?? usual) == (host.port ?? usual)
-    }
-}
-
-extension String {
-    fileprivate func range(ofFirst text: String) -> Range<String.Index>? {
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
-            start = index(after: start)
-        }
-        return nil
     }
 }
