@@ -11,7 +11,7 @@ final class SocketConnection: ServedConnection {
     /// Holds this connection until it closes.
     let server: SocketServer
     let socket: Connection
-    private var client: ClientOutput
+    var client: ClientOutput
     private(set) var caller: Caller! = nil
     var life = ConnectionLife()
     var decoder: FrameDecoder
@@ -22,8 +22,7 @@ final class SocketConnection: ServedConnection {
     /// server, and `buffer` is the object to return it in. So idle connections have no buffer.
     var output = ByteWriter(capacity: 0)
     private var buffer: OutgoingBytes?
-    /// Runs while a client that is still sending has time to read why its connection ends.
-    private var lingering: Timer?
+    var lingering: Timer?
     /// Whether the notice of the server's shutdown is still to be sent.
     private var owesNotice = false
     /// Complete messages received since the connection began.
@@ -41,20 +40,11 @@ final class SocketConnection: ServedConnection {
             unread: client.unread, transport: self)
     }
 
-    func start() {
-        // Not weak, because that would permanently slow down every other reference. The socket makes no calls
-        // after its `close`, and the server releases this object only after that.
-        socket.start { [unowned self] event in
-            switch event {
-            case .received(let bytes): read(bytes.bytes)
-            case .written: written()
-            case .ended(let end): ended(end)
-            }
-        }
-    }
+    var engine: CallEngine { server.engine }
+    var loop: EventLoop { server.loop }
 
     /// A client that has closed its connection gets nothing more; one that only ended its side gets its answers.
-    private func ended(_ end: Connection.End) {
+    func ended(_ end: Connection.End) {
         workOff()
         guard end == .finished, life.phase == .open, !socket.isAbandoned else { return close() }
         life.inputFinished()
@@ -63,8 +53,7 @@ final class SocketConnection: ServedConnection {
 
     // MARK: Input
 
-    private func read(_ bytes: RawSpan) {
-        server.engine.metrics.traffic.received.add(UInt64(bytes.byteCount), ordering: .relaxed)
+    func read(_ bytes: RawSpan) {
         guard life.isOpen else { return }
         decoder.append(bytes)
         // More bytes may follow at once, endlessly.
@@ -156,11 +145,9 @@ final class SocketConnection: ServedConnection {
 
     // MARK: Output
 
-    /// Bytes that are waiting for the client.
     var queuedBytes: Int { socket.queuedBytes + output.count }
 
-    /// Whether the client must read before more of its calls are processed.
-    private var isCongested: Bool {
+    var isCongested: Bool {
         let queued = queuedBytes
         return queued > server.engine.limits.maxQueuedBytesPerConnection
             || queued > UnreadBudget.reserve && server.engine.load.unread.isSpent(for: caller.unread)
@@ -183,39 +170,20 @@ final class SocketConnection: ServedConnection {
         }
     }
 
-    private func written() {
+    func written() {
         caller.transportIsReady()
         // What was left waits for its turn: hundreds of clients may read at the same time.
         if decoder.waiting > 0 { balance(hasMore: true) } else { turn() }
     }
 
-    /// Continues reading, pauses, or schedules another turn, depending on the connection's state.
     private func balance(hasMore: Bool) {
-        guard !socket.isClosed else { return }
-        let isCongested = isCongested
-        caller.hold(isCongested)
-        let step = life.next(
-            isUnwritten: queuedBytes > 0, isCongested: isCongested, hasMore: hasMore,
-            isInputFull: caller.isInputFull)
-        switch step {
-        case .none: break
-        case .read: socket.resumeReading()
-        case .pause: socket.pauseReading()
-        case .pauseAndSchedule:
-            socket.pauseReading()
-            server.engine.connections.append { [self] in
-                life.scheduledTurnCame()
-                turn()
-            }
-        case .endInputs: endInputs()
-        case .linger: linger()
-        case .close: close()
-        }
+        if !socket.isClosed { proceed(hasMore: hasMore) }
     }
 
-    /// Everything that the client sent has been processed, and no more will come: cancels the streams that it has
-    /// not ended, and closes the connection once all calls are answered.
-    private func endInputs() {
+    func workOffBacklog() { turn() }
+
+    /// Cancels the streams that the client has not ended, and closes the connection once all calls are answered.
+    func endInputs() {
         socket.pauseReading()
         caller.inputEnded()
         guard caller.openCalls == 0 else { return }
@@ -223,16 +191,7 @@ final class SocketConnection: ServedConnection {
         end()
     }
 
-    /// Gives the client time to read why its connection ends.
-    private func linger() {
-        guard !server.isShuttingDown else { return close() }
-        caller.close()
-        socket.finishWriting()
-        socket.resumeReading()
-        lingering = Timer(on: server.loop, delay: Self.lingerMs) { [unowned self] in close() }
-    }
-
-    private static let lingerMs: UInt64 = 1000
+    var lingerMilliseconds: UInt64 { server.isShuttingDown ? 0 : 1000 }
 
     // MARK: Stalled clients
 
@@ -252,8 +211,6 @@ final class SocketConnection: ServedConnection {
         balance(hasMore: false)
     }
 
-    func stallWeight(at now: UInt64) -> Double { client.stallWeight(of: queuedBytes, at: now) }
-
     // MARK: The end
 
     /// Changes the peer's right.
@@ -263,7 +220,6 @@ final class SocketConnection: ServedConnection {
         turn()
     }
 
-    /// The server is about to shut down: ends the calls that would never end by themselves.
     func drain() {
         owesNotice = true
         caller.drain()
@@ -294,20 +250,7 @@ final class SocketConnection: ServedConnection {
         balance(hasMore: false)
     }
 
-    /// Ends all calls with an error, and closes the connection after writing as much of the answers as the system
-    /// accepts at once.
-    func close(_ error: RPCError) {
-        caller.fail(error)
-        flush()
-        close()
-    }
-
-    /// Closes the connection and ends all its calls.
-    func close() {
-        guard life.close() else { return }
-        lingering = nil
-        caller.close()
-        socket.close()
+    func closed() {
         // A large message that is being read or queued is not answered any more.
         largeInput.bytes = 0
         unfinishedInput.bytes = 0

@@ -4,24 +4,6 @@ import EventLoop
 import JSON
 import RPC
 
-/// A connection as `ServedConnections` uses it.
-package protocol ServedConnection: AnyObject {
-    var caller: Caller! { get }
-
-    /// The bytes that closing the connection frees, times how long its client has read nothing; 0 if that is too short to be
-    /// certain.
-    func stallWeight(at now: UInt64) -> Double
-
-    /// The server is about to shut down: ends the calls that would never end by themselves.
-    func drain()
-
-    /// Ends all calls with an error, and closes the connection.
-    func close(_ error: RPCError)
-
-    /// Closes the connection, and then removes it from the server.
-    func close()
-}
-
 /// The connections of one transport on one loop: counts them, closes those whose clients do not read, and ends them all.
 /// Belongs to the loop's thread.
 package final class ServedConnections<Served: ServedConnection> {

@@ -13,7 +13,7 @@ final class HTTPConnection: ServedConnection {
     /// Retains this connection until it closes.
     let server: HTTPServer
     let socket: Connection
-    private var client: ClientOutput
+    var client: ClientOutput
     /// The client's address for the access log; nil over a Unix socket.
     let address: String?
     private(set) var caller: Caller! = nil
@@ -26,10 +26,10 @@ final class HTTPConnection: ServedConnection {
     var bodyInput: InputClaim
     /// Received bytes that wait: of incomplete heads, and of later requests.
     private var waitingInput: InputClaim
-    private(set) var life = ConnectionLife()
+    var life = ConnectionLife()
     /// Whether the last turn left input that could be processed.
     private var hasMore = false
-    private var lingering: Timer?
+    var lingering: Timer?
 
     var isOverUnix: Bool { address == nil }
     var isClosed: Bool { socket.isClosed }
@@ -52,21 +52,12 @@ final class HTTPConnection: ServedConnection {
         caller = Caller(server.engine, peer: peer, right: right, unread: client.unread, transport: self)
     }
 
-    func start() {
-        // Not weak: the socket makes no calls after its `close`, and the server releases this object only after that.
-        socket.start { [unowned self] event in
-            switch event {
-            case .received(let bytes): read(bytes.bytes)
-            case .written: written()
-            case .ended(let end): ended(end)
-            }
-        }
-    }
+    var engine: CallEngine { server.engine }
+    var loop: EventLoop { server.loop }
 
     // MARK: Input
 
-    private func read(_ bytes: RawSpan) {
-        server.engine.metrics.traffic.received.add(UInt64(bytes.byteCount), ordering: .relaxed)
+    func read(_ bytes: RawSpan) {
         guard life.received(isMuch: true) != .discard else { return }
         if let stream { stream.append(bytes) } else { reader.append(bytes) }
         turn()
@@ -75,7 +66,7 @@ final class HTTPConnection: ServedConnection {
     /// The client sends nothing more. Over TCP, a client that is gone looks the same, so its call is cancelled;
     /// over a Unix socket the system distinguishes the two. Answers made so far are written in any case, which
     /// fails if the client is gone.
-    private func ended(_ end: Connection.End) {
+    func ended(_ end: Connection.End) {
         guard end == .finished, stream == nil, !socket.isAbandoned else { return close() }
         if isEnding { return socket.queuedBytes == 0 ? close() : () }
         let isAnswered = exchange?.isAnswered ?? true
@@ -125,10 +116,7 @@ final class HTTPConnection: ServedConnection {
         balance()
     }
 
-    private func scheduledTurn() {
-        life.scheduledTurnCame()
-        turn(.backlog)
-    }
+    func workOffBacklog() { turn(.backlog) }
 
     /// Bytes that have been received but not processed.
     private var waitingBytes: Int { reader.heldBytes + (stream?.waitingBytes ?? 0) }
@@ -187,7 +175,8 @@ final class HTTPConnection: ServedConnection {
 
     // MARK: Output
 
-    /// Whether the client must read before more of its requests are processed.
+    var queuedBytes: Int { socket.queuedBytes }
+
     var isCongested: Bool {
         socket.queuedBytes + server.output.count > server.engine.limits.maxQueuedBytesPerConnection
     }
@@ -209,7 +198,7 @@ final class HTTPConnection: ServedConnection {
         server.shrink(&server.output)
     }
 
-    private func written() {
+    func written() {
         if socket.queuedBytes == 0, life.takesInput {
             caller.transportIsReady()
             continueArchive()
@@ -225,26 +214,14 @@ final class HTTPConnection: ServedConnection {
         // The end of the turn does it, once its output is written.
         guard !isClosed, !life.isWorking else { return }
         waitingInput.bytes = waitingBytes
-        let (isCongested, wasReading) = (isCongested, socket.isReading)
-        caller.hold(isCongested)
+        let wasReading = socket.isReading
         let isBehind = exchange?.inputEnded == true && reader.heldBytes > mostWaiting
-        let step = life.next(
-            isUnwritten: socket.queuedBytes > 0, isCongested: isCongested, hasMore: hasMore,
-            isInputFull: caller.isInputFull || isBehind)
-        switch step {
-        case .none: break
-        case .read: socket.resumeReading()
-        case .pause: socket.pauseReading()
-        case .pauseAndSchedule:
-            socket.pauseReading()
-            server.engine.connections.append { [self] in scheduledTurn() }
-        case .endInputs: if exchange == nil, stream == nil { end() }
-        case .linger: linger()
-        case .close: close()
-        }
+        proceed(hasMore: hasMore, isInputFull: isBehind)
         if socket.isReading != wasReading { clock.paused(now: server.loop.now) }
         if life.takesInput { clock.enter(phase, now: server.loop.now) }
     }
+
+    func endInputs() { if exchange == nil, stream == nil { end() } }
 
     private var phase: ConnectionClock.Phase {
         if let stream { return stream.isWebSocket ? .webSocket : .events }
@@ -273,8 +250,6 @@ final class HTTPConnection: ServedConnection {
         }
     }
 
-    func stallWeight(at now: UInt64) -> Double { client.stallWeight(of: socket.queuedBytes, at: now) }
-
     // MARK: The end
 
     /// Changes the client's right and applies the current limits.
@@ -300,33 +275,15 @@ final class HTTPConnection: ServedConnection {
         balance()
     }
 
-    func close(_ error: RPCError) {
-        caller.fail(error)
-        flush()
-        close()
-    }
+    var lingerMilliseconds: UInt64 { server.isDraining ? 100 : 1000 }
 
-    private func linger() {
-        socket.finishWriting()
-        socket.resumeReading()
-        let delay = server.isDraining ? Self.drainLingerMs : Self.lingerMs
-        lingering = Timer(on: server.loop, delay: delay) { [unowned self] in close() }
-    }
-
-    private static let lingerMs: UInt64 = 1000
-    private static let drainLingerMs: UInt64 = 100
-
-    /// Closes the connection and abandons its request.
-    func close() {
-        guard life.close() else { return }
-        lingering = nil
-        caller.close()
+    /// Abandons the request.
+    func closed() {
         stream?.closed()
         stream = nil
         exchange = nil
         bodyInput.bytes = 0
         waitingInput.bytes = 0
-        socket.close()
         server.remove(self)
     }
 }

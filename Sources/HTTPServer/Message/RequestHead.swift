@@ -72,9 +72,3 @@ final class RequestHead: Sendable {
 
     func has(_ field: HeaderField) -> Bool { fields.contains { $0.field == field } }
 }
-
-extension ArraySlice<UInt8> {
-    func hasSameBytes(as other: [UInt8]) -> Bool {
-        self == other[...]
-    }
-}
