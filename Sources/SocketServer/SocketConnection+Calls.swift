@@ -2,6 +2,7 @@
 import RPC
 import ClusterProtocol
 import EventLoop
+import JSON
 
 /// Opens calls, and handles what they produce later.
 extension SocketConnection: CallTransport {
@@ -36,5 +37,27 @@ extension SocketConnection: CallTransport {
     private func settle() {
         // Within a turn this does nothing, because the turn's end does it.
         turn()
+    }
+}
+
+/// Wraps an answer as a frame with the protocol's envelope.
+struct FrameAnswerEncoder: AnswerEncoder {
+    let id: Int64
+    let compresses: Bool
+
+    func begin(_ part: AnswerPart, into bytes: inout ByteWriter) {
+        _ = FrameEncoder(beginningIn: &bytes)
+        bytes.append("{\"id\":")
+        bytes.append(integer: id)
+        switch part {
+        case .result: bytes.append(",\"result\":")
+        case .item: bytes.append(",\"item\":")
+        case .end: bytes.append(",\"end\":")
+        }
+    }
+
+    func end(_ part: AnswerPart, from start: Int, in bytes: inout ByteWriter) {
+        bytes.append("}")
+        FrameEncoder(begunAt: start).end(in: &bytes, compressing: compresses)
     }
 }

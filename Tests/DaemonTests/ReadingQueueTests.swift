@@ -22,7 +22,7 @@ import Testing
             methods: MethodSet(), load: load)
         // Another message of the user is being read, and takes all the memory for that.
         let share = try #require(load.users.enter(.user(getuid())))
-        share.addReading(1 << 30)
+        share.add(1 << 30, to: .reading)
         let server = SocketServer(loop: loop, engine: engine) {}
         let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString.prefix(12))"
         let listener = try Listener(on: loop, path: path) { socket in

@@ -21,7 +21,9 @@ struct EntityTag: Sendable, Equatable {
     }
 
     /// Writes the tag in quotes.
-    func write(isGzipped: Bool, into bytes: inout ByteWriter) { bytes.append(raw: isGzipped ? gzipped : plain) }
+    func write(isGzipped: Bool, into bytes: inout ByteWriter) {
+        bytes.append(raw: isGzipped ? gzipped : plain)
+    }
 
     /// The representation that a client has if its `If-None-Match` names this answer.
     enum Match: Equatable {

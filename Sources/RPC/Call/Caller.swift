@@ -99,7 +99,9 @@ package final class Caller {
         try call.params.rejectUnknown(call.method.declaration.paramNames)
         // Before the answer takes its data: a change that is published in between would end the wait for data that lack it.
         call.wait = try engine.methods.find(call.method, &call.params)
-        guard case .unary(let unary) = call.method.implementation, call.wait?.condition != .read else { return }
+        guard case .unary(let unary) = call.method.implementation, call.wait?.condition != .read else {
+            return
+        }
         // Invalid params are reported before the wait.
         let answer = try unary.prepare(call.params, call.context)
         if call.wait == nil { call.answer = answer }
@@ -141,7 +143,8 @@ package final class Caller {
         guard answer.isQuick, !call.encoder.compresses else { return false }
         let view = call.method.declaration.threads == .query ? mostOfView : nil
         do throws(RPCError) {
-            try call.write(within: min(engine.limits.maxAnswerBytes, view ?? .max), into: &bytes, answer.write)
+            try call.write(
+                within: min(engine.limits.maxAnswerBytes, view ?? .max), into: &bytes, answer.write)
         } catch {
             // A large answer is written once the user's clients have read what is queued for them.
             guard view != nil, error.code == .resourceExhausted else { throw error }
@@ -201,7 +204,7 @@ package final class Caller {
         guard engine.load.callsInFlight < limits.maxCalls, machine.openCalls < limits.maxCallsPerConnection
         else { return false }
         let most = limits.maxCallsPerUser
-        return most == 0 || share.calls < most || right == .admin
+        return most == 0 || share[.calls] < most || right == .admin
     }
 
     /// Params up to this size are always accepted, because the number of calls is limited.
@@ -242,10 +245,11 @@ package final class Caller {
     ) {
         let lane = readings ?? PoolQueue.Lane(unread, post: engine.loop.post)
         readings = lane
-        engine.load.reading.run(in: lane, claim: { [share] in share.addReading(memory) }) { [engine, share] in
+        engine.load.reading.run(in: lane, claim: { [share] in share.add(memory, to: .reading) }) {
+            [engine, share] in
             let outcome = PoolOutcome<Value>()
             let release = {
-                share.addReading(-memory)
+                share.add(-memory, to: .reading)
                 engine.load.reading.retry()
             }
             engine.loop.work {

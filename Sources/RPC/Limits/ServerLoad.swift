@@ -32,7 +32,7 @@ package final class ServerLoad: Sendable {
             jobsPerLane: max(1, limits.changeThreads / 2))
         reading = PoolQueue(
             jobs: limits.queryThreads + 1, jobsPerUser: limits.queryThreads, jobsPerLane: 1
-        ) { connection, _ in connection.share.reading < Self.mostReading }
+        ) { connection, _ in connection.share[.reading] < Self.mostReading }
         unread.setOnRoom { [weak queries] in queries?.retry() }
     }
 

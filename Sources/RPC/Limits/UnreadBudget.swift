@@ -26,7 +26,7 @@ package final class UnreadBudget: Sendable {
     /// Whether clients must read before a large answer for the connection is begun.
     package func isSpent(for connection: UnreadAccount) -> Bool {
         let most = isSpent && connection.readsPromptly ? limit + part : limit
-        return bytes >= most && connection.share.unread >= part
+        return bytes >= most && connection.share[.unread] >= part
     }
 
     /// The size of an answer that is written at once although the limit is spent for the connection. If its client
@@ -53,7 +53,7 @@ package final class UnreadBudget: Sendable {
     package func permitsQuery(of connection: UnreadAccount, beside running: Int) -> Bool {
         guard !isSpent(for: connection) else { return permitsView(of: connection) }
         if running == 0 { return true }
-        return connection.share.untouched < part || !isSpent && connection.readsPromptly
+        return connection.share[.untouched] < part || !isSpent && connection.readsPromptly
     }
 
     /// The part of the limit that each user has, and the part beyond it that connections have whose clients read promptly, in
@@ -97,14 +97,14 @@ package final class UnreadBudget: Sendable {
     /// Changes what waits, and reports if that gives a user room.
     fileprivate func give(back count: Int, untouched: Int, of connection: UnreadAccount) {
         let share = connection.share
-        let (before, wasHeld) = (bytes, share.untouched >= part)
+        let (before, wasHeld) = (bytes, share[.untouched] >= part)
         waiting.subtract(count, ordering: .relaxed)
-        share.addUnread(-count)
-        share.addUntouched(-untouched)
+        share.add(-count, to: .unread)
+        share.add(-untouched, to: .untouched)
         connection.wasRead(count)
         let hasRoom = [limit, limit + part / 2, limit + part].contains { before >= $0 && bytes < $0 }
         let isRead = isSpent && connection.hasNothingWaiting
-        guard hasRoom || isRead || wasHeld && share.untouched < part else { return }
+        guard hasRoom || isRead || wasHeld && share[.untouched] < part else { return }
         onRoom.withLock { $0 }?()
     }
 
@@ -122,8 +122,8 @@ package final class UnreadBudget: Sendable {
             self.connection = connection
             self.budget = budget
             budget.waiting.add(count, ordering: .relaxed)
-            connection.share.addUnread(count)
-            connection.share.addUntouched(count)
+            connection.share.add(count, to: .unread)
+            connection.share.add(count, to: .untouched)
             connection.wait(count)
         }
 

@@ -4,50 +4,30 @@ import Synchronization
 /// What the connections of one user use of the server together. Safe from any thread.
 package final class UserShare: Sendable {
     package let key: UserKey
-    private let inFlight = Atomic<Int>(0)
-    private let unreadBytes = Atomic<Int>(0)
-    private let untouchedBytes = Atomic<Int>(0)
-    private let inputBytes = Atomic<Int>(0)
-    private let streamBytes = Atomic<Int>(0)
-    private let readingBytes = Atomic<Int>(0)
-    private let watched = Atomic<Int>(0)
+    private let counts = InlineArray<7, Atomic<Int>> { _ in Atomic(0) }
+
+    package enum Use: Int, Sendable {
+        /// Calls in flight.
+        case calls
+        /// Bytes of answers that the user's connections have not read.
+        case unread
+        /// The part of `unread` that belongs to answers of which the clients have read nothing yet.
+        case untouched
+        /// Bytes of incomplete messages, the memory of messages that are being read, and the params of open calls.
+        case messages
+        /// Bytes of streams' items that wait for the pool.
+        case streams
+        /// Memory of large messages while they are parsed.
+        case reading
+        /// Features that watches remember.
+        case watched
+    }
 
     package init(_ key: UserKey) { self.key = key }
 
-    /// Calls in flight.
-    package var calls: Int { inFlight.load(ordering: .relaxed) }
-    package func addCalls(_ count: Int) { inFlight.add(count, ordering: .relaxed) }
+    package subscript(use: Use) -> Int { counts[use.rawValue].load(ordering: .relaxed) }
 
-    /// Bytes of answers that the user's connections have not read.
-    package var unread: Int { unreadBytes.load(ordering: .relaxed) }
-    package func addUnread(_ count: Int) { unreadBytes.add(count, ordering: .relaxed) }
-
-    /// The part of `unread` that belongs to answers of which the clients have read nothing yet.
-    package var untouched: Int { untouchedBytes.load(ordering: .relaxed) }
-    package func addUntouched(_ count: Int) { untouchedBytes.add(count, ordering: .relaxed) }
-
-    /// Bytes of input from the user's clients, of one kind.
-    package func input(_ part: InputBudget.Part) -> Int {
-        switch part {
-        case .messages: inputBytes.load(ordering: .relaxed)
-        case .streams: streamBytes.load(ordering: .relaxed)
-        }
-    }
-
-    package func addInput(_ count: Int, _ part: InputBudget.Part) {
-        switch part {
-        case .messages: inputBytes.add(count, ordering: .relaxed)
-        case .streams: streamBytes.add(count, ordering: .relaxed)
-        }
-    }
-
-    /// Memory of the user's large messages while they are parsed.
-    package var reading: Int { readingBytes.load(ordering: .relaxed) }
-    package func addReading(_ count: Int) { readingBytes.add(count, ordering: .relaxed) }
-
-    /// Features that the user's watches remember.
-    package var watchedFeatures: Int { watched.load(ordering: .relaxed) }
-    package func addWatched(_ count: Int) { watched.add(count, ordering: .relaxed) }
+    package func add(_ count: Int, to use: Use) { counts[use.rawValue].add(count, ordering: .relaxed) }
 }
 
 /// The share of every user who has a connection open. Safe from any thread.

@@ -106,7 +106,6 @@ private final class FeaturePageJob: @unchecked Sendable {
     func writeEnd(into bytes: inout ByteWriter) {
         bytes.append("{\"features\":")
         bytes.append(integer: Int64(pages?.written ?? 0))
-        target.revision.writeVersion(into: &bytes)
-        bytes.append("}")
+        target.revision.endAnswer(&bytes)
     }
 }

@@ -74,7 +74,6 @@ extension Revision {
         bytes.append("{\"tile\":\"")
         encoded.withBytes { Base64.append($0, to: &bytes) }
         bytes.append("\"")
-        writeVersion(into: &bytes)
-        bytes.append("}")
+        endAnswer(&bytes)
     }
 }

@@ -192,8 +192,7 @@ private final class PublishTilesStream: ServerStream {
             ]
         }
         bytes.append(.array(rows))
-        job.revision.writeVersion(into: &bytes)
-        bytes.append("}")
+        job.revision.endAnswer(&bytes)
     }
 
     private func write(_ summary: ArchiveSummary, _ path: String, into bytes: inout ByteWriter) {
@@ -213,8 +212,7 @@ private final class PublishTilesStream: ServerStream {
         } else {
             bytes.append("null")
         }
-        job.revision.writeVersion(into: &bytes)
-        bytes.append("}")
+        job.revision.endAnswer(&bytes)
     }
 }
 

@@ -87,60 +87,46 @@ extension Metric {
                 "pollingSeconds", "clusterd_polling_seconds_total", .counter,
                 "Processor time of loop threads that polled for the next message instead of sleeping."
             ) { Double($0.counters.pollingNanoseconds) / 1e9 },
-            queued("queries") { Double($0.queries) },
-            queued("changes") { Double($0.changes) },
-            queued("messages") { Double($0.messages) },
-            updates("followed") { Double($0.followed) },
-            updates("rebuilt") { Double($0.rebuilt) },
-            cacheHits("filters") { $0.caches.filters }, cacheHits("columns") { $0.caches.columns },
-            cacheHits("hulls") { $0.caches.hulls },
-            cacheMisses("filters") { $0.caches.filters }, cacheMisses("columns") { $0.caches.columns },
-            cacheMisses("hulls") { $0.caches.hulls },
-            cacheBytes("filters") { $0.caches.filters }, cacheBytes("columns") { $0.caches.columns },
         ]
+        + each(
+            [
+                ("queries", { Double($0.counters.queued.queries) }),
+                ("changes", { Double($0.counters.queued.changes) }),
+                ("messages", { Double($0.counters.queued.messages) }),
+            ], "queues", "clusterd_queued_jobs", .gauge, by: "kind", "Jobs that wait for a thread, by kind.")
+        + each(
+            [("followed", { Double($0.updates.followed) }), ("rebuilt", { Double($0.updates.rebuilt) })],
+            "updates", "clusterd_updates_total", .counter, by: "kind",
+            "Updates of single features, by how they were done.")
+        + eachCache(
+            "hits", "clusterd_cache_hits_total", .counter, "Look-ups that found an entry, by cache."
+        ) { Double($0.hits) }
+        + eachCache(
+            "misses", "clusterd_cache_misses_total", .counter, "Look-ups that found no entry, by cache."
+        ) { Double($0.misses) }
+        + eachCache("bytes", "clusterd_cache_bytes", .gauge, "Bytes of entries, by cache.") {
+            $0.bytes.map { Double($0) }
+        }
 
-    private static func queued(
-        _ kind: String, _ value: @escaping @Sendable (Metrics.QueueDepths) -> Double
-    ) -> Metric {
-        Metric(
-            "queues.\(kind)", "clusterd_queued_jobs", .gauge, label: "kind=\"\(kind)\"",
-            "Jobs that wait for a thread, by kind."
-        ) { value($0.counters.queued) }
+    /// Metrics of one name that differ by a label, each with its value of it.
+    private static func each(
+        _ values: [(word: String, value: @Sendable (Statistics) -> Double?)], _ path: String,
+        member: String = "", _ name: String, _ kind: Kind, by label: String, _ help: String
+    ) -> [Metric] {
+        values.map { word, value in
+            Metric(
+                "\(path).\(word)\(member)", name, kind, label: "\(label)=\"\(word)\"", help, value: value)
+        }
     }
 
-    private static func updates(
-        _ kind: String, _ value: @escaping @Sendable ((followed: Int, rebuilt: Int)) -> Double
-    ) -> Metric {
-        Metric(
-            "updates.\(kind)", "clusterd_updates_total", .counter, label: "kind=\"\(kind)\"",
-            "Updates of single features, by how they were done."
-        ) { value($0.updates) }
-    }
-
-    private static func cacheHits(
-        _ cache: String, _ of: @escaping @Sendable (Statistics) -> CacheStatistics
-    ) -> Metric {
-        Metric(
-            "caches.\(cache).hits", "clusterd_cache_hits_total", .counter, label: "cache=\"\(cache)\"",
-            "Look-ups that found an entry, by cache."
-        ) { Double(of($0).hits) }
-    }
-
-    private static func cacheMisses(
-        _ cache: String, _ of: @escaping @Sendable (Statistics) -> CacheStatistics
-    ) -> Metric {
-        Metric(
-            "caches.\(cache).misses", "clusterd_cache_misses_total", .counter, label: "cache=\"\(cache)\"",
-            "Look-ups that found no entry, by cache."
-        ) { Double(of($0).misses) }
-    }
-
-    private static func cacheBytes(
-        _ cache: String, _ of: @escaping @Sendable (Statistics) -> CacheStatistics
-    ) -> Metric {
-        Metric(
-            "caches.\(cache).bytes", "clusterd_cache_bytes", .gauge, label: "cache=\"\(cache)\"",
-            "Bytes of entries, by cache."
-        ) { of($0).bytes.map { Double($0) } }
+    private static func eachCache(
+        _ member: String, _ name: String, _ kind: Kind, _ help: String,
+        _ value: @escaping @Sendable (CacheStatistics) -> Double?
+    ) -> [Metric] {
+        each(
+            [
+                ("filters", { value($0.caches.filters) }), ("columns", { value($0.caches.columns) }),
+                ("hulls", { value($0.caches.hulls) }),
+            ], "caches", member: ".\(member)", name, kind, by: "cache", help)
     }
 }

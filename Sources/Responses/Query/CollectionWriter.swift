@@ -37,11 +37,3 @@ struct CollectionWriter: ~Copyable {
         bytes.append("]")
     }
 }
-
-extension Revision {
-    /// Writes the collection's last members.
-    func endCollection(_ bytes: inout ByteWriter) {
-        writeVersion(into: &bytes)
-        bytes.append("}")
-    }
-}

@@ -76,7 +76,6 @@ public struct FeaturePages: Sendable {
             written += 1
         }
         bytes.append("]")
-        revision.writeVersion(into: &bytes)
-        bytes.append("}")
+        revision.endAnswer(&bytes)
     }
 }

@@ -25,7 +25,7 @@ extension Revision {
         }
         let advice = nodes.isEmpty ? query.box.warnings(bounds: bounds) : []
         ImportOutcome.write(warnings: view.warnings + advice, into: &bytes)
-        endCollection(&bytes)
+        endAnswer(&bytes)
     }
 
     /// Writes the nodes of a map's view as features of a collection.
@@ -52,7 +52,7 @@ extension Revision {
         var collection = CollectionWriter(into: &bytes)
         try writer.write(Array(view.index.children(of: cluster)), to: &collection, into: &bytes)
         collection.endFeatures(&bytes)
-        endCollection(&bytes)
+        endAnswer(&bytes)
     }
 
     /// Writes a page of a cluster's points, with `total`, how many it has.
@@ -74,7 +74,7 @@ extension Revision {
         collection.endFeatures(&bytes)
         bytes.append(",\"total\":")
         bytes.append(integer: Int64(leaves.count))
-        endCollection(&bytes)
+        endAnswer(&bytes)
     }
 
     /// Writes the zoom at which a cluster splits into its children.
@@ -85,7 +85,6 @@ extension Revision {
         let cluster = try cluster(clusterId, in: view, cancellation)
         bytes.append("{\"zoom\":")
         bytes.append(integer: Int64(view.index.expansionZoom(of: cluster).rawValue))
-        writeVersion(into: &bytes)
-        bytes.append("}")
+        endAnswer(&bytes)
     }
 }

@@ -20,8 +20,7 @@ extension Revision {
         bytes.append(integer: Int64(view.index.pointCount(of: cluster)))
         bytes.append("},\"geometry\":")
         HullWriter.write(hull, precision: nil, into: &bytes)
-        writeVersion(into: &bytes)
-        bytes.append("}")
+        endAnswer(&bytes)
     }
 
     /// The convex hull of a cluster's points.

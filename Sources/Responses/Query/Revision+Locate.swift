@@ -28,8 +28,7 @@ extension Revision {
         try writer.write(shown, into: &bytes)
         bytes.append(",\"standsAloneFrom\":")
         bytes.append(integer: Int64(standsAloneFrom(point, in: view)))
-        writeVersion(into: &bytes)
-        bytes.append("}")
+        endAnswer(&bytes)
     }
 
     private func standsAloneFrom(_ point: PointIndex, in view: View) -> Int {

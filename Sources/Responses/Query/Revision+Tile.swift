@@ -38,8 +38,7 @@ extension Revision {
             try write(feature, key: keys?.key(of: feature.node), with: writer, into: &bytes)
         }
         bytes.append("]")
-        writeVersion(into: &bytes)
-        bytes.append("}")
+        endAnswer(&bytes)
     }
 
     private func write(

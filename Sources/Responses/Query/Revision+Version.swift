@@ -6,14 +6,16 @@ import SourceEngine
 import SystemSupport
 
 extension Revision {
-    /// Writes the members that identify the data of an answer, each after a comma: `revision`, and
-    /// `position` if the data follow a table.
-    public func writeVersion(into bytes: inout ByteWriter) {
+    /// Writes the last members of an answer, which identify its data, and its end: `revision`, and `position` if the data
+    /// follow a table.
+    public func endAnswer(_ bytes: inout ByteWriter) {
         bytes.append(",\"revision\":")
         bytes.append(integer: Int64(clamping: number))
-        guard let position = log?.position else { return }
-        bytes.append(",\"position\":")
-        bytes.append(json: position.description)
+        if let position = log?.position {
+            bytes.append(",\"position\":")
+            bytes.append(json: position.description)
+        }
+        bytes.append("}")
     }
 }
 

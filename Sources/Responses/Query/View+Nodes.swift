@@ -11,25 +11,21 @@ public struct FoundNodes: Sendable {
 
 extension View {
     /// Finds the nodes of a query.
-    func nodes(_ query: ClustersQuery) throws(SourceError) -> FoundNodes {
-        var nodes: [Node] = []
-        // Most views show a few dozen nodes.
-        nodes.reserveCapacity(min(query.limit ?? .max, 64))
-        let isTruncated = try self.nodes(query, into: &nodes)
-        return FoundNodes(nodes: nodes, isTruncated: isTruncated)
-    }
-
-    /// Finds the nodes of a query. Returns whether there are more than its limit.
-    func nodes(_ query: ClustersQuery, into nodes: inout [Node]) throws(SourceError) -> Bool {
+    ///
+    /// - Parameter expected: about how many there are; most views show a few dozen.
+    func nodes(_ query: ClustersQuery, expected: Int = 64) throws(SourceError) -> FoundNodes {
         let box = query.box
         guard index.projection.isRound || box.west <= box.east else {
             throw .invalidParameter(
                 path: "bbox[2]",
                 message: "must not be less than bbox[0]: a planar projection has no antimeridian")
         }
-        return index.nodes(
+        var nodes: [Node] = []
+        nodes.reserveCapacity(min(query.limit ?? .max, expected))
+        let isTruncated = index.nodes(
             west: box.west, south: box.south, east: box.east, north: box.north,
             at: index.level(for: query.zoom), limit: query.limit ?? .max, into: &nodes)
+        return FoundNodes(nodes: nodes, isTruncated: isTruncated)
     }
 }
 

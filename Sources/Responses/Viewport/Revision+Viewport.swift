@@ -25,9 +25,8 @@ extension Revision {
         from shown: ShownMarkers, to query: ClustersQuery, of view: View, into bytes: inout ByteWriter,
         _ cancellation: Cancellation
     ) throws(SourceError) -> ShownMarkers {
-        var nodes: [Node] = []
-        nodes.reserveCapacity(shown.count + Self.expectedGrowth)
-        let isTruncated = try view.nodes(query, into: &nodes)
+        let found = try view.nodes(query, expected: shown.count + Self.expectedGrowth)
+        let nodes = found.nodes
         var writer = MarkerWriter(
             FeatureWriter(revision: self, view: view, output: query.output, cancellation: cancellation))
         let level = view.index.level(for: query.zoom)
@@ -54,9 +53,9 @@ extension Revision {
         bytes.append("],\"keep\":")
         bytes.append(integer: change.kept)
         if query.limit != nil {
-            bytes.append(isTruncated ? ",\"truncated\":true" : ",\"truncated\":false")
+            bytes.append(found.isTruncated ? ",\"truncated\":true" : ",\"truncated\":false")
         }
-        endCollection(&bytes)
+        endAnswer(&bytes)
         return next
     }
 

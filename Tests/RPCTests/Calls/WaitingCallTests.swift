@@ -124,7 +124,7 @@ import Testing
         }
         loop.step()
         #expect(order.withLock { $0 } == ["the first", "handled", "given back", "the second", "the third"])
-        #expect(caller.share.reading == 0 && load.reading.depth == 0)
+        #expect(caller.share[.reading] == 0 && load.reading.depth == 0)
     }
 
     @Test("an item for a call that waits for a position is counted")

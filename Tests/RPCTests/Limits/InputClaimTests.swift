@@ -15,11 +15,11 @@ struct InputClaimTests {
             number = number &* 1_103_515_245 &+ 12_345
             claims[step % 2][number & 1].bytes = number >> 8 & 0xffff
             for user in 0..<2 {
-                #expect(shares[user].input(.messages) == claims[user][0].bytes + claims[user][1].bytes)
+                #expect(shares[user][.messages] == claims[user][0].bytes + claims[user][1].bytes)
             }
-            #expect(budget.bytes == shares.reduce(0) { $0 + $1.input(.messages) })
+            #expect(budget.bytes == shares.reduce(0) { $0 + $1[.messages] })
         }
         for user in 0..<2 { for claim in 0..<2 { claims[user][claim].bytes = 0 } }
-        #expect(budget.bytes == 0 && shares.allSatisfy { $0.input(.messages) == 0 })
+        #expect(budget.bytes == 0 && shares.allSatisfy { $0[.messages] == 0 })
     }
 }

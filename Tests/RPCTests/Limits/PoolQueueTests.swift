@@ -103,16 +103,16 @@ import Testing
     func aClosedGateHoldsItsUserOnly() {
         let blocked = UserShare(.user(1))
         let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 2) { connection, _ in
-            connection.share.unread == 0
+            connection.share[.unread] == 0
         }
         let own = PoolQueue.Lane(UnreadAccount(blocked)) { $0() }
-        blocked.addUnread(1)
+        blocked.add(1, to: .unread)
         add("a", own, to: queue)
         add("b", lane(2), to: queue)
         #expect(record.started == ["b"])
         queue.retry()
         #expect(record.started == ["b"])
-        blocked.addUnread(-1)
+        blocked.add(-1, to: .unread)
         queue.retry()
         #expect(record.started == ["b", "a"])
     }
@@ -121,16 +121,16 @@ import Testing
     func aClaimClosesTheGate() {
         let share = UserShare(.user(1))
         let queue = PoolQueue(jobs: 3, jobsPerUser: 3, jobsPerLane: 1) { connection, _ in
-            connection.share.reading == 0
+            connection.share[.reading] == 0
         }
         let lanes = (0..<3).map { _ in PoolQueue.Lane(UnreadAccount(share)) { $0() } }
-        share.addReading(1)
+        share.add(1, to: .reading)
         for (number, lane) in lanes.enumerated() {
             let record = record
-            queue.run(in: lane, claim: { share.addReading(1) }) { record.started.append("\(number)") }
+            queue.run(in: lane, claim: { share.add(1, to: .reading) }) { record.started.append("\(number)") }
         }
         for (number, lane) in lanes.enumerated() {
-            share.addReading(-1)
+            share.add(-1, to: .reading)
             queue.retry()
             #expect(record.started == (0...number).map { "\($0)" })
             queue.finished(in: lane)
@@ -140,11 +140,11 @@ import Testing
     @Test("a job that the gate stops because of another one starts when that one ends")
     func aJobStartsWhenAnotherEnds() {
         let queue = PoolQueue(jobs: 8, jobsPerUser: 4, jobsPerLane: 2) { connection, running in
-            connection.share.unread == 0 || running == 0
+            connection.share[.unread] == 0 || running == 0
         }
         let greedy = UserShare(.user(1))
         let lanes = (0..<3).map { _ in PoolQueue.Lane(UnreadAccount(greedy)) { $0() } }
-        greedy.addUnread(1)
+        greedy.add(1, to: .unread)
         for job in 0..<2 {
             for (number, lane) in lanes.enumerated() { add("\(number).\(job)", lane, to: queue) }
         }
@@ -155,7 +155,7 @@ import Testing
         // The lanes take turns.
         for number in [0, 1, 2, 0] { queue.finished(in: lanes[number]) }
         #expect(record.started.dropFirst(3) == ["1.0", "2.0", "0.1", "1.1"])
-        greedy.addUnread(-1)
+        greedy.add(-1, to: .unread)
         queue.retry()
         #expect(record.started.last == "2.1" && queue.depth == 0)
     }
@@ -165,7 +165,7 @@ import Testing
         var random = SeededRandom(seed: seed)
         let shares = (0..<3).map { UserShare(.user($0)) }
         let queue = PoolQueue(jobs: 12, jobsPerUser: 4, jobsPerLane: 2) { connection, running in
-            connection.share.unread == 0 || running == 0
+            connection.share[.unread] == 0 || running == 0
         }
         let lanes = (0..<9).map { PoolQueue.Lane(UnreadAccount(shares[$0 % 3])) { $0() } }
         var (waiting, running) = ([Int](repeating: 0, count: 9), [Int](repeating: 0, count: 9))
@@ -179,7 +179,7 @@ import Testing
         func check() {
             for user in 0..<3 {
                 let own = (0..<9).filter { $0 % 3 == user }
-                let most = shares[user].unread == 0 ? 4 : 1
+                let most = shares[user][.unread] == 0 ? 4 : 1
                 let started = own.reduce(0) { $0 + running[$1] }
                 let mayStart = own.contains { waiting[$0] > 0 && running[$0] < 2 }
                 #expect(!mayStart || started >= most, "user \(user): \(started) of \(most)")
@@ -195,7 +195,8 @@ import Testing
                     queue.finished(in: lanes[number])
                 }
             default:
-                shares[number % 3].addUnread(shares[number % 3].unread == 0 ? 1 : -1)
+                let share = shares[number % 3]
+                share.add(share[.unread] == 0 ? 1 : -1, to: .unread)
                 queue.retry()
             }
             check()

@@ -49,7 +49,7 @@ import Testing
         // The next query starts as soon as the client begins to read, without a query's end.
         claim.touch()
         #expect(started == ["a", "1", "2", "b", "c"])
-        #expect(greedy.share.untouched == 0 && greedy.share.unread == Self.quarter)
+        #expect(greedy.share[.untouched] == 0 && greedy.share[.unread] == Self.quarter)
     }
 
     @Test(
@@ -65,7 +65,7 @@ import Testing
         if isBegun { claims[0].touch() }
         #expect(started == 0)
         claims.removeAll()
-        #expect(started == 1 && load.unread.bytes == 0 && share.unread == 0 && share.untouched == 0)
+        #expect(started == 1 && load.unread.bytes == 0 && share[.unread] == 0 && share[.untouched] == 0)
     }
 
     private final class Text {
@@ -88,11 +88,11 @@ import Testing
             owners.append(owner)
         }
         #expect(passed == text.bytes && owners.count == (more > 0 ? 2 : 1))
-        #expect(share.unread == passed.count && share.untouched == passed.count)
+        #expect(share[.unread] == passed.count && share[.untouched] == passed.count)
         owners.removeFirst()
-        #expect(share.unread == (more > 0 ? passed.count : 0) && share.untouched == 0)
+        #expect(share[.unread] == (more > 0 ? passed.count : 0) && share[.untouched] == 0)
         owners.removeAll()
-        #expect(share.unread == 0 && share.untouched == 0 && budget.bytes == 0)
+        #expect(share[.unread] == 0 && share[.untouched] == 0 && budget.bytes == 0)
     }
 
     @Test("an answer counts as a whole until all of it is accepted")
@@ -105,9 +105,9 @@ import Testing
         budget.pass(
             bytes.span.extracting(900...), keeping: text, of: 1000, for: UnreadAccount(share)
         ) { owners.append($1) }
-        #expect(share.unread == 1000)
+        #expect(share[.unread] == 1000)
         owners.removeAll()
-        #expect(share.unread == 0)
+        #expect(share[.unread] == 0)
         #expect(budget.bytes == 0)
     }
 

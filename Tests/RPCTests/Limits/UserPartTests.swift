@@ -35,6 +35,6 @@ struct UserPartTests {
         try budget.change(from: 0, to: 250, of: honest)
         #expect(throws: RPCError.self) { try budget.change(from: 250, to: 251, of: honest) }
         // What was refused is not counted.
-        #expect(greedy.watchedFeatures == 1000 && honest.watchedFeatures == 250)
+        #expect(greedy[.watched] == 1000 && honest[.watched] == 250)
     }
 }

@@ -76,9 +76,9 @@ final class WatchBudget: Sendable {
     /// user, have too many.
     func change(from old: Int, to new: Int, of share: UserShare) throws(RPCError) {
         let total = count.add(new - old, ordering: .relaxed).newValue
-        share.addWatched(new - old)
+        share.add(new - old, to: .watched)
         let limit = settings.values.limits.maxWatchedFeatures
-        guard new > old, total > limit, share.watchedFeatures > limit / Self.usersPart else { return }
+        guard new > old, total > limit, share[.watched] > limit / Self.usersPart else { return }
         giveBack(new - old, of: share)
         throw RPCError(
             .resourceExhausted,
@@ -88,6 +88,6 @@ final class WatchBudget: Sendable {
     /// Releases the features of a watch that has ended.
     func giveBack(_ features: Int, of share: UserShare) {
         count.subtract(features, ordering: .relaxed)
-        share.addWatched(-features)
+        share.add(-features, to: .watched)
     }
 }
