@@ -125,14 +125,6 @@ extension Zlib {
         bytes.withUnsafeBytes { crc32($0, from: start) }
     }
 
-    public static func inflate(
-        _ bytes: Span<UInt8>, format: InflateStream.Format = .zlib, limit: Int
-    ) throws(CompressionError) -> [UInt8] {
-        try bytes.withUnsafeBytes { (bytes) throws(CompressionError) in
-            try inflate(bytes, format: format, limit: limit)
-        }
-    }
-
     public static func deflate(_ bytes: Span<UInt8>, level: Int = 1) throws(CompressionError) -> [UInt8] {
         try bytes.withUnsafeBytes { (bytes) throws(CompressionError) in try deflate(bytes, level: level) }
     }

@@ -34,8 +34,7 @@ public struct FeatureReader: ~Copyable {
     public mutating func push(
         _ bytes: [UInt8], into builder: inout FeatureStoreBuilder
     ) throws(GeoJSONError) {
-        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(GeoJSONError) in try push(bytes, into: &builder)
-        }
+        try push(bytes.span, into: &builder)
     }
 
     /// Adds the complete features to a builder. If it throws, the reader and the builder must be discarded.

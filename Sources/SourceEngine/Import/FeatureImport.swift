@@ -88,7 +88,7 @@ public final class FeatureImport: Sendable {
         try withWork { (work) throws(GeoJSONError) in
             let reader = work.reader ?? PushReader(FeatureReader(format, threads: threads))
             work.reader = reader
-            try reader.reader.push(bytes.assumingMemoryBound(to: UInt8.self).span, into: &work.builder)
+            try reader.reader.push(bytes.span, into: &work.builder)
         }
     }
 
