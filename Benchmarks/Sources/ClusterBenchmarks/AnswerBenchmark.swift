@@ -35,7 +35,7 @@ func makeSource(
             append(rows[place], &bytes)
         }
         bytes.append("]")
-        try features.add(features: bytes)
+        try features.add(features: bytes.bytes)
     }
     _ = try features.finish(.never)
     return source
