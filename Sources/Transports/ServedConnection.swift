@@ -3,8 +3,8 @@ import ClusterProtocol
 import EventLoop
 import RPC
 
-/// A client's connection, from its start to its close, whatever it speaks. The transport reads what arrives and writes what
-/// its calls produce; everything else is the same for all transports. Belongs to the loop's thread.
+/// A client's connection, from its start to its close, whatever it speaks. The transport reads what arrives and writes
+/// what its calls produce; everything else is the same for all transports. Belongs to the loop's thread.
 package protocol ServedConnection: CallTransport {
     var socket: Connection { get }
     var engine: CallEngine { get }
@@ -94,8 +94,8 @@ extension ServedConnection {
         lingering = Timer(on: loop, delay: time) { [unowned self] in close() }
     }
 
-    /// The bytes that closing the connection frees, times how long its client has read nothing; 0 if that is too short to be
-    /// certain.
+    /// The bytes that closing the connection frees, times how long its client has read nothing; 0 if that is too short
+    /// to be certain.
     func stallWeight(at now: UInt64) -> Double { client.stallWeight(of: queuedBytes, at: now) }
 
     /// Ends all calls with an error, and closes the connection after writing as much of the answers as the system

@@ -4,8 +4,8 @@ import EventLoop
 import JSON
 import RPC
 
-/// The connections of one transport on one loop: counts them, closes those whose clients do not read, and ends them all.
-/// Belongs to the loop's thread.
+/// The connections of one transport on one loop: counts them, closes those whose clients do not read, and ends them
+/// all. Belongs to the loop's thread.
 package final class ServedConnections<Served: ServedConnection> {
     private let engine: CallEngine
     private let loop: EventLoop
@@ -60,8 +60,8 @@ package final class ServedConnections<Served: ServedConnection> {
         finishIfEmpty()
     }
 
-    /// Closes stalled clients while answers that wait take too much memory, beginning with those that hold the most and have
-    /// been stalled longest.
+    /// Closes stalled clients while answers that wait take too much memory, beginning with those that hold the most and
+    /// have been stalled longest.
     package func makeRoom(_ now: UInt64) {
         guard engine.load.unread.isSpent else { return }
         let worst = connections.values.map { (connection: $0, weight: $0.stallWeight(at: now)) }

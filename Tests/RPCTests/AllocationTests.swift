@@ -12,8 +12,8 @@ import Testing
 @testable import SourceEngine
 
 /// How many blocks of memory the hot paths allocate. A count is the same on a busy machine, and it shows what a clock
-/// shows too late. The ceilings are for debug builds, which allocate more than release builds; an increase beyond one is
-/// either a mistake or is put here on purpose.
+/// shows too late. The ceilings are for debug builds, which allocate more than release builds; an increase beyond one
+/// is either a mistake or is put here on purpose.
 @Suite(
     "Allocations",
     .enabled(if: Allocations.areCounted, "a sanitizer has an allocator of its own, which nobody counts"))

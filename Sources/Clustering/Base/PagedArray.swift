@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// An array of trivial values in pages, which copies share until one of them writes. A copy costs eight bytes per page and one
-/// reference per group of pages. A write costs at most the copy of one page and of its group's references.
+/// An array of trivial values in pages, which copies share until one of them writes. A copy costs eight bytes per page
+/// and one reference per group of pages. A write costs at most the copy of one page and of its group's references.
 ///
-/// Invariant: there are pages for `count` values, each of `pageCount` values, all initialised. `pages` has the address of the
-/// values of each page in `groups`, in the same order. A page that several groups refer to, or whose group several arrays refer
-/// to, is never written. Therefore arrays may be shared between threads, and `@unchecked Sendable` is sound.
+/// Invariant: there are pages for `count` values, each of `pageCount` values, all initialised. `pages` has the address
+/// of the values of each page in `groups`, in the same order. A page that several groups refer to, or whose group
+/// several arrays refer to, is never written. Therefore arrays may be shared between threads, and `@unchecked Sendable`
+/// is sound.
 struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     private typealias Page = ManagedBuffer<Void, Element>
 

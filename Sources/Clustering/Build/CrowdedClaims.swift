@@ -4,8 +4,8 @@ import SystemSupport
 
 /// The greedy pass by its definition: node by node in order, each unclaimed node claims all nodes within its reach.
 ///
-/// For levels whose nodes are much closer together than the radius, so that lists of neighbours would grow with the square of
-/// the density. Claimants are more than a radius apart, so each node is examined by a bounded number of them.
+/// For levels whose nodes are much closer together than the radius, so that lists of neighbours would grow with the
+/// square of the density. Claimants are more than a radius apart, so each node is examined by a bounded number of them.
 ///
 /// Threads work on strips of rows in parallel. A node reaches only the rows adjacent to its own. So a node that is more
 /// than two rows from a border is independent of the other side, and one that is nearer waits until the other side has

@@ -72,7 +72,8 @@ struct IndexBuilder<Scalar: Coordinate> {
     /// With fewer nodes than this, freeing work memory is not worth the system calls.
     private static var manyPoints: Int { 1 << 22 }
 
-    /// Frees the work memory of nodes that no longer exist: the columns of clusters grow while the nodes of a level become fewer.
+    /// Frees the work memory of nodes that no longer exist: the columns of clusters grow while the nodes of a level
+    /// become fewer.
     private func releaseUnneeded(_ list: LevelList<Scalar>) {
         list.releaseUnneeded()
         states.release(after: list.count)
@@ -214,8 +215,8 @@ struct IndexBuilder<Scalar: Coordinate> {
     /// How many clusters ahead memory is fetched.
     private static var fetchDistance: Int { 4 }
 
-    /// The lists cut into pieces of about the same length, in the same order: where nodes lie close together, a list is many times as
-    /// long as others.
+    /// The lists cut into pieces of about the same length, in the same order: where nodes lie close together, a list is
+    /// many times as long as others.
     private func evenPieces(of lists: [[UInt32]]) -> [ArraySlice<UInt32>] {
         let longest = max(
             Self.shortestPiece, lists.reduce(0) { $0 + $1.count } / parallel.shares(of: pointCount))

@@ -16,7 +16,8 @@ extension ClusterIndex {
         isPlain ? layers.base.cluster(id: id) : layeredCluster(id: id)
     }
 
-    /// A function of its own, because it copies the layers, for which the lookup in a plain index would reserve room, too.
+    /// A function of its own, because it copies the layers, for which the lookup in a plain index would reserve room,
+    /// too.
     @inline(never) private func layeredCluster(id: Int64) -> ClusterOrdinal? {
         if let cluster = layers.deltaCluster(id: id) { return cluster }
         guard let cluster = layers.base.cluster(id: id), layers.isAlive(cluster: Int(cluster.rawValue)) else {
@@ -135,8 +136,8 @@ extension ClusterIndex {
         }
     }
 
-    /// Lets the pages be read from the disk side by side that summaries of these nodes are made of, if the index is in a
-    /// file. O(1) if not.
+    /// Lets the pages be read from the disk side by side that summaries of these nodes are made of, if the index is in
+    /// a file. O(1) if not.
     public func willRead(_ nodes: some Sequence<Node>) {
         // Not a copy of the base, which would retain each of its columns.
         guard let memory = layers.base.memory, !memory.isResident else { return }

@@ -2,9 +2,9 @@
 
 /// Positions of points that updates have not placed.
 ///
-/// The index has them, but not by point. If coordinates lie on a disk, a point is looked for near the centre of its cluster, and its
-/// neighbours, which are likely to be asked for next, are remembered. Only if it is not found there are its coordinates read. From memory,
-/// reading them takes less time.
+/// The index has them, but not by point. If coordinates lie on a disk, a point is looked for near the centre of its
+/// cluster, and its neighbours, which are likely to be asked for next, are remembered. Only if it is not found there
+/// are its coordinates read. From memory, reading them takes less time.
 final class PointPositionCache<Scalar: Coordinate> {
     private let base: BaseIndex
     private let spatial: SpatialIndex<Scalar>

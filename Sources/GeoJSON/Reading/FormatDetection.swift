@@ -15,7 +15,8 @@ struct FormatDetection {
         case collection(Int)
         /// The offset after an array's opening bracket.
         case bareArray(Int)
-        /// The offset after the opening bracket of an array of objects with positions, and whether an object is around it.
+        /// The offset after the opening bracket of an array of objects with positions, and whether an object is around
+        /// it.
         case records(Int, RecordMembers, isWrapped: Bool)
         /// The offset after the header.
         case table(TableHeader, Int)

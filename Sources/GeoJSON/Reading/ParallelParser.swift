@@ -30,8 +30,8 @@ final class ParallelParser {
 
     /// Adds the waiting pieces and those that `more` yields.
     ///
-    /// - Parameter more: called if no piece waits, with memory for a piece's text; takes further pieces, and returns false
-    ///   if there are none. Called by several threads, one at a time, while others parse.
+    /// - Parameter more: called if no piece waits, with memory for a piece's text; takes further pieces, and returns
+    ///   false if there are none. Called by several threads, one at a time, while others parse.
     func flush(
         into builder: inout FeatureStoreBuilder,
         more: (_ buffer: [UInt8]) throws(GeoJSONError) -> Bool = { _ in false }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Which members of an array's objects are the position, as in an API's answer: `[{"name": "A", "lat": 48.1, "lng": 11.5}]`.
+/// Which members of an array's objects are the position, as in an API's answer: `[{"name": "A", "lat": 48.1, "lng":
+/// 11.5}]`.
 struct RecordMembers: Sendable, Equatable {
     private let longitude: [UInt8]
     private let latitude: [UInt8]
@@ -35,8 +36,8 @@ struct RecordMembers: Sendable, Equatable {
         id = find(columns.id, ["id"]) ?? Array("id".utf8)
     }
 
-    /// The array's text with a Feature for each object, with as many line ends before and within each as were sent. A text that
-    /// is not JSON stays. O(bytes).
+    /// The array's text with a Feature for each object, with as many line ends before and within each as were sent. A
+    /// text that is not JSON stays. O(bytes).
     func features(of array: UnsafeRawBufferPointer) -> [UInt8] {
         let parser = JSONParser()
         guard let values = PieceText.values(in: array) else { return Array(array) }

@@ -175,8 +175,8 @@ public struct FeatureReplacement: Sendable {
     }
 }
 
-/// The locations of changed features by row, in parts that copies share until one of them writes. A copy costs one reference per
-/// part, and a write at most the copy of one part.
+/// The locations of changed features by row, in parts that copies share until one of them writes. A copy costs one
+/// reference per part, and a write at most the copy of one part.
 struct LocationTable: Sendable {
     typealias Location = FeatureChanges.Location
 
@@ -205,8 +205,8 @@ struct LocationTable: Sendable {
     var rows: [UInt32] { all.map(\.key).sorted() }
 }
 
-/// Stores by number, in groups that copies share. Copying the list costs one reference per group, and appending at most the copy
-/// of a group's references.
+/// Stores by number, in groups that copies share. Copying the list costs one reference per group, and appending at most
+/// the copy of a group's references.
 struct StoreList: Sendable {
     private var groups: [[FeatureStore]] = []
     private(set) var count = 0

@@ -62,8 +62,8 @@ extension FeatureStore {
     /// - Parameters:
     ///   - threads: the most threads to use.
     ///   - isCancelled: called from time to time, by several threads.
-    /// - Complexity: O(bytes of the coordinates' text). The first call after parsing returns the columns that the parser
-    ///   made, which the store then releases.
+    /// - Complexity: O(bytes of the coordinates' text). The first call after parsing returns the columns that the
+    ///   parser made, which the store then releases.
     public func takeCoordinates(
         threads: Int, isCancelled: @Sendable () -> Bool
     ) -> FeatureCoordinates? {

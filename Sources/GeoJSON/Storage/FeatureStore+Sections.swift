@@ -42,7 +42,8 @@ extension FeatureStore {
 
     /// Verifies the file that has the text. False if some of it is damaged.
     ///
-    /// - Parameter goesOn: called after each part of about a megabyte, and may wait. If false, the rest is not verified.
+    /// - Parameter goesOn: called after each part of about a megabyte, and may wait. If false, the rest is not
+    ///   verified.
     /// - Complexity: O(text), at several gigabytes per second.
     public func verifyText(goesOn: () -> Bool = { true }) -> Bool { text?.verify(goesOn: goesOn) ?? true }
 }

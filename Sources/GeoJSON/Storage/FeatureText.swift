@@ -32,7 +32,8 @@ public protocol FeatureText: AnyObject, Sendable {
 
     /// Verifies all bytes of the file. False if some cannot be read.
     ///
-    /// - Parameter goesOn: called after each part of about a megabyte, and may wait. If false, the rest is not verified.
+    /// - Parameter goesOn: called after each part of about a megabyte, and may wait. If false, the rest is not
+    ///   verified.
     func verify(goesOn: () -> Bool) -> Bool
 }
 

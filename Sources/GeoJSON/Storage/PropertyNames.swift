@@ -44,7 +44,8 @@ public struct PropertyNames: Sendable {
     /// The most similar name to one that no feature has; nil if none is similar.
     public func nearest(to name: String) -> String? { Self.nearest(to: name, among: found) }
 
-    /// The most similar of some names; nil if none is similar. O(product of the lengths) for each name of similar length.
+    /// The most similar of some names; nil if none is similar. O(product of the lengths) for each name of similar
+    /// length.
     public static func nearest(to name: String, among names: some Sequence<String>) -> String? {
         let limit = max(1, min(3, name.count / 3))
         let near = names.lazy.filter { abs($0.utf8.count - name.utf8.count) <= 4 * limit }

@@ -65,7 +65,8 @@ struct FirstCells {
 
 /// Numbers such as `1,5`.
 enum DecimalComma {
-    /// Replaces the comma of a number by a point; returns false, and changes nothing, if the text is none with one comma.
+    /// Replaces the comma of a number by a point; returns false, and changes nothing, if the text is none with one
+    /// comma.
     static func replace(_ text: UnsafeMutableRawBufferPointer) -> Bool {
         guard let comma = text.firstIndex(of: UInt8(ascii: ",")) else { return false }
         text[comma] = UInt8(ascii: ".")

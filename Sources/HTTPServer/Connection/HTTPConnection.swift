@@ -78,8 +78,8 @@ final class HTTPConnection: ServedConnection {
 
     /// The most bytes of a client that wait, besides bodies; an event brings half of them.
     private static let mostHeld = 64 << 10
-    /// How many bytes may wait while an answer is being made, which shows whether the client is gone: none if the user's
-    /// clients hold too many.
+    /// How many bytes may wait while an answer is being made, which shows whether the client is gone: none if the
+    /// user's clients hold too many.
     private var mostWaiting: Int {
         let engine = server.engine
         return engine.load.input.isExceeded(by: caller.share, limit: engine.limits.maxInputBytes)
@@ -94,8 +94,8 @@ final class HTTPConnection: ServedConnection {
 
         var isSpent: Bool { requests <= 0 || bytes <= 0 }
 
-        /// For bytes that have just arrived. Enough for nearly all clients, which wait for an answer, so they do not wait
-        /// for those that send much at once.
+        /// For bytes that have just arrived. Enough for nearly all clients, which wait for an answer, so they do not
+        /// wait for those that send much at once.
         static let arrival = TurnBudget(requests: 8, bytes: 8 << 10)
         /// For what was left, one connection in each iteration of the loop.
         static let backlog = TurnBudget(requests: 32, bytes: 32 << 10)

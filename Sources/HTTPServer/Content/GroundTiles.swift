@@ -34,8 +34,8 @@ struct GroundTiles: Sendable {
     /// A directory of 290 tiles has 2 KB.
     private static let mostDirectoryBytes = 1 << 16
 
-    /// Reads an archive's directory; nil if it is damaged or none of this kind. Costs a few microseconds, and the time of
-    /// inflating 1 KB.
+    /// Reads an archive's directory; nil if it is damaged or none of this kind. Costs a few microseconds, and the time
+    /// of inflating 1 KB.
     init?(_ archive: [UInt8]) {
         let head = 127
         guard archive.count >= head, archive.starts(with: "PMTiles\u{3}".utf8),
@@ -81,8 +81,8 @@ struct GroundTiles: Sendable {
         return Int(exactly: value)
     }
 
-    /// The columns of a directory: tiles as differences, runs, lengths, offsets; 0 follows the previous one's end. Numbers
-    /// have at most 35 bits, so that no sum overflows.
+    /// The columns of a directory: tiles as differences, runs, lengths, offsets; 0 follows the previous one's end.
+    /// Numbers have at most 35 bits, so that no sum overflows.
     private static func entries(_ bytes: ArraySlice<UInt8>) -> [Entry]? {
         var rest = bytes
         func number() -> Int? {

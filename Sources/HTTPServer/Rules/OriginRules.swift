@@ -39,8 +39,9 @@ struct OriginRules: Sendable {
 
     private static let ownSites = ["same-origin", "same-site", "none"]
 
-    /// The sites whose pages may show the map in a frame, as a content security policy lists them: those of this machine, such as
-    /// a notebook's, and `http.origins`. The map only reads, so a frame that deceives its viewer gains nothing.
+    /// The sites whose pages may show the map in a frame, as a content security policy lists them: those of this
+    /// machine, such as a notebook's, and `http.origins`. The map only reads, so a frame that deceives its viewer gains
+    /// nothing.
     var frames: String {
         if admitAll { return "*" }
         let local = ["'self'", "http://localhost:*", "http://127.0.0.1:*"]

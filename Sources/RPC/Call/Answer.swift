@@ -6,7 +6,8 @@ import JSON
 package struct PreparedAnswer: Sendable {
     /// Whether the loop's thread may write it: for answers that take tens of microseconds at most.
     package let isQuick: Bool
-    /// The number of the source revision on which alone the answer depends besides the params; nil if it depends on anything else.
+    /// The number of the source revision on which alone the answer depends besides the params; nil if it depends on
+    /// anything else.
     let revision: UInt64?
     /// What no other call may work on at the same time.
     let subject: PoolSubject?
@@ -43,8 +44,9 @@ package enum AnswerForm: Sendable {
     case raw
 }
 
-/// How a transport wraps an answer, and in which form it takes it. The answer is written between `begin` and `end` directly into the outgoing bytes, so it is
-/// written only once. Both are called on the thread that writes it. A value, used from any thread.
+/// How a transport wraps an answer, and in which form it takes it. The answer is written between `begin` and `end`
+/// directly into the outgoing bytes, so it is written only once. Both are called on the thread that writes it. A value,
+/// used from any thread.
 package protocol AnswerEncoder: Sendable {
     var form: AnswerForm { get }
     /// Whether `end` compresses, which is work for the pool.

@@ -84,8 +84,8 @@ extension Call {
 
 /// Some items of a stream, or its end, processed by the pool.
 ///
-/// Made on the loop's thread, run on a thread of the pool, and read on the loop's thread again. The loop's hand-over orders
-/// these, so it may be shared.
+/// Made on the loop's thread, run on a thread of the pool, and read on the loop's thread again. The loop's hand-over
+/// orders these, so it may be shared.
 private final class ItemsJob: @unchecked Sendable {
     /// Whether there were no more items, so that this job wrote the answer.
     let isLast: Bool

@@ -105,8 +105,8 @@ extension Call {
     }
 }
 
-/// A server stream's link to its call: through it a stream asks to send and to run work. Other threads may request the next
-/// item; all else is done on the loop's thread.
+/// A server stream's link to its call: through it a stream asks to send and to run work. Other threads may request the
+/// next item; all else is done on the loop's thread.
 package final class StreamOutput: Sendable {
     private let post: @Sendable (@escaping @Sendable () -> Void) -> Void
     private let side: OnLoop<Side>

@@ -19,8 +19,8 @@ final class CallDelay {
 
 /// Calls that begin once their source has a position, or has been read after a start.
 extension Call {
-    /// Keeps an item until the call begins. A viewport counts like the call's params, an item of an import like those that wait for
-    /// the pool.
+    /// Keeps an item until the call begins. A viewport counts like the call's params, an item of an import like those
+    /// that wait for the pool.
     func keep(_ item: [UInt8], in delay: CallDelay) throws(RPCError) {
         guard let caller else { return }
         if isImport {

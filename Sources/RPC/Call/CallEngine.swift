@@ -63,8 +63,8 @@ package final class CallEngine {
         self.access = access
     }
 
-    /// The maximum number of connections of a peer's user; nil if it is unlimited. Administrators can connect as long as
-    /// the server has room at all.
+    /// The maximum number of connections of a peer's user; nil if it is unlimited. Administrators can connect as long
+    /// as the server has room at all.
     package func mostConnections(of peer: Peer) -> Int? {
         let most = limits.maxConnectionsPerUser
         return most == 0 || access.right(of: peer) == .admin ? nil : most

@@ -97,7 +97,8 @@ package final class Caller {
     private func plan(_ call: inout PendingCall) throws(RPCError) {
         if right < call.method.declaration.right { throw peer.denial(of: call.method.declaration) }
         try call.params.rejectUnknown(call.method.declaration.paramNames)
-        // Before the answer takes its data: a change that is published in between would end the wait for data that lack it.
+        // Before the answer takes its data: a change that is published in between would end the wait for data that lack
+        // it.
         call.wait = try engine.methods.find(call.method, &call.params)
         guard case .unary(let unary) = call.method.implementation, call.wait?.condition != .read else {
             return
@@ -107,8 +108,8 @@ package final class Caller {
         if call.wait == nil { call.answer = answer }
     }
 
-    /// Starts a call. If it can be answered at once, the answer is appended to `bytes`; otherwise the answer, or the stream, is
-    /// delivered to the transport later.
+    /// Starts a call. If it can be answered at once, the answer is appended to `bytes`; otherwise the answer, or the
+    /// stream, is delivered to the transport later.
     ///
     /// - Returns: the call; nil if it is answered.
     package func start(_ call: PendingCall, into bytes: inout ByteWriter) throws(RPCError) -> Call? {

@@ -2,8 +2,7 @@
 import ClusterProtocol
 import JSON
 
-/// A call whose params have been read. It stays the same from then on: until its answer is written, or for as long as its
-/// stream lasts.
+/// A call whose params have been read: what it needs until its answer is written, or its stream ends.
 package struct PendingCall: Sendable {
     /// The request. Its id is chosen by the transport and unique among the caller's open calls.
     let request: CallRequest
@@ -18,7 +17,8 @@ package struct PendingCall: Sendable {
     /// What the call waits for before it begins.
     var wait: SourceWait?
 
-    /// The number of the source revision that the answer will be made from; nil for streams and for answers from other data.
+    /// The number of the source revision that the answer will be made from; nil for streams and for answers from other
+    /// data.
     package var revision: UInt64? { answer?.revision }
 
     /// Appends the answer to `bytes`, which is unchanged after an error.

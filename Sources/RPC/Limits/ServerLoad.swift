@@ -52,8 +52,8 @@ package final class ServerLoad: Sendable {
 
     /// Counts the params of a call that is over.
     ///
-    /// - Returns: whether free memory is to be given back now: the allocator keeps that of small blocks, for each of its
-    ///   arenas, and parsed params are many small blocks.
+    /// - Returns: whether free memory is to be given back now: the allocator keeps that of small blocks, for each of
+    ///   its arenas, and parsed params are many small blocks.
     package func hasFreedMuch(adding bytes: Int) -> Bool {
         guard bytes >= Self.largeParams else { return false }
         let total = freed.add(bytes, ordering: .relaxed).newValue

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Counts the bytes of answers that wait until clients read them. Safe from any thread.
 ///
-/// Connections come first: one whose client reads promptly goes on beside others that have used the limit up, also of its own
-/// user. Users come second: below its own part of the limit a user is always answered, whatever the total.
+/// Connections come first: one whose client reads promptly goes on beside others that have used the limit up, also of
+/// its own user. Users come second: below its own part of the limit a user is always answered, whatever the total.
 package final class UnreadBudget: Sendable {
     private let waiting = Atomic<Int>(0)
     private let limit: Int
@@ -45,9 +45,9 @@ package final class UnreadBudget: Sendable {
 
     /// Whether a query of the connection may start.
     ///
-    /// If clients have not begun to read answers of the size of the user's part, the user's queries run one at a time: each of
-    /// them may add a large answer that nobody reads. Beyond the limit they always do, so that what is unread exceeds it by no
-    /// more than before. A connection whose client reads promptly is not slowed down.
+    /// If clients have not begun to read answers of the size of the user's part, the user's queries run one at a time:
+    /// each of them may add a large answer that nobody reads. Beyond the limit they always do, so that what is unread
+    /// exceeds it by no more than before. A connection whose client reads promptly is not slowed down.
     ///
     /// - Parameter running: the number of the user's queries that run.
     package func permitsQuery(of connection: UnreadAccount, beside running: Int) -> Bool {
@@ -56,12 +56,12 @@ package final class UnreadBudget: Sendable {
         return connection.share[.untouched] < part || !isSpent && connection.readsPromptly
     }
 
-    /// The part of the limit that each user has, and the part beyond it that connections have whose clients read promptly, in
-    /// bytes.
+    /// The part of the limit that each user has, and the part beyond it that connections have whose clients read
+    /// promptly, in bytes.
     private var part: Int { limit / 4 }
 
-    /// The bytes of an answer's first part. More than the system buffers, so once they are accepted, the client has begun to
-    /// read.
+    /// The bytes of an answer's first part. More than the system buffers, so once they are accepted, the client has
+    /// begun to read.
     package static let firstPart = 4 << 20
 
     /// Passes bytes to a transport, and counts what keeps them until the transport releases them.
@@ -138,8 +138,8 @@ package final class UnreadBudget: Sendable {
     }
 }
 
-/// What the client of one connection leaves unread, and whether it has read promptly so far. The loop's thread of the connection
-/// changes it; any thread may read it.
+/// What the client of one connection leaves unread, and whether it has read promptly so far. The loop's thread of the
+/// connection changes it; any thread may read it.
 package final class UnreadAccount: Sendable {
     package let share: UserShare
     /// Bytes that wait for the client.

@@ -4,6 +4,7 @@ import Synchronization
 /// What the connections of one user use of the server together. Safe from any thread.
 package final class UserShare: Sendable {
     package let key: UserKey
+    /// One for each `Use`.
     private let counts = InlineArray<7, Atomic<Int>> { _ in Atomic(0) }
 
     package enum Use: Int, Sendable {

@@ -140,8 +140,8 @@ struct EncodedBatch: Sendable {
 
 /// Compresses the directories and the metadata of an archive, as small as gzip can.
 ///
-/// An archive may have thousands of directories, which take long at that level. So it checks for cancellation before each
-/// directory, and after every 256 KiB of a long one.
+/// An archive may have thousands of directories, which take long at that level. So it checks for cancellation before
+/// each directory, and after every 256 KiB of a long one.
 struct DirectoryCompressor: ~Copyable {
     private var stream: DeflateStream
     private let cancellation: Cancellation

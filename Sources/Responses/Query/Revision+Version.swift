@@ -6,8 +6,8 @@ import SourceEngine
 import SystemSupport
 
 extension Revision {
-    /// Writes the last members of an answer, which identify its data, and its end: `revision`, and `position` if the data
-    /// follow a table.
+    /// Writes the last members of an answer, which identify its data, and its end: `revision`, and `position` if the
+    /// data follow a table.
     public func endAnswer(_ bytes: inout ByteWriter) {
         bytes.append(",\"revision\":")
         bytes.append(integer: Int64(clamping: number))
@@ -19,8 +19,9 @@ extension Revision {
     }
 }
 
-/// Whether an answer can be written without waiting for a disk, in sources whose features' text is read from a file. Text that
-/// the system has in its page cache is moved into memory first. Never true while parts of the index are not in memory.
+/// Whether an answer can be written without waiting for a disk, in sources whose features' text is read from a file.
+/// Text that the system has in its page cache is moved into memory first. Never true while parts of the index are not
+/// in memory.
 extension Revision {
     /// The nodes of a query, if no disk has to be read for them.
     public func residentNodes(_ query: ClustersQuery, of view: View) -> FoundNodes? {

@@ -55,8 +55,8 @@ extension View {
     private func expectedNodes(area: Double, at level: Zoom) -> Int {
         let options = index.options
         let tiles = area * Double(sign: .plus, exponent: 2 * level.rawValue, significand: 1)
-        // If two nodes form a cluster, no two nodes are within a radius of each other, which bounds their number in a tile. Otherwise points
-        // may coincide, and an estimate has to do.
+        // If two nodes form a cluster, no two nodes are within a radius of each other, which bounds their number in a
+        // tile. Otherwise points may coincide, and an estimate has to do.
         let radius = level.rawValue <= options.maximumZoom ? options.radii[level.rawValue] : 0
         let isSpaced = options.minimumPoints <= 2 && radius > 0
         let density = isSpaced ? options.extent * options.extent / (radius * radius) : Self.guessedDensity
@@ -67,7 +67,8 @@ extension View {
     private static let guessedDensity = 200.0
 }
 
-/// Of a view whose index is not in memory as a whole, these are 0: reading it may wait for the disk, so the pool has such answers anyway.
+/// Of a view whose index is not in memory as a whole, these are 0: reading it may wait for the disk, so the pool has
+/// such answers anyway.
 extension Revision {
     /// The number of a cluster's children; 0 if there is no cluster with this id.
     public func childCount(of clusterId: Int64, in view: View) -> Int {

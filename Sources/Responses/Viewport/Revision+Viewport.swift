@@ -19,8 +19,8 @@ extension Revision {
     ///
     /// - Parameter shown: what the client has.
     /// - Returns: what the client has after it has applied the change.
-    /// - Complexity: that of `writeClusters`, with transitions also O(zooms) for each marker that appears or disappears.
-    ///   If the nodes have not changed, only finding them.
+    /// - Complexity: that of `writeClusters`, with transitions also O(zooms) for each marker that appears or
+    ///   disappears. If the nodes have not changed, only finding them.
     public func writeChange(
         from shown: ShownMarkers, to query: ClustersQuery, of view: View, into bytes: inout ByteWriter,
         _ cancellation: Cancellation

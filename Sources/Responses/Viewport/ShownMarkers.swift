@@ -149,7 +149,8 @@ struct FeatureTrace {
         return to.view.index.node(showing: point, at: to.level)
     }
 
-    /// The row of a feature in `to`: of the one with the same id or, without one, with the same text; nil if there is none.
+    /// The row of a feature in `to`: of the one with the same id or, without one, with the same text; nil if there is
+    /// none.
     private func row(of row: Int) throws(SourceError) -> Int? {
         let (store, other) = (from.revision.store, to.revision.store)
         if isOneLineage, row < other.count, !other.isRemoved(row) { return row }

@@ -160,7 +160,8 @@ struct SortKeyColumn: Sendable {
     enum Kind: UInt8, Sendable { case number, text, none }
 
     private var kinds: [Kind] = []
-    /// By row, a number that orders keys of one kind as far as 8 bytes can: a string's first 8 bytes, padded with zeros.
+    /// By row, a number that orders keys of one kind as far as 8 bytes can: a string's first 8 bytes, padded with
+    /// zeros.
     private var prefixes: [UInt64] = []
     /// The bytes of strings that their prefix does not contain, one after the other.
     private var bytes: [UInt8] = []
@@ -285,7 +286,8 @@ struct SortKeyColumn: Sendable {
         return true
     }
 
-    /// Sorts strings that are sorted by their first 8 bytes: in each run that shares these by the next 8 bytes, and so on.
+    /// Sorts strings that are sorted by their first 8 bytes: in each run that shares these by the next 8 bytes, and so
+    /// on.
     private func sortStrings(_ rows: inout [UInt32], _ range: Range<Int>) {
         guard !strings.isEmpty else { return }
         // Not recursive: strings may be long.

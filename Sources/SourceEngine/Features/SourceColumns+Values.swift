@@ -87,8 +87,8 @@ extension SourceColumns {
         do throws(EvaluationStop) { return try expression.numbers(rows) } catch { throw SourceError(error) }
     }
 
-    /// The partition number of each row, and the expression's value of each partition. Values that are neither string nor
-    /// number form one partition, null.
+    /// The partition number of each row, and the expression's value of each partition. Values that are neither string
+    /// nor number form one partition, null.
     package static func partitions(
         _ expression: Expression, _ rows: RowSource
     ) throws(SourceError) -> (codes: [UInt32], values: [JSONValue]) {

@@ -6,8 +6,8 @@ import SystemSupport
 
 /// An import of features into a source: gathered piece by piece, then made visible all at once or not at all.
 ///
-/// Several imports of one source may run at the same time. Each becomes visible when it finishes, one after another, and
-/// an import that appends does so to the data of that moment. Safe from any thread, but pieces keep their order
+/// Several imports of one source may run at the same time. Each becomes visible when it finishes, one after another,
+/// and an import that appends does so to the data of that moment. Safe from any thread, but pieces keep their order
 /// only if the calls are ordered.
 public final class FeatureImport: Sendable {
     private let source: Source
@@ -19,7 +19,8 @@ public final class FeatureImport: Sendable {
     private let claim: MemoryClaim
     /// Why the budget refused more.
     private let refusal: Refusal
-    /// Decodes the properties that the source's options read; nil if that is useless. Used only by the thread that holds the builder.
+    /// Decodes the properties that the source's options read; nil if that is useless. Used only by the thread that
+    /// holds the builder.
     private let collector: ColumnCollector?
     /// Pieces that are being read at the same time.
     private let pieces = ImportPieces()
@@ -136,8 +137,8 @@ public final class FeatureImport: Sendable {
 
     /// Clusters the gathered features and publishes them. Blocks: only for threads of the pool.
     ///
-    /// - Parameter log: the log that the features follow from now on; nil if they are not the copy of a table. A copy that
-    ///   replaces data is published before it is stored: `Source.keepMark` stores it.
+    /// - Parameter log: the log that the features follow from now on; nil if they are not the copy of a table. A copy
+    ///   that replaces data is published before it is stored: `Source.keepMark` stores it.
     public func finish(
         _ cancellation: Cancellation, following log: FollowedLog? = nil
     ) throws(SourceError) -> ImportOutcome {
@@ -292,8 +293,8 @@ public enum ImportMode: String, Sendable, CaseIterable {
     case append
 }
 
-/// Pieces of an import that several threads read at the same time. Each has a number, and they are admitted in the order of
-/// their numbers.
+/// Pieces of an import that several threads read at the same time. Each has a number, and they are admitted in the
+/// order of their numbers.
 final class ImportPieces: Sendable {
     private let state = Mutex(State())
 

@@ -43,7 +43,8 @@ package struct CatchUp: Sendable {
     package mutating func follow(
         atMost limit: Int, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) {
-        // Steps are small enough to be applied in place. They ascend, so that new features come in the order of their rows.
+        // Steps are small enough to be applied in place. They ascend, so that new features come in the order of their
+        // rows.
         let step = min(1024, max(64, revision.pointCount / 16))
         var rest = pending.sorted().prefix(limit)
         while !rest.isEmpty {

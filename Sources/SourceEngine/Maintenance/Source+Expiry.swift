@@ -64,8 +64,8 @@ extension SourceRegistry {
         for source in all where source.mayExpire(at: now) { expire(source, now) }
     }
 
-    /// Does the same in the background for each source separately, so that a hanging disk delays no other source. Also retries
-    /// to read what the machine could not read. O(sources); never waits.
+    /// Does the same in the background for each source separately, so that a hanging disk delays no other source. Also
+    /// retries to read what the machine could not read. O(sources); never waits.
     public func expireInBackground(at now: Timestamp = .now) {
         retryUnavailable()
         if let directory = shared.directory, directory.hasLeftovers {

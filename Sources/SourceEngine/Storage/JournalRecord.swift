@@ -29,8 +29,8 @@ package enum JournalRecord: Sendable {
         package let mark: LogMark?
     }
 
-    /// The kinds of records, in the order in which a payload is examined. A kind's name is the member of the payload that only
-    /// it has; every record of a log has a mark.
+    /// The kinds of records, in the order in which a payload is examined. A kind's name is the member of the payload
+    /// that only it has; every record of a log has a mark.
     enum Kind: String, CaseIterable {
         case update = "upsert"
         case append, options, expiry, refill

@@ -5,8 +5,8 @@ import SystemSupport
 
 /// Transactions being applied to a source: changes that become visible together.
 ///
-/// They may be added in several parts, so that transactions of any size take bounded memory besides the data. No part is
-/// visible before the last one has been added.
+/// They may be added in several parts, so that transactions of any size take bounded memory besides the data. No part
+/// is visible before the last one has been added.
 public struct LogStep {
     private let source: Source
     private let moment: Timestamp
@@ -101,8 +101,8 @@ public struct LogStep {
         count(badWeights: made.badWeights)
     }
 
-    /// Whether to cluster everything again. Following a change takes about as long as clustering a hundred points, and only
-    /// clustering gives back the memory of the changes that were followed.
+    /// Whether to cluster everything again. Following a change takes about as long as clustering a hundred points, and
+    /// only clustering gives back the memory of the changes that were followed.
     private func isBuilt(_ update: FeatureUpdate) -> Bool {
         update.count > max(1024, revision.pointCount / 100)
             || revision.growth > max(65_536, revision.pointCount / 2)

@@ -45,7 +45,8 @@ extension Source {
         return OptionsOutcome(description: description(of: revision), warnings: warnings)
     }
 
-    /// Reads features again by other rules: another property as their id, or a projection that may not contain their positions.
+    /// Reads features again by other rules: another property as their id, or a projection that may not contain their
+    /// positions.
     private static func read(
         _ store: FeatureStore, _ rules: FeatureRules, _ cancellation: Cancellation
     ) throws(SourceError) -> FeatureStore {

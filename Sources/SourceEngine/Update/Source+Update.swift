@@ -13,7 +13,8 @@ extension Source {
     ///   - json: the text of a JSON array of features, each with an id; nil for none. Of equal ids the last one is used.
     ///   - removals: ids of features to remove.
     ///   - moment: the moment of insertion, never later than now.
-    /// - Complexity: O(the changes and the clusters above them); O(features) if the options do not allow updates in place.
+    /// - Complexity: O(the changes and the clusters above them); O(features) if the options do not allow updates in
+    ///   place.
     public func update(
         upserts json: [UInt8]?, removals: [FeatureIdentifier], at moment: Timestamp = .now,
         _ cancellation: Cancellation
@@ -38,8 +39,8 @@ extension Source {
             updated: plan?.updated ?? 0, removed: plan?.removed ?? 0, missing: plan?.missing ?? 0)
     }
 
-    /// For the text of features that an update clusters again. During a replay it stays in memory: a full disk must not make
-    /// acknowledged data unavailable.
+    /// For the text of features that an update clusters again. During a replay it stays in memory: a full disk must not
+    /// make acknowledged data unavailable.
     var updateSpill: TextSpill? {
         files?.isReplaying == true ? nil : spill
     }

@@ -22,7 +22,8 @@ public final class View: Sendable {
     package let partitions: [JSONValue]
     /// Errors in aggregated properties by message, with their counts.
     package let propertyErrors: [PropertyError]
-    /// Advice about the filter, if nothing passes it or it is probably not what was meant: sentences that say what to do.
+    /// Advice about the filter, if nothing passes it or it is probably not what was meant: sentences that say what to
+    /// do.
     package let warnings: [String]
     /// Whether the index already has changes that are still to be replayed (see `Checkpoint`). Such a view is never
     /// served.

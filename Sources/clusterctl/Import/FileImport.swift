@@ -8,7 +8,8 @@ import Rendering
 
 /// Features from a file into a source.
 enum FileImport {
-    /// Opens a file, an address of HTTP, or standard input if the path is `-`. GDAL reads the formats that this program cannot.
+    /// Opens a file, an address of HTTP, or standard input if the path is `-`. GDAL reads the formats that this program
+    /// cannot.
     static func open(_ path: String, _ arguments: ParsedArguments) throws -> FeatureInput {
         if path == "-" { return FeatureInput(descriptor: STDIN_FILENO, name: "standard input") }
         if let remote = RemoteFile(path) {
@@ -108,8 +109,8 @@ enum SourcePreparation {
     enum Outcome {
         case existed, created
 
-        /// Throws if an import has left the source that was created for it empty: a failed download and a table of which
-        /// only the header was saved are more likely than a wish for an empty source.
+        /// Throws if an import has left the source that was created for it empty: a failed download and a table of
+        /// which only the header was saved are more likely than a wish for an empty source.
         func check(_ answer: Answer, of file: String, _ arguments: ParsedArguments) throws {
             guard self == .created, !arguments.has("append"), !arguments.has("allow-empty") else { return }
             let value = try answer.value()

@@ -3,7 +3,8 @@ import ClusterClient
 import CommandLineOptions
 import Glibc
 
-/// A file in a format of GDAL. Its program ogr2ogr converts it to GeoJSON lines in longitude and latitude, and spreadsheets to CSV.
+/// A file in a format of GDAL. Its program ogr2ogr converts it to GeoJSON lines in longitude and latitude, and
+/// spreadsheets to CSV.
 enum ForeignFile {
     static let options: [Option] = [
         Option("layer", value: "NAME", help: "the layer of a file that GDAL reads"),

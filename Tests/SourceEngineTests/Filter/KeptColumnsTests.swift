@@ -48,7 +48,8 @@ import Testing
         #expect(test.registry.filterCacheBytes == 0)
     }
 
-    /// Sources that are updated, appended to and compacted give the same answers as sources that read everything for each filter.
+    /// Sources that are updated, appended to and compacted give the same answers as sources that read everything for
+    /// each filter.
     @Test("answers equal those of newly read columns", arguments: 0..<6)
     func answersAreThoseOfColumnsReadAnew(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)

@@ -60,8 +60,8 @@ package struct SourceCatalog: Sendable {
         try answering { () throws(SourceError) in try revision.check(asked: asked.map { UInt64($0) }) }
     }
 
-    /// Looks up the source that the params name, for the rest of the call, and returns what the call has to wait for: that the
-    /// source has been read after a start, or that it reaches the position `atLeast`.
+    /// Looks up the source that the params name, for the rest of the call, and returns what the call has to wait for:
+    /// that the source has been read after a start, or that it reaches the position `atLeast`.
     ///
     /// What is no source's name, or the name of none, is left to the method.
     func find(_ params: inout Params, _ method: Method) throws(RPCError) -> SourceWait? {
@@ -131,8 +131,8 @@ struct QueryTarget: Sendable {
     let revision: Revision
     let filter: QueryFilter?
 
-    /// The view that answers a query if it is cached, so that planning can look at it. Pass it on to `view`: a view is looked
-    /// up once for a call.
+    /// The view that answers a query if it is cached, so that planning can look at it. Pass it on to `view`: a view is
+    /// looked up once for a call.
     func readyView(zoom: Double?) -> View? { revision.readyView(filter, zoom: zoom) }
 
     /// The view that answers a query, built if it was not cached. Blocks: only for threads of the pool if it was not.
