@@ -22,8 +22,6 @@ public struct BlockChecksum: Sendable {
         return sum.finish(UnsafeRawBufferPointer(rebasing: bytes[whole...]))
     }
 
-    public static func of(_ bytes: Span<UInt8>) -> UInt64 { bytes.withUnsafeBytes { of($0) } }
-
     /// Adds the next bytes.
     ///
     /// - Precondition: their number is a multiple of 32. The last bytes, of any number, are for `finish`.

@@ -31,12 +31,6 @@ public struct FeatureReader: ~Copyable {
         parser = ParallelParser(threads: max(1, threads), window: window)
     }
 
-    public mutating func push(
-        _ bytes: [UInt8], into builder: inout FeatureStoreBuilder
-    ) throws(GeoJSONError) {
-        try push(bytes.span, into: &builder)
-    }
-
     /// Adds the complete features to a builder. If it throws, the reader and the builder must be discarded.
     ///
     /// - Complexity: O(bytes), about a hundred MB/s per core.
