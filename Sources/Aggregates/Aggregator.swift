@@ -25,9 +25,7 @@ package struct Aggregator {
         let outcomes =
             properties.contains(where: \.isReduced)
             ? try withReduced(properties)
-            : try inParallel(properties) { (property) throws(EvaluationStop) in
-                try fold(property)
-            }
+            : try inParallel(properties) { (property) throws(EvaluationStop) in try fold(property) }
         var errors: [String: Int] = [:]
         var aggregates: [NamedAggregate] = []
         for (property, outcome) in zip(properties, outcomes) {
@@ -59,8 +57,7 @@ package struct Aggregator {
         let isSmall = rows.rows.count < Self.smallestParallel
         let results = withoutActuallyEscaping(body) { body in
             let work = Shared(body)
-            return Parallel(.shared, threads: isSmall ? 1 : threads).map(below: properties.count) {
-                position in
+            return Parallel(.shared, threads: isSmall ? 1 : threads).map(below: properties.count) { position in
                 Result { () throws(EvaluationStop) in try work.value(properties[position]) }
             }
         }

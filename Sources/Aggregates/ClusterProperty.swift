@@ -12,9 +12,7 @@ public struct ClusterProperty: Sendable {
     package let aggregate: any Aggregate
 
     /// The built-in properties of clusters, which take precedence over aggregated ones of the same name.
-    package static let ownNames: Set<String> = [
-        "cluster", "cluster_id", "point_count", "point_count_abbreviated",
-    ]
+    package static let ownNames: Set<String> = ["cluster", "cluster_id", "point_count", "point_count_abbreviated"]
 
     /// Compiles `[operator, map]`, `[reduce, map]`, `[operator, initial, map]` or `["quantiles", [number, …], map]`.
     ///
@@ -30,9 +28,7 @@ public struct ClusterProperty: Sendable {
         aggregate = try Self.aggregate(definition)
     }
 
-    private static func aggregate(
-        _ definition: AggregateDefinition
-    ) throws(ExpressionCompileFailure) -> any Aggregate {
+    private static func aggregate(_ definition: AggregateDefinition) throws(ExpressionCompileFailure) -> any Aggregate {
         if let name = definition.operatorName, let kind = AggregateTable.kind(named: name) {
             return try kind.init(definition)
         }

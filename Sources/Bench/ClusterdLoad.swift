@@ -40,9 +40,7 @@ public struct ClusterdLoad: LoadProtocol {
 
         func read(_ bytes: Span<UInt8>) -> (answer: LoadAnswer, length: Int)? {
             guard bytes.count >= Self.prefix else { return nil }
-            let length =
-                Self.prefix
-                + (Int(bytes[1]) << 24 | Int(bytes[2]) << 16 | Int(bytes[3]) << 8 | Int(bytes[4]))
+            let length = Self.prefix + (Int(bytes[1]) << 24 | Int(bytes[2]) << 16 | Int(bytes[3]) << 8 | Int(bytes[4]))
             let end = min(Self.most, length)
             guard bytes.count >= end else { return nil }
             var offset = Self.prefix

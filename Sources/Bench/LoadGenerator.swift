@@ -196,9 +196,7 @@ struct LoadAnswers {
     private var left = 0
     private var answer = LoadAnswer(slot: 0, bytes: 0, isError: false)
 
-    mutating func receive(
-        _ bytes: Span<UInt8>, _ head: inout some LoadHead, into answers: inout [LoadAnswer]
-    ) {
+    mutating func receive(_ bytes: Span<UInt8>, _ head: inout some LoadHead, into answers: inout [LoadAnswer]) {
         var offset = 0
         while offset < bytes.count {
             if left == 0 {

@@ -43,8 +43,7 @@ public struct RequestMix {
     /// Requests without their ids, in a random order that is always the same.
     ///
     /// - Parameter count: the approximate number of different requests.
-    public func requests(for source: String, viewport: Viewport, count: Int, _ client: Client) async throws
-        -> [[UInt8]]
+    public func requests(for source: String, viewport: Viewport, count: Int, _ client: Client) async throws -> [[UInt8]]
     {
         var random = SplitMix(seed: 1)
         let shown = try await Self.features(source, viewport, client)
@@ -100,20 +99,16 @@ public struct RequestMix {
             case .zoom: "GetClusterExpansionZoom"
             case .hull: "GetConvexHull"
             }
-        let text =
-            ",\"method\":\"clusterd.v1.ClusterService/\(method)\",\"params\":\(JSONValue.object(params).text)}"
+        let text = ",\"method\":\"clusterd.v1.ClusterService/\(method)\",\"params\":\(JSONValue.object(params).text)}"
         return Array(text.utf8)
     }
 
     /// What the source shows of the world at the lowest of the zooms and four zooms above it.
-    private static func features(
-        _ source: String, _ viewport: Viewport, _ client: Client
-    ) async throws -> [Feature] {
+    private static func features(_ source: String, _ viewport: Viewport, _ client: Client) async throws -> [Feature] {
         let lowest = viewport.zooms.lowerBound
         var features: [Feature] = []
         for zoom in [lowest, min(viewport.zooms.upperBound, lowest + 4)] {
-            features += try await client.clusters(of: source, in: .world, zoom: Double(zoom), limit: 2000)
-                .features
+            features += try await client.clusters(of: source, in: .world, zoom: Double(zoom), limit: 2000).features
         }
         return features
     }
@@ -123,13 +118,10 @@ public struct RequestMix {
     ) {
         let zoom = viewport.zooms.lowerBound + random.integer(below: viewport.zooms.count)
         let degreesPerPixel = 360 / (512 * Double(1 << zoom))
-        let (width, height) = (
-            viewport.pixels.width * degreesPerPixel, viewport.pixels.height * degreesPerPixel
-        )
+        let (width, height) = (viewport.pixels.width * degreesPerPixel, viewport.pixels.height * degreesPerPixel)
         let west = max(-180, feature.longitude - width * random.unit())
         let south = max(-85, feature.latitude - height * random.unit())
-        let box = BoundingBox(
-            west: west, south: south, east: min(180, west + width), north: min(85, south + height))
+        let box = BoundingBox(west: west, south: south, east: min(180, west + width), north: min(85, south + height))
         params["bbox"] = .array([box.west, box.south, box.east, box.north].map(JSONValue.number))
         params["zoom"] = .number(Double(zoom))
         params["limit"] = .number(Double(viewport.limit))

@@ -81,9 +81,7 @@ public final class WatchLoad: Sendable {
     public var result: Result { state.withLock { $0.result } }
 
     /// Counts the changes of a viewport. Reports the first one, or that there will be none.
-    private func watch(
-        _ client: Client, _ params: CallParams, _ opening: AsyncStream<Void>.Continuation
-    ) async {
+    private func watch(_ client: Client, _ params: CallParams, _ opening: AsyncStream<Void>.Continuation) async {
         do {
             var isOpen = false
             for try await item in try client.openBothWays("ClusterService/WatchClusters", params) {

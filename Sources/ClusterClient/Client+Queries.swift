@@ -24,8 +24,7 @@ extension Client {
         of cluster: Int64, source: String, extra: JSONObject = [:], options: CallOptions = .init()
     ) async throws -> FeatureCollection {
         let params = Client.params(source, cluster).with(extra)
-        return try FeatureCollection(
-            try await call("ClusterService/GetChildren", CallParams(params), options: options))
+        return try FeatureCollection(try await call("ClusterService/GetChildren", CallParams(params), options: options))
     }
 
     /// A page of a cluster's points; a limit of 0 returns all.
@@ -45,8 +44,7 @@ extension Client {
         of cluster: Int64, source: String, extra: JSONObject = [:], options: CallOptions = .init()
     ) async throws -> Int {
         let params = Client.params(source, cluster).with(extra)
-        let answer = try await call(
-            "ClusterService/GetClusterExpansionZoom", CallParams(params), options: options)
+        let answer = try await call("ClusterService/GetClusterExpansionZoom", CallParams(params), options: options)
         guard let zoom = try answer.value()["zoom"]?.asInteger else {
             throw RPCError(.internal, "the server's answer has no zoom")
         }

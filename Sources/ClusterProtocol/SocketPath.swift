@@ -14,9 +14,7 @@ public enum SocketPath {
 
     /// The sockets that a client tries, in order; never empty. A path that the user names, with `--socket` or
     /// `$CLUSTERD_SOCKET`, is the only one: a call must not reach a daemon other than the named one.
-    public static func candidates(
-        option: String?, environment: (String) -> String? = Self.variable
-    ) -> [String] {
+    public static func candidates(option: String?, environment: (String) -> String? = Self.variable) -> [String] {
         if let option, !option.isEmpty { return [option] }
         if let path = environment("CLUSTERD_SOCKET"), !path.isEmpty { return [path] }
         guard let directory = environment("XDG_RUNTIME_DIR"), !directory.isEmpty else { return [system] }

@@ -112,9 +112,7 @@ extension Parallel {
     }
 
     /// Calls `body` with the number and the items of each share of `count` items, concurrently.
-    @inline(__always) func forEachShare(
-        of count: Int, _ body: (_ share: Int, _ items: Range<Int>) -> Void
-    ) {
+    @inline(__always) func forEachShare(of count: Int, _ body: (_ share: Int, _ items: Range<Int>) -> Void) {
         let shares = shares(of: count)
         run(shares) { share in
             let (start, end) = Self.bounds(share, of: shares, count: count)
@@ -123,9 +121,7 @@ extension Parallel {
     }
 
     /// For each share of `count` items, the sum of the amounts of those before it, and the sum of all.
-    @inline(__always) func sums(
-        of count: Int, _ amount: (_ items: Range<Int>) -> Int
-    ) -> (before: [Int], total: Int) {
+    @inline(__always) func sums(of count: Int, _ amount: (_ items: Range<Int>) -> Int) -> (before: [Int], total: Int) {
         var sums = [Int](repeating: 0, count: shares(of: count))
         sums.withUnsafeMutableBufferPointer { buffer in
             let sums = Unchecked(buffer)

@@ -60,8 +60,7 @@ struct NodeKey: Hashable, Sendable, BitwiseCopyable {
 
     @inline(__always) var node: Node {
         isCluster
-            ? .cluster(ClusterOrdinal(rawValue: rawValue & ~Self.clusterBit))
-            : .point(PointIndex(rawValue: rawValue))
+            ? .cluster(ClusterOrdinal(rawValue: rawValue & ~Self.clusterBit)) : .point(PointIndex(rawValue: rawValue))
     }
 }
 
@@ -76,7 +75,5 @@ public struct OrderLabel: RawRepresentable, Hashable, Comparable, Sendable, Bitw
     @inlinable public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
     /// The label of a point whose position follows from its index: after all points with lower indexes.
-    @inlinable public init(inOrder point: PointIndex) {
-        rawValue = (UInt64(point.rawValue) &+ 1) &<< 32
-    }
+    @inlinable public init(inOrder point: PointIndex) { rawValue = (UInt64(point.rawValue) &+ 1) &<< 32 }
 }

@@ -81,8 +81,7 @@ extension Command {
     }
 
     private func section(_ title: String, _ entries: [(String, String)]) -> String {
-        entries.isEmpty
-            ? "" : "\n\(title):\n" + TextLayout.columns(entries, width: Command.helpWidth)
+        entries.isEmpty ? "" : "\n\(title):\n" + TextLayout.columns(entries, width: Command.helpWidth)
     }
 }
 
@@ -110,8 +109,7 @@ public struct Operand: Sendable, Equatable {
     public let help: String
 
     public init(
-        _ name: String, kind: ValueKind = .text, count: Count = .one, default standard: String? = nil,
-        help: String
+        _ name: String, kind: ValueKind = .text, count: Count = .one, default standard: String? = nil, help: String
     ) {
         self.name = name
         self.kind = kind

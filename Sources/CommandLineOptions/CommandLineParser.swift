@@ -44,8 +44,7 @@ struct CommandLineParser {
         try checkOperands()
         return .run(
             ParsedArguments(
-                commandPath: path, operands: operands, values: values, options: knownOptions, command: command
-            ))
+                commandPath: path, operands: operands, values: values, options: knownOptions, command: command))
     }
 
     private func failure(_ message: String) -> UsageError { UsageError(commandPath: path, message: message) }
@@ -84,8 +83,7 @@ struct CommandLineParser {
             throw failure("option '--\(name)' is ambiguous; possibilities: \(possibilities)")
         }
         throw failure(
-            "unrecognized option '--\(name)'"
-                + Suggestion.text(for: name, among: known.map(\.name), prefix: "--"))
+            "unrecognized option '--\(name)'" + Suggestion.text(for: name, among: known.map(\.name), prefix: "--"))
     }
 
     private mutating func takeShort(_ text: Substring, _ rest: inout ArraySlice<String>) throws(UsageError) {
@@ -144,8 +142,7 @@ struct CommandLineParser {
         let required = command.operands.filter { $0.count == .one }
         guard operands.count < required.count else { return }
         let missing = required[operands.count].name
-        throw failure(
-            operands.last.map { "missing \(missing) after '\($0)'" } ?? "missing operand \(missing)")
+        throw failure(operands.last.map { "missing \(missing) after '\($0)'" } ?? "missing operand \(missing)")
     }
 }
 
@@ -192,10 +189,7 @@ public struct ParsedArguments: Sendable, Equatable {
     private let operandDefaults: [String?]
 
     /// - Parameter command: the command to which the operands belong.
-    init(
-        commandPath: [String], operands: [String], values: [String: [String]], options: [Option],
-        command: Command
-    ) {
+    init(commandPath: [String], operands: [String], values: [String: [String]], options: [Option], command: Command) {
         self.commandPath = commandPath
         self.operands = operands
         self.values = values

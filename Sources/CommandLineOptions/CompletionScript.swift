@@ -25,9 +25,7 @@ extension Command {
 }
 
 /// Text between single quotes, for POSIX shells.
-func singleQuoted(_ text: String) -> String {
-    "'" + text.replacing("'", with: "'\\''") + "'"
-}
+func singleQuoted(_ text: String) -> String { "'" + text.replacing("'", with: "'\\''") + "'" }
 
 /// Writes completions for bash.
 struct BashCompletion {
@@ -37,8 +35,7 @@ struct BashCompletion {
         let commands = program.visibleSubcommands
         let names = commands.map(\.name)
         var lines = [
-            "# bash completion for \(program.name)",
-            "\(program.identifier)() {",
+            "# bash completion for \(program.name)", "\(program.identifier)() {",
             "    local current=\"${COMP_WORDS[COMP_CWORD]}\" previous=\"${COMP_WORDS[COMP_CWORD-1]}\" command=\"\" i",
             "    # bash takes '--name=value' apart at the sign.",
             "    if [[ $current == = ]]; then current=\"\"; ",
@@ -69,15 +66,12 @@ struct BashCompletion {
     /// The completions for an option's value.
     private func values(of options: [Option], command: String) -> [String] {
         options.filter { $0.valueName != nil }.map { option in
-            let patterns =
-                ["\(command):--\(option.name)"] + (option.short.map { ["\(command):-\($0)"] } ?? [])
+            let patterns = ["\(command):--\(option.name)"] + (option.short.map { ["\(command):-\($0)"] } ?? [])
             return "    \(patterns.joined(separator: "|"))) \(reply(for: option.kind)); return ;;"
         }
     }
 
-    private func branch(_ pattern: String, _ options: [Option], operands: [Operand], words: [String])
-        -> [String]
-    {
+    private func branch(_ pattern: String, _ options: [Option], operands: [Operand], words: [String]) -> [String] {
         let names = options.map { "--\($0.name)" }.joined(separator: " ")
         var replies = operands.map(\.kind).reduce(into: [String]()) { found, kind in
             let reply = reply(for: kind)
@@ -116,8 +110,7 @@ struct FishCompletion {
         lines += operandLines(program, condition: nil)
         for command in commands {
             lines.append(
-                "complete -c \(program.name) -n __fish_use_subcommand -a \(command.name) -d \(quoted(command.summary))"
-            )
+                "complete -c \(program.name) -n __fish_use_subcommand -a \(command.name) -d \(quoted(command.summary))")
             let condition = "__fish_seen_subcommand_from \(command.name)"
             lines += command.options.map { line($0, condition: condition) }
             lines += operandLines(command, condition: condition)
@@ -163,9 +156,7 @@ struct ZshCompletion {
 
     var text: String {
         var lines = [
-            "#compdef \(program.name)",
-            "\(program.identifier)_words() {",
-            "    local -a found",
+            "#compdef \(program.name)", "\(program.identifier)_words() {", "    local -a found",
             "    found=(${(f)\"$(\(program.name) complete $1 -- ${words[@]:1} 2>/dev/null)\"})",
             "    # A value follows 'NAME=' without a space.",
             "    compadd -S '' -- ${(M)found:#*=}",
@@ -176,13 +167,10 @@ struct ZshCompletion {
         ]
         lines.append("    typeset -A opt_args")
         let commands = program.visibleSubcommands
-        let positions =
-            commands.isEmpty ? operands(program) : ["'1:command:->command'", "'*::operand:->operand'"]
+        let positions = commands.isEmpty ? operands(program) : ["'1:command:->command'", "'*::operand:->operand'"]
         lines.append(arguments(program.allOptions(isRoot: true), positions, flags: "-C", indent: "    "))
         if !commands.isEmpty {
-            lines += [
-                "    case $state in", "    command)", "        local -a commands", "        commands=(",
-            ]
+            lines += ["    case $state in", "    command)", "        local -a commands", "        commands=("]
             lines += commands.map { "            " + singleQuoted("\($0.name):\($0.summary)") }
             lines += [
                 "        )", "        _describe command commands ;;", "    operand)",
@@ -201,9 +189,7 @@ struct ZshCompletion {
         return lines.joined(separator: "\n")
     }
 
-    private func arguments(_ options: [Option], _ positions: [String], flags: String, indent: String)
-        -> String
-    {
+    private func arguments(_ options: [Option], _ positions: [String], flags: String, indent: String) -> String {
         let head = indent + "_arguments" + (flags.isEmpty ? "" : " " + flags)
         return ([head] + options.flatMap(specifications) + positions).joined(separator: " \\\n\(indent)    ")
     }
@@ -219,8 +205,7 @@ struct ZshCompletion {
 
     private func operands(_ command: Command) -> [String] {
         command.operands.enumerated().map { index, operand in
-            let position =
-                operand.count == .any ? "*" : operand.count == .optional ? "\(index + 1):" : "\(index + 1)"
+            let position = operand.count == .any ? "*" : operand.count == .optional ? "\(index + 1):" : "\(index + 1)"
             return singleQuoted("\(position):\(operand.name):\(action(operand.kind))")
         }
     }

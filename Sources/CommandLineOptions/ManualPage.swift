@@ -19,9 +19,7 @@ public enum ManualPage {
     /// - Parameters:
     ///   - section: 1 for users' commands, 8 for daemons.
     ///   - more: sections that follow those of the table.
-    public static func text(for program: Command, section: Int, version: String, more: [Section] = [])
-        -> String
-    {
+    public static func text(for program: Command, section: Int, version: String, more: [Section] = []) -> String {
         var page = Troff()
         page.request("TH \(program.name.uppercased()) \(section) \"\" \"\(program.name) \(version)\"")
         page.section("NAME")

@@ -24,8 +24,7 @@ public struct InflateStream: ~Copyable {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
         let windowBits: Int32 = format == .gzip ? 15 + 16 : 15
-        guard inflateInit2_(stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
-        else {
+        guard inflateInit2_(stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
             stream.deallocate()
             throw .outOfMemory
         }
@@ -63,8 +62,7 @@ public struct InflateStream: ~Copyable {
             guard available > 0, room > 0, let from = input.baseAddress, let to = output.baseAddress else {
                 return (read, written)
             }
-            stream.pointee.next_in = UnsafeMutablePointer(
-                mutating: (from + read).assumingMemoryBound(to: Bytef.self))
+            stream.pointee.next_in = UnsafeMutablePointer(mutating: (from + read).assumingMemoryBound(to: Bytef.self))
             stream.pointee.avail_in = uInt(available)
             stream.pointee.next_out = (to + written).assumingMemoryBound(to: Bytef.self)
             stream.pointee.avail_out = uInt(room)
@@ -76,9 +74,7 @@ public struct InflateStream: ~Copyable {
             case Z_OK, Z_BUF_ERROR:
                 if stream.pointee.avail_out == 0 || stream.pointee.avail_in == 0 { return (read, written) }
             case Z_MEM_ERROR: throw .outOfMemory
-            default:
-                throw .damaged(
-                    stream.pointee.msg.map { String(cString: $0) } ?? "the compressed data are damaged")
+            default: throw .damaged(stream.pointee.msg.map { String(cString: $0) } ?? "the compressed data are damaged")
             }
         }
     }

@@ -33,9 +33,7 @@ public enum Zlib {
     /// Compresses to a zlib stream (RFC 1950).
     ///
     /// - Parameter level: 1 (fast) to 9 (small).
-    public static func deflate(_ bytes: UnsafeRawBufferPointer, level: Int = 1) throws(CompressionError)
-        -> [UInt8]
-    {
+    public static func deflate(_ bytes: UnsafeRawBufferPointer, level: Int = 1) throws(CompressionError) -> [UInt8] {
         let bound = Int(compressBound(uLong(bytes.count)))
         var failure = false
         let compressed = [UInt8](unsafeUninitializedCapacity: bound) { output, count in
@@ -43,8 +41,7 @@ public enum Zlib {
             var nothing: UInt8 = 0
             let status = withUnsafePointer(to: &nothing) { nothing in
                 compress2(
-                    output.baseAddress, &length,
-                    bytes.baseAddress?.assumingMemoryBound(to: Bytef.self) ?? nothing,
+                    output.baseAddress, &length, bytes.baseAddress?.assumingMemoryBound(to: Bytef.self) ?? nothing,
                     uLong(bytes.count), Int32(clamping: min(max(level, 1), 9)))
             }
             failure = status != Z_OK
@@ -55,9 +52,7 @@ public enum Zlib {
     }
 
     public static func deflate(_ bytes: [UInt8], level: Int = 1) throws(CompressionError) -> [UInt8] {
-        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(CompressionError) in
-            try deflate(bytes, level: level)
-        }
+        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(CompressionError) in try deflate(bytes, level: level) }
     }
 
     /// The CRC-32 of bytes (ISO 3309), continued from `start`. About one gigabyte per second.

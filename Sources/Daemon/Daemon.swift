@@ -41,9 +41,7 @@ public final class Daemon {
     public typealias Rereading = () throws(Configuration.Problem) -> Configuration
 
     /// Why the daemon cannot serve, in words for a person.
-    public struct Problem: Error, Sendable, CustomStringConvertible {
-        public let description: String
-    }
+    public struct Problem: Error, Sendable, CustomStringConvertible { public let description: String }
 
     /// - Parameter rereading: returns the current configuration, for reloads.
     public init(_ configuration: Configuration, rereading: @escaping Rereading) throws(Problem) {
@@ -94,16 +92,13 @@ public final class Daemon {
         servers.pauseAccepting()
         try Self.explained { () throws(EventLoopError) in
             for number in [SIGTERM, SIGINT] {
-                signals.append(
-                    try SignalWatcher(on: loop, signal: number) { [weak self] in self?.stop(number) })
+                signals.append(try SignalWatcher(on: loop, signal: number) { [weak self] in self?.stop(number) })
             }
             signals.append(try SignalWatcher(on: loop, signal: SIGHUP) { [weak self] in self?.reload() })
         }
         Self.releaseSignals()
         if let interval = Systemd.watchdogInterval() {
-            watchdog = Watchdog(loop: loop, servers: servers, interval: interval) {
-                Systemd.notify("WATCHDOG=1")
-            }
+            watchdog = Watchdog(loop: loop, servers: servers, interval: interval) { Systemd.notify("WATCHDOG=1") }
         }
         let wait = StartWait(recovery, on: loop, seconds: configuration.limits.startSeconds) { [weak self] in
             self?.begin(recovery, since: began)
@@ -147,9 +142,7 @@ public final class Daemon {
     }
 
     /// Locks and returns the configured directory, or else the service manager's.
-    private static func stateDirectory(
-        _ configuration: Configuration
-    ) throws(Problem) -> StateDirectory? {
+    private static func stateDirectory(_ configuration: Configuration) throws(Problem) -> StateDirectory? {
         guard let path = configuration.stateDirectory ?? Systemd.stateDirectory else { return nil }
         return try explained { () throws(StateDirectory.Problem) in try StateDirectory(path) }
     }
@@ -168,8 +161,7 @@ public final class Daemon {
         let unread = recovery.unread
         guard !unread.isEmpty else { return }
         log.write(
-            .warning,
-            "sources are still being read, and calls on them wait: \(StartWait.list(unread.map(\.text)))",
+            .warning, "sources are still being read, and calls on them wait: \(StartWait.list(unread.map(\.text)))",
             ["sources": .number(Double(unread.count))])
     }
 
@@ -190,16 +182,14 @@ public final class Daemon {
             try SocketFile.clear(path)
             return path
         }
-        try Self.explained { () throws(EventLoopError) in
-            try servers.listen(path: path, mode: configuration.socketMode)
+        try Self.explained { () throws(EventLoopError) in try servers.listen(path: path, mode: configuration.socketMode)
         }
         log.write(.info, "listening on \(path)")
     }
 
     private func listenForHTTP() throws(Problem) {
         guard let http else { return }
-        let problem = http.apply(
-            configuration.http, exportDirectories: configuration.exportDirectories)
+        let problem = http.apply(configuration.http, exportDirectories: configuration.exportDirectories)
         if let problem { throw Problem(description: problem) }
         for socket in handedOver where socket.isHTTP {
             try Self.explained { () throws(EventLoopError) in
@@ -228,9 +218,7 @@ public final class Daemon {
     }
 
     private func announce(_ address: InternetAddress, _ http: HTTPService) {
-        http.add(
-            listening: address.host, isIPv6: address.isIPv6, isWildcard: address.isWildcard,
-            port: address.port)
+        http.add(listening: address.host, isIPv6: address.isIPv6, isWildcard: address.isWildcard, port: address.port)
         log.write(.info, "serving HTTP on http://\(address)/")
     }
 
@@ -267,8 +255,7 @@ public final class Daemon {
             serverStatus.reloaded(ServerStatus.Reload(time: Timestamp.now.text, error: nil))
         } catch {
             for line in error.lines { log.write(.error, "the configuration is unchanged: \(line)") }
-            serverStatus.reloaded(
-                ServerStatus.Reload(time: Timestamp.now.text, error: error.description))
+            serverStatus.reloaded(ServerStatus.Reload(time: Timestamp.now.text, error: error.description))
         }
         if filler.onIdle == nil { status.ready() } else { status.loading { "Loading the declared sources" } }
     }

@@ -74,10 +74,7 @@ public final class Connection {
         let path: String
         let completion: (Result<Connection, EventLoopError>) -> Void
 
-        init(
-            connection: Connection, path: String,
-            completion: @escaping (Result<Connection, EventLoopError>) -> Void
-        ) {
+        init(connection: Connection, path: String, completion: @escaping (Result<Connection, EventLoopError>) -> Void) {
             self.connection = connection
             self.path = path
             self.completion = completion
@@ -104,8 +101,7 @@ public final class Connection {
         uv_read_start(
             handle.stream,
             { handle, _, buffer in
-                guard let connection = Handle<uv_pipe_t>.owner(handle?.pointee.data, as: Connection.self)
-                else {
+                guard let connection = Handle<uv_pipe_t>.owner(handle?.pointee.data, as: Connection.self) else {
                     buffer?.pointee = uv_buf_init(nil, 0)
                     return
                 }
@@ -114,9 +110,7 @@ public final class Connection {
                     memory.baseAddress?.assumingMemoryBound(to: CChar.self),
                     UInt32(clamping: min(memory.count, connection.mostReceived)))
             },
-            { stream, count, _ in
-                Handle<uv_pipe_t>.owner(stream?.pointee.data, as: Connection.self)?.didRead(count)
-            })
+            { stream, count, _ in Handle<uv_pipe_t>.owner(stream?.pointee.data, as: Connection.self)?.didRead(count) })
     }
 
     /// Stops reading: the peer's bytes wait in the system, which makes the peer wait.

@@ -162,9 +162,7 @@ public struct EventLoopError: Error, Sendable, Equatable, CustomStringConvertibl
     public let action: String
 
     /// A message for a person.
-    public var description: String {
-        "cannot \(action): " + String(cString: uv_strerror(-number))
-    }
+    public var description: String { "cannot \(action): " + String(cString: uv_strerror(-number)) }
 
     static func check(_ status: Int32, _ action: String) throws(EventLoopError) {
         if status < 0 { throw EventLoopError(number: -status, action: action) }
@@ -181,8 +179,7 @@ public final class IterationEnd {
         self.onEnd = onEnd
         uv_check_init(loop.raw, handle.raw)
         handle.setOwner(self)
-        uv_check_start(handle.raw) { raw in
-            Handle<uv_check_t>.owner(raw?.pointee.data, as: IterationEnd.self)?.onEnd()
+        uv_check_start(handle.raw) { raw in Handle<uv_check_t>.owner(raw?.pointee.data, as: IterationEnd.self)?.onEnd()
         }
         uv_unref(handle.base)
     }

@@ -46,8 +46,7 @@ public final class Listener {
         }
         _ = chmod(path, mode)
         try self.init(
-            on: loop, listening: descriptor, file: SocketFile(path), backlog: backlog, action: action,
-            onSocket)
+            on: loop, listening: descriptor, file: SocketFile(path), backlog: backlog, action: action, onSocket)
     }
 
     /// Listens on an internet address. With port 0 the system chooses a port; see `address`.
@@ -65,8 +64,7 @@ public final class Listener {
 
     /// Listens on a socket that was handed over, for example by systemd; its file remains when this ends.
     public convenience init(
-        on loop: EventLoop, descriptor: Int32, backlog: Int32 = 4096,
-        _ onSocket: @escaping (AcceptedSocket) -> Void
+        on loop: EventLoop, descriptor: Int32, backlog: Int32 = 4096, _ onSocket: @escaping (AcceptedSocket) -> Void
     ) throws(EventLoopError) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         try self.init(

@@ -18,9 +18,7 @@ public struct UnixSocketAddress {
         address.sun_family = sa_family_t(AF_UNIX)
         let isAbstract = allowsAbstract && first == UInt8(ascii: "@")
         // An abstract name ends at the length, not at a zero byte.
-        length = socklen_t(
-            isAbstract
-                ? MemoryLayout<sa_family_t>.size + bytes.count : MemoryLayout<sockaddr_un>.size)
+        length = socklen_t(isAbstract ? MemoryLayout<sa_family_t>.size + bytes.count : MemoryLayout<sockaddr_un>.size)
         withUnsafeMutableBytes(of: &address.sun_path) { target in
             target.copyBytes(from: bytes)
             if isAbstract { target[0] = 0 }
@@ -43,9 +41,7 @@ public struct UnixSocketAddress {
         return withAddress { sendto(descriptor, bytes, bytes.count, flags, $0, $1) } == bytes.count
     }
 
-    private func withAddress<Result>(
-        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
-    ) -> Result {
+    private func withAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafePointer(to: address) { address in
             address.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
         }
@@ -108,8 +104,7 @@ public struct InternetAddress: Sendable, CustomStringConvertible {
     init?(ofPeer descriptor: Int32) { self.init(descriptor, getpeername) }
 
     private init?(
-        _ descriptor: Int32,
-        _ ask: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+        _ descriptor: Int32, _ ask: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
     ) {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

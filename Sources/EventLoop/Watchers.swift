@@ -95,8 +95,7 @@ public final class SignalWatcher {
         handle.setOwner(self)
         uv_unref(handle.base)
         let status = uv_signal_start(
-            handle.raw,
-            { raw, _ in Handle<uv_signal_t>.owner(raw?.pointee.data, as: SignalWatcher.self)?.onSignal() },
+            handle.raw, { raw, _ in Handle<uv_signal_t>.owner(raw?.pointee.data, as: SignalWatcher.self)?.onSignal() },
             signal)
         try EventLoopError.check(status, "watch for signal \(signal)")
     }
@@ -112,8 +111,7 @@ public final class Timer {
     /// - Parameters:
     ///   - delay: the time until the first call, in milliseconds.
     ///   - interval: the time between further calls, in milliseconds; 0: none.
-    public init(on loop: EventLoop, delay: UInt64, every interval: UInt64 = 0, _ onFire: @escaping () -> Void)
-    {
+    public init(on loop: EventLoop, delay: UInt64, every interval: UInt64 = 0, _ onFire: @escaping () -> Void) {
         self.onFire = onFire
         uv_timer_init(loop.raw, handle.raw)
         handle.setOwner(self)

@@ -30,8 +30,7 @@ public enum OlderFilter {
             if case .string(let key) = items[2] { return .array([items[0], items[1], read(key)]) }
             return filter
         case "in", "!in":
-            guard operands.count >= 2, operands.allSatisfy(isConstant), case .string(let key) = items[1]
-            else {
+            guard operands.count >= 2, operands.allSatisfy(isConstant), case .string(let key) = items[1] else {
                 return filter
             }
             let values = JSONValue.array(Array(operands.dropFirst()))

@@ -33,12 +33,10 @@ public struct ImportAdvice: Sendable, Equatable {
     public func warnings(_ rules: FeatureRules) -> [String] {
         // Coordinates of a plane need not look like degrees.
         let coordinates = rules.bounds == nil ? coordinateMessage : nil
-        let encoding =
-            wronglyEncoded > 0 ? "the text is not UTF-8 everywhere: \(ForeignFormat.conversion)" : nil
+        let encoding = wronglyEncoded > 0 ? "the text is not UTF-8 everywhere: \(ForeignFormat.conversion)" : nil
         let bare =
             bareGeometries > 0
-            ? "bare geometries are left out: put each into the \"geometry\" of a Feature with \"properties\""
-            : nil
+            ? "bare geometries are left out: put each into the \"geometry\" of a Feature with \"properties\"" : nil
         // A few rows without a position among many say nothing about the others.
         let numbers =
             notNumbers > 0 && notNumbers * 10 >= inside + notNumbers
@@ -101,8 +99,7 @@ public struct ImportAdvice: Sendable, Equatable {
         // A few errors among many positions say nothing about the others.
         guard outside * 10 >= inside + outside else { return nil }
         if beyondDegrees * 2 > outside {
-            return
-                "the coordinates look projected (metres rather than degrees): reproject them to longitude and "
+            return "the coordinates look projected (metres rather than degrees): reproject them to longitude and "
                 + "latitude, for example with ogr2ogr -t_srs EPSG:4326"
         }
         if swappable * 2 > outside || swappable > 0 && outside - swappable + insideOnlyAsIs < outside {

@@ -10,8 +10,7 @@ public enum Transcript {
     ///   - headBytes: the maximum size of a head in bytes.
     ///   - targetBytes: the maximum size of a request's target in bytes.
     public static func requests(
-        _ bytes: [UInt8], pieces size: Int, headBytes: Int = 16 << 10,
-        targetBytes: Int = 8 << 10
+        _ bytes: [UInt8], pieces size: Int, headBytes: Int = 16 << 10, targetBytes: Int = 8 << 10
     ) -> [String] {
         var reader = RequestReader(limits: RequestLimits(headBytes: headBytes, targetBytes: targetBytes))
         var lines: [String] = []

@@ -54,8 +54,7 @@ extension Double {
                 pointOffset += 1
             }
         }
-        let mantissa =
-            digits.isEmpty ? "0" : String(decoding: digits.map { $0 + UInt8(ascii: "0") }, as: UTF8.self)
+        let mantissa = digits.isEmpty ? "0" : String(decoding: digits.map { $0 + UInt8(ascii: "0") }, as: UTF8.self)
         let number = Double("\(mantissa)e\(pointOffset - digits.count)") ?? magnitude
         return Double(signOf: self, magnitudeOf: number)
     }

@@ -23,9 +23,7 @@ public struct JSONElement {
     }
 
     /// The value's text as sent, without surrounding spaces.
-    public var rawText: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: tape.text[rawRange])
-    }
+    public var rawText: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: tape.text[rawRange]) }
 
     /// The range of the value's text in the whole text.
     public var rawRange: Range<Int> { Int(entry.start)..<Int(entry.end) }

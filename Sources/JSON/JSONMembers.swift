@@ -60,8 +60,7 @@ public struct JSONCursor {
     @inlinable @inline(__always) mutating func skipPlain() {
         while offset &+ 8 <= text.count {
             let word = UInt64(littleEndian: text.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-            let hits =
-                Self.zeroBytes(word ^ 0x2222_2222_2222_2222) | Self.zeroBytes(word ^ 0x5c5c_5c5c_5c5c_5c5c)
+            let hits = Self.zeroBytes(word ^ 0x2222_2222_2222_2222) | Self.zeroBytes(word ^ 0x5c5c_5c5c_5c5c_5c5c)
             if hits != 0 {
                 offset &+= hits.trailingZeroBitCount / 8
                 return
@@ -91,8 +90,7 @@ public struct JSONCursor {
         default:
             loop: while offset < text.count {
                 switch text[offset] {
-                case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"), 0...UInt8(ascii: " "):
-                    break loop
+                case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"), 0...UInt8(ascii: " "): break loop
                 default: offset &+= 1
                 }
             }
@@ -163,8 +161,7 @@ public struct JSONScanner: Sendable {
     /// `text`, or nil if all of `text` was scanned without finding one.
     public mutating func scan(_ text: UnsafeRawBufferPointer, toDepth depth: Int) -> Int? {
         guard let start = text.baseAddress else { return nil }
-        let offset = csj_scan_to_depth(
-            &state, start.assumingMemoryBound(to: CChar.self), text.count, Int64(depth))
+        let offset = csj_scan_to_depth(&state, start.assumingMemoryBound(to: CChar.self), text.count, Int64(depth))
         return offset > text.count ? nil : offset
     }
 
@@ -176,8 +173,7 @@ public struct JSONScanner: Sendable {
         text.withUnsafeBytes { text in
             guard let start = text.baseAddress else { return (0, 0) }
             var last = 0
-            let scanned = csj_scan_to_last(
-                &state, start.assumingMemoryBound(to: CChar.self), text.count, &last)
+            let scanned = csj_scan_to_last(&state, start.assumingMemoryBound(to: CChar.self), text.count, &last)
             return (last, scanned)
         }
     }

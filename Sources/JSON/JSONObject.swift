@@ -71,9 +71,7 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// Objects are equal if they have the same keys with equal values, in any order. O(members).
     public static func == (a: JSONObject, b: JSONObject) -> Bool {
         guard a.count == b.count else { return false }
-        let same = zip(a.members, b.members).prefix {
-            $0.key.hasSameBytes(as: $1.key) && $0.value == $1.value
-        }
+        let same = zip(a.members, b.members).prefix { $0.key.hasSameBytes(as: $1.key) && $0.value == $1.value }
         let first = Array(same).count
         guard first < a.count else { return true }
         var rest: [[UInt8]: JSONValue] = [:]

@@ -51,8 +51,7 @@ public final class JSONParser {
         var lone = 0
         let characters = start.assumingMemoryBound(to: CChar.self)
         let status = csj_parse(
-            handle, characters, text.count, UInt32(clamping: maximumDepth), &entries, &count, &offset,
-            &lone)
+            handle, characters, text.count, UInt32(clamping: maximumDepth), &entries, &count, &offset, &lone)
         guard status == CSJ_OK.rawValue, let entries else {
             throw Self.error(UInt32(bitPattern: status), offset: offset, maximumDepth: maximumDepth)
         }
@@ -87,8 +86,7 @@ public final class JSONParser {
             JSONError(kind: .empty, offset: offset, message: "The text is empty; a JSON value was expected.")
         case CSJ_MEMORY.rawValue, CSJ_TOO_LARGE.rawValue:
             JSONError(kind: .size, offset: offset, message: "The text is too large.")
-        default:
-            JSONError(kind: .syntax, offset: offset, message: "The text is not JSON at byte \(offset).")
+        default: JSONError(kind: .syntax, offset: offset, message: "The text is not JSON at byte \(offset).")
         }
     }
 }
@@ -100,8 +98,7 @@ extension JSONParser {
         _ body: (JSONTape) throws(Failure) -> Result
     ) throws(JSONTapeError<Failure>) -> Result {
         try text.withUnsafeBytes { (text) throws(JSONTapeError<Failure>) in
-            try withTape(
-                of: text, maximumDepth: maximumDepth, allowsLoneSurrogates: allowsLoneSurrogates, body)
+            try withTape(of: text, maximumDepth: maximumDepth, allowsLoneSurrogates: allowsLoneSurrogates, body)
         }
     }
 }

@@ -24,9 +24,7 @@ public enum JSONReader {
         }
     }
 
-    public static func parse(
-        _ text: String, maximumDepth: Int = maximumDepth
-    ) throws(JSONError) -> JSONValue {
+    public static func parse(_ text: String, maximumDepth: Int = maximumDepth) throws(JSONError) -> JSONValue {
         try parse(Array(text.utf8), maximumDepth: maximumDepth)
     }
 }
@@ -110,9 +108,7 @@ public final class JSONDocument {
 
     public init(_ text: [UInt8], maximumDepth: Int = JSONReader.maximumDepth) throws(JSONError) {
         self.text = text
-        _ = try text.span.bytes.withUnsafeBytes { (bytes) throws(JSONError) in
-            try parser.parse(bytes, maximumDepth)
-        }
+        _ = try text.span.bytes.withUnsafeBytes { (bytes) throws(JSONError) in try parser.parse(bytes, maximumDepth) }
     }
 
     /// Passes the root value to `body`; it is valid during the call.

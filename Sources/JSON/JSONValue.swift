@@ -64,8 +64,7 @@ extension String {
     /// same memory, or both are short, as keys are, and stored inline. If false, nothing is known.
     @inlinable @inline(__always) func isHeldAlike(_ other: String) -> Bool {
         guard MemoryLayout<String>.size == MemoryLayout<(UInt64, UInt64)>.size else { return false }
-        return unsafeBitCast(self, to: (UInt64, UInt64).self)
-            == unsafeBitCast(other, to: (UInt64, UInt64).self)
+        return unsafeBitCast(self, to: (UInt64, UInt64).self) == unsafeBitCast(other, to: (UInt64, UInt64).self)
     }
 
     @usableFromInline func bytesAreSame(as other: String) -> Bool {

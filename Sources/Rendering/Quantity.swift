@@ -36,16 +36,14 @@ public enum Quantity {
         scaled(count, step: 1000, units: ["", "k", "M", "G", "T"], space: "")
     }
 
-    private static func scaled(_ value: Double, step: Double, units: [String], space: String = " ") -> String
-    {
+    private static func scaled(_ value: Double, step: Double, units: [String], space: String = " ") -> String {
         var value = value
         var unit = 0
         while abs(value) >= step - 0.05, unit < units.count - 1 {
             value /= step
             unit += 1
         }
-        let digits =
-            unit == 0 ? fixed(value, decimals: 0) : fixed(value, decimals: abs(value) < 99.95 ? 1 : 0)
+        let digits = unit == 0 ? fixed(value, decimals: 0) : fixed(value, decimals: abs(value) < 99.95 ? 1 : 0)
         return units[unit].isEmpty ? digits : digits + space + units[unit]
     }
 

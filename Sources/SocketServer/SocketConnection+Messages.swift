@@ -9,9 +9,7 @@ extension SocketConnection {
     /// Handles one message; returns false if none is complete, or a large one is being read.
     func takeMessage() -> Bool {
         do throws(RPCError) {
-            if let frame = try decoder.takeLarge(
-                from: LargeMessage.leastBytes, compressed: Self.largeCompressed)
-            {
+            if let frame = try decoder.takeLarge(from: LargeMessage.leastBytes, compressed: Self.largeCompressed) {
                 readOnPool(frame)
                 return false
             }
@@ -68,16 +66,13 @@ extension SocketConnection {
     private static let hugeMessage = 2 << 20
 
     /// Reads a message, unless it has so many values that reading it would use too much memory.
-    private static func readBounded(
-        _ text: Span<UInt8>, _ parser: JSONParser
-    ) -> Result<ReadMessage, RPCError> {
+    private static func readBounded(_ text: Span<UInt8>, _ parser: JSONParser) -> Result<ReadMessage, RPCError> {
         LargeMessage.hasTooManyValues(text) ? .failure(tooManyValues) : .success(read(text, parser))
     }
 
     private static let tooManyValues = RPCError(
         .resourceExhausted,
-        "The message has more than \(LargeMessage.mostValues) values. Send it in parts. The connection is closed."
-    )
+        "The message has more than \(LargeMessage.mostValues) values. Send it in parts. The connection is closed.")
 
     private func didRead(_ result: Result<ReadMessage, RPCError>) {
         largeInput.bytes = 0

@@ -124,14 +124,12 @@ final class SocketConnection: ServedConnection {
     private func countInput() {
         unfinishedInput.bytes = life.takesInput ? decoder.waiting : 0
         guard unfinishedInput.bytes + largeInput.bytes > UnreadBudget.reserve,
-            server.engine.load.input.isExceeded(
-                by: caller.share, limit: server.engine.limits.maxInputBytes)
+            server.engine.load.input.isExceeded(by: caller.share, limit: server.engine.limits.maxInputBytes)
         else { return }
         fail(
             RPCError(
                 .resourceExhausted,
-                "The server holds too many bytes of unfinished messages. Try again soon. The connection is closed."
-            ))
+                "The server holds too many bytes of unfinished messages. Try again soon. The connection is closed."))
         unfinishedInput.bytes = 0
     }
 
@@ -198,8 +196,7 @@ final class SocketConnection: ServedConnection {
     /// Closes the connection if the client has left something unread or unfinished for too long.
     func check(at now: UInt64) {
         client.look(
-            waiting: output.count, unfinished: socket.isReading ? decoder.waiting : 0, messages: messages,
-            at: now)
+            waiting: output.count, unfinished: socket.isReading ? decoder.waiting : 0, messages: messages, at: now)
         if client.isStalled(at: now) { return server.closeStalled(self) }
         guard client.hasLeftUnfinished(at: now) else { return }
         fail(
@@ -231,8 +228,7 @@ final class SocketConnection: ServedConnection {
     private func giveNotice() {
         guard owesNotice else { return }
         owesNotice = false
-        ServerMessage.writeGoaway(
-            "The server is shutting down. Send new calls on a new connection.", into: &output)
+        ServerMessage.writeGoaway("The server is shutting down. Send new calls on a new connection.", into: &output)
     }
 
     /// Stops accepting input from the client, which also ends its open streams.

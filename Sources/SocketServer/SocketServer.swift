@@ -26,9 +26,7 @@ package final class SocketServer: Transport {
         self.engine = engine
         connections = ServedConnections(engine, on: loop, onClosed: onClosed)
         iterationEnd = IterationEnd(on: loop) { [unowned iterationAnswers] in iterationAnswers.work() }
-        watch = Timer(on: loop, delay: Self.watchInterval, every: Self.watchInterval) {
-            [unowned self] in look()
-        }
+        watch = Timer(on: loop, delay: Self.watchInterval, every: Self.watchInterval) { [unowned self] in look() }
         watch?.unreference()
     }
 
@@ -48,8 +46,7 @@ package final class SocketServer: Transport {
         guard let socket = Connection(on: loop, taking: socket) else { return connections.countClosed() }
         guard !isShuttingDown else { return connections.refuse(socket, ByteWriter(capacity: 16)) }
         let peer = Peer(socket.peer, groups: socket.peerGroups)
-        guard let share = engine.load.users.enter(UserKey(peer), most: engine.mostConnections(of: peer))
-        else {
+        guard let share = engine.load.users.enter(UserKey(peer), most: engine.mostConnections(of: peer)) else {
             return refuse(socket, "Too many connections of your user are open. Close some.")
         }
         let connection = SocketConnection(socket, peer: peer, share: share, server: self)

@@ -11,9 +11,7 @@ extension Source {
         switch change.keeping {
         case .later:
             // Nothing would be left after a kill if there were no earlier data. If the disk refuses, the copy answers anyway.
-            if !revision.hasData,
-                let kept = try? keepWhole(change.revision, files, at: change.moment, loss: nil)
-            {
+            if !revision.hasData, let kept = try? keepWhole(change.revision, files, at: change.moment, loss: nil) {
                 return kept
             }
             state.withLock { $0.isUnkept = true }
@@ -58,8 +56,7 @@ extension Source {
     ) throws(SourceError) -> Revision {
         // A snapshot holds a plain revision, without a delta.
         let whole =
-            try revision.isPlain
-            ? revision : revision.rebuilt(from: revision.store.plain(spill: spill), owner: owner)
+            try revision.isPlain ? revision : revision.rebuilt(from: revision.store.plain(spill: spill), owner: owner)
         whole.follow(revision.log)
         let kept = try files.replace(with: whole, updatedAt: moment, loss: loss)
         state.withLock { $0.isUnkept = false }
@@ -102,8 +99,7 @@ extension Source {
                 case .sourceNotFound, .damaged: return
                 default: break
                 }
-                report(
-                    .warning, "no snapshot could be written, so the journal continues: \(error.description)")
+                report(.warning, "no snapshot could be written, so the journal continues: \(error.description)")
             }
         }
     }

@@ -71,8 +71,7 @@ public final class Source: Sendable {
         name = identity.name
         self.shared = shared
         let state = State(
-            life: life, identity: identity, files: files, revision: revision, updatedAt: updatedAt, note: note
-        )
+            life: life, identity: identity, files: files, revision: revision, updatedAt: updatedAt, note: note)
         current = CurrentRevision(state.answering)
         self.state = Mutex(state)
     }

@@ -73,8 +73,7 @@ public struct SourceDescription: Sendable {
         ]
         let position = revision.log?.position
         object["position"] = position.map { .string($0.description) }
-        object["bbox"] =
-            revision.bounds.map { .array($0.edges.map(JSONValue.number)) } ?? .null
+        object["bbox"] = revision.bounds.map { .array($0.edges.map(JSONValue.number)) } ?? .null
         object["memoryBytes"] = .number(Double(revision.memoryBytes))
         object["fileBytes"] = .number(Double(revision.fileBytes))
         if revision.indexFileBytes > 0 { object["indexFileBytes"] = .number(Double(revision.indexFileBytes)) }
@@ -101,7 +100,5 @@ public struct SourceDescription: Sendable {
     }
 
     /// Rounded to three decimals.
-    private static func rounded(_ number: Double) -> Double {
-        (number * 1000).rounded() / 1000
-    }
+    private static func rounded(_ number: Double) -> Double { (number * 1000).rounded() / 1000 }
 }

@@ -26,8 +26,7 @@ public final class SourceRegistry: Sendable {
             let sources = self?.sources.withLock { Array($0.values) } ?? []
             return sources.map { source in
                 let revision = source.revision
-                return MemoryBudget.Holding(
-                    owner: source.owner, memory: revision.memoryBytes, file: revision.fileBytes)
+                return MemoryBudget.Holding(owner: source.owner, memory: revision.memoryBytes, file: revision.fileBytes)
             }
         }
     }
@@ -38,9 +37,7 @@ public final class SourceRegistry: Sendable {
     /// Adds a source without data. Throws `sourceExists`, or `tooLarge` if its owner has too many.
     ///
     /// - Parameter owner: the user whose limits the source counts towards; nil if none.
-    public func create(
-        _ name: SourceName, options: SourceOptions, owner: UInt32? = nil
-    ) throws(SourceError) -> Source {
+    public func create(_ name: SourceName, options: SourceOptions, owner: UInt32? = nil) throws(SourceError) -> Source {
         try naming.withLock(.never) { () throws(SourceError) -> Source in
             if let refusal = sources.withLock({ refusal(name, owner, $0) }) { throw refusal }
             let source = try empty(name, options: options, owner: owner)
@@ -50,9 +47,7 @@ public final class SourceRegistry: Sendable {
     }
 
     /// A source without data, with its files if sources are stored.
-    private func empty(
-        _ name: SourceName, options: SourceOptions, owner: UInt32?
-    ) throws(SourceError) -> Source {
+    private func empty(_ name: SourceName, options: SourceOptions, owner: UInt32?) throws(SourceError) -> Source {
         let revision = try Revision.empty(options: options, shared: shared)
         let identity = SourceIdentity(name: name, owner: owner, createdAt: .now)
         var files: SourceFiles?
@@ -90,9 +85,7 @@ public final class SourceRegistry: Sendable {
         }
     }
 
-    private func refusal(
-        _ name: SourceName, _ owner: UInt32?, _ sources: [SourceName: Source]
-    ) -> SourceError? {
+    private func refusal(_ name: SourceName, _ owner: UInt32?, _ sources: [SourceName: Source]) -> SourceError? {
         guard sources[name] == nil else { return .sourceExists(name) }
         let most = shared.memory.limit.sourcesPerOwner
         guard let owner, most > 0, sources.values.count(where: { $0.owner == owner }) >= most else {
@@ -130,16 +123,12 @@ public final class SourceRegistry: Sendable {
     /// Deletes a source and creates it without data, with the same owner. Calls find it all the time.
     public func recreate(_ name: SourceName, options: SourceOptions) throws(SourceError) {
         let owner = try source(name).owner
-        try removing(name) { () throws(SourceError) in
-            try self.empty(name, options: options, owner: owner)
-        }
+        try removing(name) { () throws(SourceError) in try self.empty(name, options: options, owner: owner) }
     }
 
     /// Removes a source's files, and puts the source that `successor` makes under its name; if that fails
     /// there is none.
-    private func removing(
-        _ name: SourceName, successor: () throws(SourceError) -> Source?
-    ) throws(SourceError) {
+    private func removing(_ name: SourceName, successor: () throws(SourceError) -> Source?) throws(SourceError) {
         // Waits for running reads and writes, which may take long, before taking the lock that others need.
         try wholeSource(name, .never).files?.settleWrites()
         try naming.withLock(.never) { () throws(SourceError) in

@@ -29,8 +29,7 @@ public enum Backup {
                 }
             }
             try onDisk(
-                try FileIO.write(
-                    [UInt8](repeating: 0, count: 2 * TarHeader.size), to: file, at: end, path: temporary))
+                try FileIO.write([UInt8](repeating: 0, count: 2 * TarHeader.size), to: file, at: end, path: temporary))
             try onDisk(try FileIO.sync(file, path: temporary))
             try onDisk(try FileIO.rename(temporary, to: path))
         } catch {
@@ -73,8 +72,7 @@ public enum Backup {
             var bytes = try bytes(folder + "/" + name)
             bytes.removeSubrange(min(journal.end, bytes.count)...)
             let mark = JournalFormat.mark(journal.end)
-            bytes.replaceSubrange(
-                JournalFormat.markOffset..<JournalFormat.markOffset + mark.count, with: mark)
+            bytes.replaceSubrange(JournalFormat.markOffset..<JournalFormat.markOffset + mark.count, with: mark)
             entries.append((name, bytes))
         }
         return entries

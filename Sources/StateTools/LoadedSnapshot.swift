@@ -129,16 +129,13 @@ struct OldSnapshot {
             let entry: [UInt64] = (0..<4).map {
                 SectionFile.number(at: index * SectionFile.entrySize + $0 * 8, in: table)
             }
-            let (name, offset, length) = (
-                UInt32(clamping: entry[0]), Int(clamping: entry[2]), Int(clamping: entry[3])
-            )
+            let (name, offset, length) = (UInt32(clamping: entry[0]), Int(clamping: entry[2]), Int(clamping: entry[3]))
             guard offset <= start, length <= start - offset else {
                 throw StateFault("\(path) has a section \(name) that lies outside of it")
             }
             sections.ranges[name] = offset..<offset + length
             guard name == SnapshotSection.text || BlockChecksum.of(sections.bytes(name)) == entry[1] else {
-                throw StateFault(
-                    "\(path) is damaged in its section \(name), bytes \(offset..<offset + length)")
+                throw StateFault("\(path) is damaged in its section \(name), bytes \(offset..<offset + length)")
             }
         }
         let sums = BlockChecksum.list(of: sections.bytes(SnapshotSection.text), blockSize: Self.chunkSize)
@@ -152,8 +149,7 @@ struct OldSnapshot {
     func write(to path: String) throws(StateFault) {
         let file = sections.file
         defer { withExtendedLifetime(file) {} }
-        let description = try SnapshotDescription(
-            Array(sections.bytes(SnapshotSection.description)), path: file.path)
+        let description = try SnapshotDescription(Array(sections.bytes(SnapshotSection.description)), path: file.path)
         var index: [IndexSection: UnsafeRawBufferPointer] = [:]
         for section in IndexSection.allCases where sections.ranges[SnapshotSection.index(section)] != nil {
             index[section] = sections.bytes(SnapshotSection.index(section))
@@ -172,9 +168,7 @@ struct OldSnapshot {
         } catch { throw StateFault("\(file.path): \(error)") }
     }
 
-    private func write(
-        _ description: SnapshotDescription, _ index: ClusterIndex, to path: String
-    ) throws {
+    private func write(_ description: SnapshotDescription, _ index: ClusterIndex, to path: String) throws {
         let threads = AvailableProcessors.count
         let writer = try SectionFileWriter(path, threads: threads)
         try writer.add(SnapshotSection.text, sections.bytes(SnapshotSection.text))
@@ -184,8 +178,7 @@ struct OldSnapshot {
             ![
                 SnapshotSection.text, Self.textChecksums, 6, 12, 13, SnapshotSection.identifiers,
                 SnapshotSection.identifierKey,
-            ].contains(name)
-                && !(0x100..<0x300).contains(name) && name < 0x8000_0000
+            ].contains(name) && !(0x100..<0x300).contains(name) && name < 0x8000_0000
         }
         for name in copied.sorted() { try writer.add(name, sections.bytes(name)) }
         let store = try sections.store()

@@ -45,9 +45,7 @@ public enum Restore {
     }
 
     /// Writes and syncs a source's files, checks them, and renames their directory.
-    private static func write(
-        _ entries: [Entry], _ name: String, _ directory: String
-    ) throws(StateToolError) {
+    private static func write(_ entries: [Entry], _ name: String, _ directory: String) throws(StateToolError) {
         let (new, final) = ("\(directory)/sources/.restore-\(name)", "\(directory)/sources/\(name)")
         FileIO.removeDirectory(new)
         try onDisk(try FileIO.makeDirectory(new))

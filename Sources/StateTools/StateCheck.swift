@@ -69,8 +69,7 @@ public enum StateCheck {
     /// Nil if the file no longer exists.
     private static func check(_ name: String, _ source: String, _ folder: String) -> Finding? {
         let path = folder + "/" + name
-        func finding(_ condition: Finding.Condition, _ message: String, _ bytes: Range<Int>? = nil) -> Finding
-        {
+        func finding(_ condition: Finding.Condition, _ message: String, _ bytes: Range<Int>? = nil) -> Finding {
             Finding(source: source, file: name, condition: condition, bytes: bytes, message: message)
         }
         do throws(StateFault) {

@@ -37,9 +37,7 @@ public enum StateUpgrade {
     public static let keptFolder = "before-upgrade"
 
     /// Keeps the old files, and gives the new one its name.
-    private static func replace(_ name: String, of source: String, in directory: String)
-        throws(StateToolError)
-    {
+    private static func replace(_ name: String, of source: String, in directory: String) throws(StateToolError) {
         let (folder, kept) = ("\(directory)/sources/\(source)", "\(directory)/\(keptFolder)/\(source)")
         try onDisk(try FileIO.makeDirectory("\(directory)/\(keptFolder)"))
         try onDisk(try FileIO.makeDirectory(kept))
@@ -59,8 +57,7 @@ public enum StateUpgrade {
             }
         }
         try onDisk(try FileIO.syncDirectory(kept))
-        try onDisk(
-            try FileIO.rename(folder + "/" + SourceFiles.temporaryPrefix + name, to: folder + "/" + name))
+        try onDisk(try FileIO.rename(folder + "/" + SourceFiles.temporaryPrefix + name, to: folder + "/" + name))
         FileIO.remove(folder + "/overview")
         try onDisk(try FileIO.syncDirectory(folder))
     }

@@ -29,9 +29,7 @@ package enum LargePages {
     package static func allocate(_ size: Int, isBound: Bool = false) -> UnsafeMutableRawPointer {
         var block: UnsafeMutableRawPointer?
         let room = roomOnLargePages(size)
-        if room >= (isBound ? 2 * pageSize : pageSize), posix_memalign(&block, pageSize, room) == 0,
-            let block
-        {
+        if room >= (isBound ? 2 * pageSize : pageSize), posix_memalign(&block, pageSize, room) == 0, let block {
             madvise(block, room, Int32(MADV_HUGEPAGE))
             return block
         }

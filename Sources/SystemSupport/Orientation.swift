@@ -11,9 +11,7 @@ package enum Orientation {
     @inlinable package static var quickBound: Double { (3 + 16 * 0x1p-53) * 0x1p-53 }
 
     /// Positive if `a`, `b`, `c` turn left, negative if they turn right, 0 if they are collinear.
-    @inlinable @inline(__always) package static func sign(
-        _ a: Position, _ b: Position, _ c: Position
-    ) -> Double {
+    @inlinable @inline(__always) package static func sign(_ a: Position, _ b: Position, _ c: Position) -> Double {
         let left = (a.x - c.x) * (b.y - c.y)
         let right = (a.y - c.y) * (b.x - c.x)
         let determinant = left - right

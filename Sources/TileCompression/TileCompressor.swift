@@ -22,9 +22,7 @@ public struct TileCompressor: ~Copyable {
     deinit { libdeflate_free_compressor(compressor) }
 
     /// Appends the compressed form of a whole buffer. Takes about 5 ms for a megabyte.
-    public mutating func compress(
-        _ bytes: Span<UInt8>, appendingTo output: inout [UInt8]
-    ) throws(CompressionError) {
+    public mutating func compress(_ bytes: Span<UInt8>, appendingTo output: inout [UInt8]) throws(CompressionError) {
         let bound = libdeflate_gzip_compress_bound(compressor, bytes.count)
         let compressed = bytes.withUnsafeBytes { bytes in
             [UInt8](unsafeUninitializedCapacity: bound) { room, count in

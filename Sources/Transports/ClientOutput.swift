@@ -30,9 +30,7 @@ package struct ClientOutput {
     /// Writes bytes and, after them, a body that is not copied.
     ///
     /// - Parameter owner: keeps the body's bytes, which must not change.
-    package mutating func write(
-        _ bytes: borrowing ByteWriter, then body: Span<UInt8>, keeping owner: AnyObject
-    ) {
+    package mutating func write(_ bytes: borrowing ByteWriter, then body: Span<UInt8>, keeping owner: AnyObject) {
         let taken = bytes.withBytes { socket.tryWrite($0, body) }
         count(accepted: taken)
         queue(restOf: bytes, after: taken)
@@ -55,9 +53,7 @@ package struct ClientOutput {
 
     private mutating func queue(_ bytes: Span<UInt8>, keeping owner: AnyObject, of size: Int) {
         count(sent: bytes.count)
-        engine.load.unread.pass(bytes, keeping: owner, of: size, for: unread) {
-            socket.write($0, keeping: $1)
-        }
+        engine.load.unread.pass(bytes, keeping: owner, of: size, for: unread) { socket.write($0, keeping: $1) }
     }
 
     private mutating func count(accepted count: Int) {
@@ -83,8 +79,7 @@ package struct ClientOutput {
         let unwritten = socket.unwrittenBytes
         progress.look(
             unread: unwritten + waiting, taken: handedBytes - UInt64(clamping: unwritten),
-            inSystem: unwritten > 0 ? socket.bytesInSystem : 0, unfinished: unfinished, messages: messages,
-            at: now)
+            inSystem: unwritten > 0 ? socket.bytesInSystem : 0, unfinished: unfinished, messages: messages, at: now)
     }
 
     /// Whether the client has left bytes unread for too long.

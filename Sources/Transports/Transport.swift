@@ -21,9 +21,7 @@ package protocol Transport: AnyObject {
 }
 
 extension EventLoop: CallLoop {
-    package func timer(
-        after delay: UInt64, every interval: UInt64, _ body: @escaping () -> Void
-    ) -> AnyObject {
+    package func timer(after delay: UInt64, every interval: UInt64, _ body: @escaping () -> Void) -> AnyObject {
         let timer = Timer(on: self, delay: delay, every: interval, body)
         // Connections keep the loop running; timers of calls do not.
         timer.unreference()

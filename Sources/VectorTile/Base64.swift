@@ -12,16 +12,14 @@ public enum Base64 {
             while bytes.count - offset >= 3 {
                 var units = 0
                 while units < unitsOfBlock, bytes.count &- offset >= 3 {
-                    let group =
-                        Int(bytes[offset]) << 16 | Int(bytes[offset &+ 1]) << 8 | Int(bytes[offset &+ 2])
+                    let group = Int(bytes[offset]) << 16 | Int(bytes[offset &+ 1]) << 8 | Int(bytes[offset &+ 2])
                     block[units] = pairs[group >> 12].littleEndian
                     block[units &+ 1] = pairs[group & 0xFFF].littleEndian
                     units &+= 2
                     offset &+= 3
                 }
                 writer.append(
-                    contentsOf: UnsafeRawBufferPointer(
-                        rebasing: UnsafeRawBufferPointer(block)[..<(units * 2)]))
+                    contentsOf: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(block)[..<(units * 2)]))
             }
         }
         appendRest(UnsafeRawBufferPointer(rebasing: bytes[offset...]), to: &writer)
@@ -52,9 +50,7 @@ public enum Base64 {
     }
 
     /// The two characters for every twelve bits, the first in the low byte.
-    private static let pairs: [UInt16] = (0..<4096).map {
-        UInt16(character($0 >> 6)) | UInt16(character($0 & 63)) << 8
-    }
+    private static let pairs: [UInt16] = (0..<4096).map { UInt16(character($0 >> 6)) | UInt16(character($0 & 63)) << 8 }
 }
 
 extension Base64 {

@@ -73,8 +73,7 @@ struct FieldDictionary: ~Copyable {
 
     /// The length of a field that is a string of less than 128 bytes, if a text has that string and then a
     /// quotation mark at an offset; else nil.
-    @inline(__always) func field(_ number: UInt32, begins text: UnsafeRawBufferPointer, at index: Int) -> Int?
-    {
+    @inline(__always) func field(_ number: UInt32, begins text: UnsafeRawBufferPointer, at index: Int) -> Int? {
         let number = Int(number)
         guard number < count else { return nil }
         let start = starts[number] &+ 2

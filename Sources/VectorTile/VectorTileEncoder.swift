@@ -152,8 +152,7 @@ public struct VectorTileEncoder: ~Copyable {
         if known.feature == featureNumber {
             tags[Int(known.index)].value = value ?? Self.dropped
         } else if let value {
-            indexes[Int(key)] = TagIndex(
-                feature: featureNumber, index: UInt32(truncatingIfNeeded: tags.count))
+            indexes[Int(key)] = TagIndex(feature: featureNumber, index: UInt32(truncatingIfNeeded: tags.count))
             tags.append(Tag(key: key, value: value))
         }
     }

@@ -8,8 +8,7 @@ import Rendering
 /// The program: parses the command line, runs the subcommand, and reports errors by message and exit status.
 ///
 /// Exit statuses are those of `ExitStatus`. The reason goes to standard error.
-@main
-enum ClusterControl {
+@main enum ClusterControl {
     static func main() async {
         // A closed pipe must be an error of write(2), not a signal that ends the process.
         signal(SIGPIPE, SIG_IGN)

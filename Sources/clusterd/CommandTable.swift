@@ -5,8 +5,7 @@ import CommandLineOptions
 /// The daemon's command line, from which the parser, the help, the manual and the completion are made.
 enum CommandTable {
     static let command = Command(
-        "clusterd",
-        summary: "Hold GeoJSON points in memory, cluster them, and answer over a Unix socket",
+        "clusterd", summary: "Hold GeoJSON points in memory, cluster them, and answer over a Unix socket",
         details: [
             "The socket is --socket, else $CLUSTERD_SOCKET, else $XDG_RUNTIME_DIR/clusterd.sock, else /run/clusterd/clusterd.sock. If a systemd socket unit starts it, it takes that unit's socket.",
             "Without --config it reads $CONFIGURATION_DIRECTORY/clusterd.json, else /etc/clusterd/clusterd.json, if it exists; clusterd.json(5) describes it. SIGHUP reads it again: an invalid file is rejected with line and column, and changes nothing.",
@@ -24,8 +23,7 @@ enum CommandTable {
             Option(
                 "export-dir", value: "DIR", kind: .directory, isRepeatable: true,
                 help: "allow PublishTiles to write archives below DIR"),
-            Option(
-                "config", short: "c", value: "FILE", kind: .file, help: "read the configuration from FILE"),
+            Option("config", short: "c", value: "FILE", kind: .file, help: "read the configuration from FILE"),
             Option.flag("check-config", help: "check flags and configuration, and exit"),
             Option(
                 "log-level", value: "LEVEL", kind: .oneOf(Log.Level.allCases.map(\.name)),

@@ -47,10 +47,7 @@ enum PrintedText: String, CaseIterable {
                 ManualPage.Section(
                     "ENVIRONMENT",
                     [
-                        (
-                            "CLUSTERD_SOCKET",
-                            "The socket, unless --socket or the configuration gives it."
-                        ),
+                        ("CLUSTERD_SOCKET", "The socket, unless --socket or the configuration gives it."),
                         ("XDG_RUNTIME_DIR", "The directory of the socket clusterd.sock otherwise."),
                         ("CONFIGURATION_DIRECTORY", "The directory of clusterd.json; systemd sets it."),
                         (
@@ -63,8 +60,7 @@ enum PrintedText: String, CaseIterable {
                     [
                         ("/etc/clusterd/clusterd.json", "The configuration."),
                         ("/run/clusterd/clusterd.sock", "The system's socket."),
-                    ]),
-                ManualPage.Section("SEE ALSO", [(nil, "clusterctl(1), clusterd.json(5)")]),
+                    ]), ManualPage.Section("SEE ALSO", [(nil, "clusterctl(1), clusterd.json(5)")]),
             ])
     }
 

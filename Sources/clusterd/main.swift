@@ -40,8 +40,7 @@ if arguments.has("check-config") {
     exit(0)
 }
 do throws(Daemon.Problem) {
-    let daemon = try Daemon(
-        configuration, rereading: { () throws(Configuration.Problem) in try configure(arguments) })
+    let daemon = try Daemon(configuration, rereading: { () throws(Configuration.Problem) in try configure(arguments) })
     try daemon.run()
     // The pool's threads may still work for calls that the shutdown has ended. `exit` would destroy the global objects
     // of C++ libraries while they use them. Joining them could take as long as a disk hangs.

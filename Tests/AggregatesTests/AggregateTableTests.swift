@@ -10,8 +10,7 @@ import Testing
 @testable import SourceEngine
 
 /// What holds for every line of the table, also for those to come.
-@Suite("The table of aggregates")
-struct AggregateTableTests {
+@Suite("The table of aggregates") struct AggregateTableTests {
     static let operators = AggregateTable.kinds.flatMap { $0.operators }
 
     /// A source's options with one aggregated property.
@@ -26,14 +25,12 @@ struct AggregateTableTests {
         return #"{"maxZoom":8,"clusterIds":"origin","clusterProperties":{"folded":\#(definition)}}"#
     }
 
-    @Test("has each operator once")
-    func unique() {
+    @Test("has each operator once") func unique() {
         #expect(Set(Self.operators).count == Self.operators.count)
         #expect(Self.operators.count >= 12)
     }
 
-    @Test("each operator's values survive a restart", arguments: operators)
-    func stored(_ name: String) throws {
+    @Test("each operator's values survive a restart", arguments: operators) func stored(_ name: String) throws {
         let kept = try KeptSources(isQuick: true)
         try kept.create(options: Self.options(name)).load(towns(200))
         let seen = kept.seen()
@@ -42,8 +39,7 @@ struct AggregateTableTests {
         #expect(kept.seen() == seen)
     }
 
-    @Test(
-        "each operator's values after updates are those of a load of the same features", arguments: operators)
+    @Test("each operator's values after updates are those of a load of the same features", arguments: operators)
     func maintained(_ name: String) throws {
         let kept = try KeptSources(isQuick: true)
         let source = try kept.create("a", options: Self.options(name))
@@ -53,12 +49,10 @@ struct AggregateTableTests {
         #expect(kept.said("a") == kept.said("b"))
     }
 
-    @Test("the documents name each operator", arguments: operators)
-    func documented(_ name: String) throws {
+    @Test("the documents name each operator", arguments: operators) func documented(_ name: String) throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let page = try String(
-            contentsOf: root.appendingPathComponent("proto-docs/expressions.md"), encoding: .utf8)
+        let page = try String(contentsOf: root.appendingPathComponent("proto-docs/expressions.md"), encoding: .utf8)
         #expect(page.contains("\"\(name)\"") || page.contains("`\(name)`"))
     }
 }

@@ -45,9 +45,7 @@ import Testing
         try test.load("[" + features.joined(separator: ",") + "]")
         let view = test.source.revision.view
         #expect(
-            view.aggregates.map(\.name) == [
-                "sum", "product", "greatest", "least", "named", "from", "threes", "any",
-            ])
+            view.aggregates.map(\.name) == ["sum", "product", "greatest", "least", "named", "from", "threes", "any"])
         var numbers: [String: [Double]] = [:]
         for aggregate in view.aggregates {
             if let column = aggregate.column as? ValueColumn<Double> {
@@ -57,9 +55,7 @@ import Testing
         #expect(numbers.count == 6)
         var failures = 0
         for cluster in 0..<view.index.clusterCount {
-            let rows = view.index.leaves(of: ClusterOrdinal(rawValue: UInt32(cluster))).map {
-                values[Int($0.rawValue)]
-            }
+            let rows = view.index.leaves(of: ClusterOrdinal(rawValue: UInt32(cluster))).map { values[Int($0.rawValue)] }
             let sums = rows.map(\.v)
             let sum = numbers["sum"]?[cluster] ?? -1
             if sums.contains(nil) {
@@ -84,8 +80,7 @@ import Testing
         }
         #expect(
             view.propertyErrors == [
-                PropertyError(
-                    message: "Expected value to be of type number, but found null instead.", count: failures)
+                PropertyError(message: "Expected value to be of type number, but found null instead.", count: failures)
             ])
     }
 }

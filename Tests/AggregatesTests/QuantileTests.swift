@@ -10,8 +10,7 @@ import Testing
 @testable import Clustering
 @testable import Expressions
 
-@Suite("Median and quantiles")
-struct QuantileTests {
+@Suite("Median and quantiles") struct QuantileTests {
     /// By definition: the weighted mean of the two numbers beside the place `(n - 1) × q`.
     private func reference(_ numbers: [Double], _ quantile: Double) -> Double? {
         let sorted = numbers.sorted()
@@ -42,8 +41,7 @@ struct QuantileTests {
         #expect(QuantileColumn.median(of: numbers) == expected)
     }
 
-    @Test("numbers at both limits of a double have a median and quantiles")
-    func limits() {
+    @Test("numbers at both limits of a double have a median and quantiles") func limits() {
         let limit = Double.greatestFiniteMagnitude
         #expect(QuantileColumn.median(of: [-limit, limit]) == 0)
         #expect(QuantileColumn.median(of: [limit, limit]) == limit)
@@ -71,18 +69,13 @@ struct QuantileTests {
                 let leaves = try test.answer {
                     try $0.writeLeaves(of: id, in: $1, limit: 0, offset: 0, into: &$2, .never)
                 }
-                let numbers = leaves.features.compactMap {
-                    ($0["properties"] as? [String: Any])?["n"] as? Double
-                }
+                let numbers = leaves.features.compactMap { ($0["properties"] as? [String: Any])?["n"] as? Double }
                 let properties = try #require(
                     answer.features.filter { ($0["properties"] as? [String: Any])?["cluster"] != nil }[place][
-                        "properties"]
-                        as? [String: Any])
+                        "properties"] as? [String: Any])
                 let expected = [0.1, 0.5, 0.9].map { reference(numbers, $0) }
                 let found = try #require(properties["parts"] as? [Any]).map { $0 as? Double }
-                for (found, expected) in zip(
-                    found + [properties["half"] as? Double], expected + [expected[1]])
-                {
+                for (found, expected) in zip(found + [properties["half"] as? Double], expected + [expected[1]]) {
                     #expect((found == nil) == (expected == nil))
                     if let found, let expected {
                         #expect(abs(found - expected) <= 1e-9 * max(1, abs(expected)))
@@ -93,8 +86,7 @@ struct QuantileTests {
         #expect(revision.view.aggregates.count == 2)
     }
 
-    @Test("clusters have their leaves' quantiles, also after updates and with a filter")
-    func naive() throws {
+    @Test("clusters have their leaves' quantiles, also after updates and with a filter") func naive() throws {
         let test = try TestSource(options: Self.options)
         let features = (0..<400).map { feature($0, $0 % 9 == 0 ? nil : Double($0 * 31 % 97) / 4) }
         try test.load("[" + features.joined(separator: ",") + "]")
@@ -105,8 +97,7 @@ struct QuantileTests {
         #expect(!filtered.text.contains("\"half\":null"))
     }
 
-    @Test("a restart brings them back")
-    func kept() throws {
+    @Test("a restart brings them back") func kept() throws {
         let kept = try KeptSources(isQuick: true)
         let source = try kept.create(options: Self.options)
         try source.load("[" + (0..<100).map { feature($0, Double($0)) }.joined(separator: ",") + "]")
@@ -120,8 +111,7 @@ struct QuantileTests {
         "invalid definitions are rejected, with their position",
         arguments: [
             (#"["quantiles",["get","n"]]"#, ""), (#"["quantiles",[],["get","n"]]"#, "[1]"),
-            (#"["quantiles",[0.5,1.5],["get","n"]]"#, "[1][1]"),
-            (#"["quantiles",["x"],["get","n"]]"#, "[1][0]"),
+            (#"["quantiles",[0.5,1.5],["get","n"]]"#, "[1][1]"), (#"["quantiles",["x"],["get","n"]]"#, "[1][0]"),
             (#"["quantiles",0.5,["get","n"]]"#, "[1]"), (#"["median",[0.5],["get","n"]]"#, "[0]"),
         ])
     func refused(_ text: String, _ key: String) throws {

@@ -36,16 +36,14 @@ private func frame(_ text: String) -> [UInt8] {
             ])
     }
 
-    @Test("the last revision of an item is found")
-    func findsLastRevision() {
+    @Test("the last revision of an item is found") func findsLastRevision() {
         let features = String(repeating: #"{"id":3,"revision":9},"#, count: 200)
         #expect(WatchLoad.revision(in: Array(#"{"add":[\#(features)1],"keep":0,"revision":45}"#.utf8)) == 45)
         #expect(WatchLoad.revision(in: Array(#"{"revision":6,"state":"ready"}"#.utf8)) == 6)
         #expect(WatchLoad.revision(in: Array("{}".utf8)) == nil)
     }
 
-    @Test("answers of redis come in order", arguments: [1, 4, 100])
-    func answersOfRedisComeInOrder(piece: Int) {
+    @Test("answers of redis come in order", arguments: [1, 4, 100]) func answersOfRedisComeInOrder(piece: Int) {
         var wire = RedisLoad(key: "k")
         var request: [UInt8] = []
         for slot in [4, 2, 7] { wire.appendRequest(slot: slot, to: &request) }
@@ -66,13 +64,10 @@ private func frame(_ text: String) -> [UInt8] {
         let error = "-ERR " + String(repeating: "no", count: 150) + "\r\n"
         let found = answers(wire, Array((error + "$2\r\nhe\r\n").utf8), piece: piece)
         #expect(
-            found == [
-                LoadAnswer(slot: 0, bytes: 307, isError: true), LoadAnswer(slot: 1, bytes: 8, isError: false),
-            ])
+            found == [LoadAnswer(slot: 0, bytes: 307, isError: true), LoadAnswer(slot: 1, bytes: 8, isError: false)])
     }
 
-    @Test("requests are complete frames")
-    func requestsAreWholeFrames() throws {
+    @Test("requests are complete frames") func requestsAreWholeFrames() throws {
         var wire = ClusterdLoad(
             requests: [Array(",\"method\":\"A\"}".utf8), Array(",\"method\":\"B\"}".utf8)], first: 1)
         var bytes: [UInt8] = []
@@ -83,20 +78,16 @@ private func frame(_ text: String) -> [UInt8] {
 
     @Test(
         "positions lie in their tile",
-        arguments: [
-            (-180.0, 90.0, 2, 0, 0), (179.9999, -90, 2, 3, 3), (0, 0, 1, 1, 1), (13.4, 52.52, 10, 550, 335),
-        ])
+        arguments: [(-180.0, 90.0, 2, 0, 0), (179.9999, -90, 2, 3, 3), (0, 0, 1, 1, 1), (13.4, 52.52, 10, 550, 335)])
     func placesLieInTheirTile(longitude: Double, latitude: Double, zoom: Int, x: Int, y: Int) {
         let tile = TileAddress(longitude: longitude, latitude: latitude, zoom: zoom)
         #expect(tile.x == x)
         #expect(tile.y == y)
     }
 
-    @Test("mixes are names and weights")
-    func mixesAreNamesAndWeights() {
+    @Test("mixes are names and weights") func mixesAreNamesAndWeights() {
         #expect(RequestMix(text: "clusters")?.weights.map(\.weight) == [1])
-        #expect(
-            RequestMix(text: "clusters=8,tile=1,hull=2")?.weights.map(\.kind) == [.clusters, .tile, .hull])
+        #expect(RequestMix(text: "clusters=8,tile=1,hull=2")?.weights.map(\.kind) == [.clusters, .tile, .hull])
         for text in ["", "nothing", "clusters=0", "clusters=x", "clusters=1001"] {
             #expect(RequestMix(text: text) == nil)
         }

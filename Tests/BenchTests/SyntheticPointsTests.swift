@@ -19,8 +19,7 @@ import Testing
         return writer.string
     }
 
-    @Test(
-        "points are valid features, and the same for the same seed", arguments: SyntheticPoints.Kind.allCases)
+    @Test("points are valid features, and the same for the same seed", arguments: SyntheticPoints.Kind.allCases)
     func generatesSamePointsForSameSeed(kind: SyntheticPoints.Kind) throws {
         let text = text(kind, seed: 7)
         #expect(text == self.text(kind, seed: 7))

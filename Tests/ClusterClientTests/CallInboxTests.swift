@@ -6,8 +6,7 @@ import Testing
 @testable import ClusterClient
 
 @Suite("Call inbox") struct CallInboxTests {
-    @Test("a full inbox stops reading until a quarter is left")
-    func pausesReadingWhileInboxIsFull() async throws {
+    @Test("a full inbox stops reading until a quarter is left") func pausesReadingWhileInboxIsFull() async throws {
         let announcements = Mutex(0)
         let gauge = InboxGauge { announcements.withLock { $0 += 1 } }
         let inbox = CallInbox(gauge: gauge)
@@ -24,8 +23,7 @@ import Testing
         #expect(announcements.withLock { $0 } == 1)
     }
 
-    @Test("large items fill it earlier")
-    func largeItemsFillItEarlier() async throws {
+    @Test("large items fill it earlier") func largeItemsFillItEarlier() async throws {
         let gauge = InboxGauge {}
         let inbox = CallInbox(gauge: gauge)
         let large = Answer(bytes: [UInt8](repeating: 48, count: CallInbox.byteCapacity / 4))
@@ -49,8 +47,7 @@ import Testing
         }
     }
 
-    @Test("discarding releases the room")
-    func discardingGivesTheRoomBack() {
+    @Test("discarding releases the room") func discardingGivesTheRoomBack() {
         let gauge = InboxGauge {}
         let inbox = CallInbox(gauge: gauge)
         for _ in 0..<CallInbox.capacity { inbox.deliver(Answer(bytes: [])) }
@@ -72,8 +69,7 @@ import Testing
         #expect(announcements.withLock { $0 } == 1)
     }
 
-    @Test("only the first outcome counts")
-    func onlyTheFirstOutcomeCounts() async throws {
+    @Test("only the first outcome counts") func onlyTheFirstOutcomeCounts() async throws {
         let inbox = CallInbox(gauge: InboxGauge {})
         inbox.finish(.success(Answer(bytes: [49])))
         inbox.finish(.failure(RPCError(.unavailable, "late")))

@@ -32,8 +32,7 @@ import Testing
         }
     }
 
-    @Test("an item for a call without stream breaks the protocol")
-    mutating func refusesItemOutsideStream() {
+    @Test("an item for a call without stream breaks the protocol") mutating func refusesItemOutsideStream() {
         let id = open("u")
         guard case .violation(let error) = table.receiveItem(id: id) else {
             Issue.record("accepted")
@@ -61,15 +60,13 @@ import Testing
         #expect(table.count == 0)
     }
 
-    @Test("cancelling a call that is over sends nothing")
-    mutating func cancellingACallThatIsOverSendsNothing() {
+    @Test("cancelling a call that is over sends nothing") mutating func cancellingACallThatIsOverSendsNothing() {
         let id = open("u")
         _ = table.receiveLast(id: id)
         #expect(table.cancel(id: id) == .nothing)
     }
 
-    @Test("items are sent until the client ends its stream")
-    mutating func itemsAreSentUntilTheClientEndsItsStream() {
+    @Test("items are sent until the client ends its stream") mutating func itemsAreSentUntilTheClientEndsItsStream() {
         let id = open("i", .clientStream)
         #expect(table.sendItem(id: id) == .send)
         #expect(table.endItems(id: id) == .send)
@@ -78,8 +75,7 @@ import Testing
         #expect(table.receiveLast(id: id) == .finish("i"))
     }
 
-    @Test("a call without client stream sends no items") mutating func aCallWithoutClientStreamSendsNoItems()
-    {
+    @Test("a call without client stream sends no items") mutating func aCallWithoutClientStreamSendsNoItems() {
         let id = open("u")
         #expect(table.sendItem(id: id) == .drop)
         #expect(table.endItems(id: id) == .drop)
@@ -91,8 +87,7 @@ import Testing
         #expect(table.sendItem(id: id) == .drop)
     }
 
-    @Test("a lost connection ends all calls and refuses new ones")
-    mutating func lostConnectionEndsAllCalls() {
+    @Test("a lost connection ends all calls and refuses new ones") mutating func lostConnectionEndsAllCalls() {
         let ids = ["a", "b", "c"].map { open($0) }
         _ = table.cancel(id: ids[1])
         let error = RPCError(.unavailable, "gone")

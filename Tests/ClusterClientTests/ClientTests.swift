@@ -16,8 +16,7 @@ import Testing
         }
     }
 
-    @Test("many calls share a connection and their answers come in any order")
-    func multiplexesCalls() async throws {
+    @Test("many calls share a connection and their answers come in any order") func multiplexesCalls() async throws {
         // Answers come when 200 calls are there, the last one first.
         let server = try FakeServer { message, peer in
             guard case .open(let request) = message else { return }
@@ -33,8 +32,7 @@ import Testing
         #expect(answers == Set((1...200).map { "{\"id\":\($0)}" }))
     }
 
-    @Test("a call carries method params and deadline")
-    func aCallCarriesMethodParamsAndDeadline() async throws {
+    @Test("a call carries method params and deadline") func aCallCarriesMethodParamsAndDeadline() async throws {
         let server = try FakeServer { message, peer in
             guard case .open(let request) = message else { return }
             let seen: JSONObject = [
@@ -54,8 +52,7 @@ import Testing
         )
     }
 
-    @Test("an error carries its code and details")
-    func anErrorCarriesItsCodeAndDetails() async throws {
+    @Test("an error carries its code and details") func anErrorCarriesItsCodeAndDetails() async throws {
         let server = try FakeServer { message, peer in
             peer.send(
                 #"{"id":\#(message.id),"error":{"code":5,"status":"NOT_FOUND","message":"no","details":{"a":[1]}}}"#
@@ -81,8 +78,7 @@ import Testing
         #expect(await failure { try await client.call("T/M") }?.code == .unavailable)
     }
 
-    @Test("the first socket that answers is used")
-    func theFirstSocketThatAnswersIsUsed() async throws {
+    @Test("the first socket that answers is used") func theFirstSocketThatAnswersIsUsed() async throws {
         let server = try FakeServer { message, peer in
             if case .open(let request) = message { peer.result(request.id, "{}") }
         }
@@ -129,8 +125,7 @@ import Testing
         #expect(try await client.call("T/M").text == "{}")
     }
 
-    @Test("a stream yields its items in order and ends")
-    func aStreamHandsOutItsItemsInOrderAndEnds() async throws {
+    @Test("a stream yields its items in order and ends") func aStreamHandsOutItsItemsInOrderAndEnds() async throws {
         let server = try FakeServer { message, peer in
             for number in 0..<1000 { peer.item(message.id, "{\"n\":\(number)}") }
             peer.send(#"{"id":\#(message.id),"end":{}}"#)
@@ -143,8 +138,7 @@ import Testing
         #expect(numbers == Array(0..<1000))
     }
 
-    @Test("items before an error are yielded first")
-    func itemsBeforeAnErrorAreHandedOutFirst() async throws {
+    @Test("items before an error are yielded first") func itemsBeforeAnErrorAreHandedOutFirst() async throws {
         let server = try FakeServer { message, peer in
             peer.item(message.id, "{}")
             peer.send(#"{"id":\#(message.id),"error":{"code":10,"status":"ABORTED","message":"moved on"}}"#)
@@ -174,8 +168,7 @@ import Testing
         #expect(try await call.finish().text == "{\"items\":20,\"bytes\":\(20 * item.count)}")
     }
 
-    @Test("an import that is refused stops sending")
-    func anImportThatIsRefusedStopsSending() async throws {
+    @Test("an import that is refused stops sending") func anImportThatIsRefusedStopsSending() async throws {
         let server = try FakeServer { message, peer in
             guard case .item(let id, _) = message else { return }
             peer.memory.append(id)
@@ -190,8 +183,7 @@ import Testing
         #expect(error?.code == .invalidArgument)
     }
 
-    @Test("a stream outlives the client that opened it")
-    func aStreamOutlivesTheClientThatOpenedIt() async throws {
+    @Test("a stream outlives the client that opened it") func aStreamOutlivesTheClientThatOpenedIt() async throws {
         let server = try FakeServer { message, peer in
             guard case .item(let id, _) = message else { return }
             peer.result(id, "{\"done\":true}")
@@ -204,8 +196,7 @@ import Testing
         #expect(try await call.finish().text == "{\"done\":true}")
     }
 
-    @Test("the connection ends with its last reference")
-    func closesWithLastReference() async throws {
+    @Test("the connection ends with its last reference") func closesWithLastReference() async throws {
         let (ended, endedNow) = AsyncStream.makeStream(of: Void.self)
         let server = try FakeServer(onEnd: { endedNow.yield() }) { message, peer in
             peer.result(message.id, "{}")
@@ -214,8 +205,7 @@ import Testing
         for await _ in ended { break }
     }
 
-    @Test("several tasks may consume a stream's items")
-    func severalTasksMayTakeAStreamsItems() async throws {
+    @Test("several tasks may consume a stream's items") func severalTasksMayTakeAStreamsItems() async throws {
         let server = try FakeServer { message, peer in
             for _ in 0..<100 { peer.item(message.id, "{}") }
             peer.send(#"{"id":\#(message.id),"end":{}}"#)
@@ -229,8 +219,7 @@ import Testing
         #expect(count == 100)
     }
 
-    @Test("an error of no call ends the connection")
-    func anErrorOfNoCallEndsTheConnection() async throws {
+    @Test("an error of no call ends the connection") func anErrorOfNoCallEndsTheConnection() async throws {
         let server = try FakeServer { _, peer in
             peer.send(#"{"id":null,"error":{"code":3,"status":"INVALID_ARGUMENT","message":"not JSON"}}"#)
         }
@@ -266,8 +255,7 @@ import Testing
         #expect(await failure { try await client.call("T/M") }?.code == .internal)
     }
 
-    @Test("closing ends calls under way")
-    func closingEndsCallsUnderWay() async throws {
+    @Test("closing ends calls under way") func closingEndsCallsUnderWay() async throws {
         let (opened, openedNow) = AsyncStream.makeStream(of: Void.self)
         let server = try FakeServer { _, _ in openedNow.yield() }
         let client = try await Client.connect(socketPath: server.path)
@@ -277,8 +265,7 @@ import Testing
         #expect(await call.value?.code == .cancelled)
     }
 
-    @Test("queries return typed values")
-    func queriesHaveTypes() async throws {
+    @Test("queries return typed values") func queriesHaveTypes() async throws {
         let server = try FakeServer { message, peer in
             peer.result(
                 message.id,
@@ -293,8 +280,7 @@ import Testing
         let found = try await client.clusters(of: "s", in: .world, zoom: 3, limit: 2)
         #expect(found.revision == 12)
         #expect(found.isTruncated == true)
-        #expect(
-            found.features[0].cluster == Feature.Cluster(id: 164, pointCount: 1200, abbreviatedCount: "1.2k"))
+        #expect(found.features[0].cluster == Feature.Cluster(id: 164, pointCount: 1200, abbreviatedCount: "1.2k"))
         #expect(found.features[1].cluster == nil)
         #expect(found.features[1].longitude == 3)
     }

@@ -16,8 +16,7 @@ import Testing
         #expect(StatusCode.allCases.count == 17)
     }
 
-    @Test("every method is declared once")
-    func everyMethodIsThereOnce() {
+    @Test("every method is declared once") func everyMethodIsThereOnce() {
         let names = MethodDeclaration.all.map(\.fullName)
         #expect(Set(names).count == names.count)
         #expect(names.contains("clusterd.v1.ClusterService/GetClusterExpansionZoom"))
@@ -30,8 +29,7 @@ import Testing
             ]))
     }
 
-    @Test("the socket is searched for in the contract's order")
-    func looksForSocketInOrder() {
+    @Test("the socket is searched for in the contract's order") func looksForSocketInOrder() {
         let all = ["CLUSTERD_SOCKET": "/b", "XDG_RUNTIME_DIR": "/c"]
         #expect(SocketPath.resolve(option: "/a") { all[$0] } == "/a")
         #expect(SocketPath.resolve(option: nil) { all[$0] } == "/b")
@@ -40,8 +38,7 @@ import Testing
         #expect(SocketPath.resolve(option: nil) { _ in nil } == "/run/clusterd/clusterd.sock")
     }
 
-    @Test("a client tries the session's socket, then the system's")
-    func triesSessionSocketFirst() {
+    @Test("a client tries the session's socket, then the system's") func triesSessionSocketFirst() {
         let all = ["CLUSTERD_SOCKET": "/b", "XDG_RUNTIME_DIR": "/c"]
         #expect(SocketPath.candidates(option: "/a") { all[$0] } == ["/a"])
         #expect(SocketPath.candidates(option: nil) { all[$0] } == ["/b"])
@@ -51,8 +48,7 @@ import Testing
         #expect(SocketPath.candidates(option: nil) { _ in nil } == ["/run/clusterd/clusterd.sock"])
     }
 
-    @Test("an invalid param is named")
-    func aBadParamIsNamed() {
+    @Test("an invalid param is named") func aBadParamIsNamed() {
         let error = RPCError.invalidParam("params.bbox[2]", "must be a number.")
         #expect(error.code == .invalidArgument)
         #expect(error.message == "params.bbox[2] must be a number.")

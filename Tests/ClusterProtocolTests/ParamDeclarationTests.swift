@@ -7,8 +7,7 @@ import Testing
 @Suite("Declarations of params") struct ParamDeclarationTests {
     private static let methods = MethodDeclaration.all + [.describeTiles]
 
-    @Test("a default is a value of the param's type, and required params have none")
-    func defaults() {
+    @Test("a default is a value of the param's type, and required params have none") func defaults() {
         for param in Self.methods.flatMap({ $0.params + $0.items }) {
             if param.isRequired { #expect(param.shownStandard == nil, "\(param.name)") }
             switch (param.standard, param.type) {
@@ -22,8 +21,7 @@ import Testing
         }
     }
 
-    @Test("a method has each name once, and its help is one line without a full stop")
-    func names() {
+    @Test("a method has each name once, and its help is one line without a full stop") func names() {
         for method in Self.methods {
             #expect(Set(method.paramNames).count == method.params.count, "\(method.name)")
             for param in method.params {
@@ -35,8 +33,7 @@ import Testing
         }
     }
 
-    @Test("a text in a query string or flag is a value of the type, else it stays a text")
-    func texts() throws {
+    @Test("a text in a query string or flag is a value of the type, else it stays a text") func texts() throws {
         let expected: [(ParamType, String, String)] = [
             (.count, "7", "7"), (.number(nil), "-2.5e1", "-25"), (.boolean, "true", "true"),
             (.boolean, "yes", "\"yes\""), (.box, "1,2,,x", "[1,2,\"\",\"x\"]"),
@@ -67,16 +64,14 @@ import Testing
         }
     }
 
-    @Test("types are named in words")
-    func typesInWords() {
+    @Test("types are named in words") func typesInWords() {
         #expect(ParamType.integer(0...15).name == "integer from 0 to 15")
         #expect(ParamType.count.name == "integer from 0")
         #expect(ParamType.number(0.5...2).name == "number from 0.5 to 2")
         #expect(ParamType.word(["a", "b", "c"]).name == "\"a\", \"b\" or \"c\"")
     }
 
-    @Test("texts are kept for params whose values must not change")
-    func keptTexts() {
+    @Test("texts are kept for params whose values must not change") func keptTexts() {
         let kept = MethodDeclaration.all.filter(\.keepsParamsText).map(\.name)
         #expect(kept == ["LocateFeature", "UpdateFeatures"])
     }

@@ -3,15 +3,13 @@ import Testing
 
 @testable import Clustering
 
-@Suite("Boxes and tiles")
-struct BoxQueryTests {
+@Suite("Boxes and tiles") struct BoxQueryTests {
     /// Supercluster's getClusters by looking at every node of the level.
     private func expected(
         _ reference: ReferenceClustering, _ box: (Double, Double, Double, Double), zoom: Int
     ) -> [String] {
         func wrap(_ longitude: Double) -> Double {
-            ((longitude + 180).truncatingRemainder(dividingBy: 360) + 360).truncatingRemainder(
-                dividingBy: 360) - 180
+            ((longitude + 180).truncatingRemainder(dividingBy: 360) + 360).truncatingRemainder(dividingBy: 360) - 180
         }
         var left = wrap(box.0)
         var right = box.2 == 180 ? 180 : wrap(box.2)
@@ -31,8 +29,7 @@ struct BoxQueryTests {
         }.map { $0.count > 1 ? "c\($0.id):\($0.count)" : "p\($0.id)" }.sorted()
     }
 
-    @Test("boxes of every kind", arguments: [PointSet.uniform, .gathered, .edges])
-    func boxes(_ set: PointSet) throws {
+    @Test("boxes of every kind", arguments: [PointSet.uniform, .gathered, .edges]) func boxes(_ set: PointSet) throws {
         let places = set.places(1500)
         let reference = ReferenceClustering(places, ClusteringOptions())
         let index = try ClusterIndex.build(places, ClusteringOptions())
@@ -55,32 +52,26 @@ struct BoxQueryTests {
         for box in boxes {
             for zoom in [0, 3, 7, 16, 17] {
                 let more = index.nodes(
-                    west: box.0, south: box.1, east: box.2, north: box.3, at: Zoom(rawValue: zoom),
-                    into: &nodes)
+                    west: box.0, south: box.1, east: box.2, north: box.3, at: Zoom(rawValue: zoom), into: &nodes)
                 #expect(!more)
-                #expect(
-                    nodes.map(index.label).sorted() == expected(reference, box, zoom: zoom),
-                    "\(box) at \(zoom)")
+                #expect(nodes.map(index.label).sorted() == expected(reference, box, zoom: zoom), "\(box) at \(zoom)")
             }
         }
     }
 
-    @Test("a limit returns the first nodes of the whole answer and whether there are more")
-    func limits() throws {
+    @Test("a limit returns the first nodes of the whole answer and whether there are more") func limits() throws {
         let index = try ClusterIndex.build(PointSet.uniform.places(500), ClusteringOptions())
         let whole = index.all(at: 17)
         var part: [Node] = []
         for limit in [0, 1, 7, 499, 500, 501] {
             let more = index.nodes(
-                west: -180, south: -90, east: 180, north: 90, at: Zoom(rawValue: 17), limit: limit,
-                into: &part)
+                west: -180, south: -90, east: 180, north: 90, at: Zoom(rawValue: 17), limit: limit, into: &part)
             #expect(part == Array(whole.prefix(limit)))
             #expect(more == (limit < 500))
         }
     }
 
-    @Test("tiles contain the nodes inside and in a margin, across the antimeridian too")
-    func tiles() throws {
+    @Test("tiles contain the nodes inside and in a margin, across the antimeridian too") func tiles() throws {
         let places = PointSet.uniform.places(1500) + PointSet.edges.places(40)
         let options = ClusteringOptions(radius: 60)
         let reference = ReferenceClustering(places, options)
@@ -93,8 +84,7 @@ struct BoxQueryTests {
                 for y in 0..<(1 << z) {
                     index.tileNodes(z: z, x: Double(x), y: Double(y), into: &found)
                     var expected: [String] = []
-                    for shift in [0.0, scale, -scale]
-                    where shift == 0 || (shift > 0 ? x == 0 : x == (1 << z) - 1) {
+                    for shift in [0.0, scale, -scale] where shift == 0 || (shift > 0 ? x == 0 : x == (1 << z) - 1) {
                         let column = Double(x) + shift
                         let (left, right) = ((column - margin) / scale, (column + 1 + margin) / scale)
                         let (top, bottom) = ((Double(y) - margin) / scale, (Double(y) + 1 + margin) / scale)

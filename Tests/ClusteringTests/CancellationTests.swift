@@ -56,8 +56,7 @@ struct CancellationTests {
         #expect(many.count >= few.count + 4)
     }
 
-    @Test("projecting many points checks for cancellation regularly, and stops")
-    func projecting() throws {
+    @Test("projecting many points checks for cancellation regularly, and stops") func projecting() throws {
         func project(_ count: Int, _ patience: Patience) throws {
             let longitudes = (0..<count).map { Double($0 % 360) - 180 }
             try longitudes.withUnsafeBufferPointer { longitudes in
@@ -75,8 +74,7 @@ struct CancellationTests {
         #expect(none.count < many.count)
     }
 
-    @Test(
-        "moving clusters to their places on the curve checks for cancellation before each column, and stops")
+    @Test("moving clusters to their places on the curve checks for cancellation before each column, and stops")
     func renumbering() throws {
         let places = PointSet.uniform.places(3000)
         let points = PointColumns<Double>(

@@ -4,12 +4,10 @@ import Testing
 
 @testable import Clustering
 
-@Suite("Convex hulls")
-struct ConvexHullTests {
+@Suite("Convex hulls") struct ConvexHullTests {
     private func position(_ x: Double, _ y: Double) -> Position { Position(longitude: x, latitude: y) }
 
-    @Test("the hull of one position is a point, that of positions on a line its two ends")
-    func degenerate() {
+    @Test("the hull of one position is a point, that of positions on a line its two ends") func degenerate() {
         let place = position(1.5, 2.5)
         #expect(ConvexHull.hull(of: []) == nil)
         #expect(ConvexHull.hull(of: [place, place, place]) == .point(place))
@@ -21,8 +19,7 @@ struct ConvexHullTests {
                 == .line(position(0, -5), position(0, 5)))
     }
 
-    @Test("a square with points on its edges has four corners, counter-clockwise and closed")
-    func square() {
+    @Test("a square with points on its edges has four corners, counter-clockwise and closed") func square() {
         let places = (0...4).flatMap { x in (0...4).map { y in position(Double(x), Double(y)) } }
         let corners = [position(0, 0), position(4, 0), position(4, 4), position(0, 4), position(0, 0)]
         #expect(ConvexHull.hull(of: places) == .polygon(corners))
@@ -36,8 +33,7 @@ struct ConvexHullTests {
         let places = (0..<count).map { _ in
             let x = Double.random(in: -3...3, using: &random)
             let y = Double.random(in: -3...3, using: &random)
-            return step == 0
-                ? position(x, y) : position((x / step).rounded() * step, (y / step).rounded() * step)
+            return step == 0 ? position(x, y) : position((x / step).rounded() * step, (y / step).rounded() * step)
         }
         guard case .polygon(let ring) = try #require(ConvexHull.hull(of: places)) else { return }
         #expect(ring.first == ring.last)
@@ -53,8 +49,7 @@ struct ConvexHullTests {
         }
     }
 
-    @Test("orientation is exact even if doubles round")
-    func exact() {
+    @Test("orientation is exact even if doubles round") func exact() {
         let a = position(0.5, 0.5)
         let b = position(12, 12)
         let c = position(24, 24)
@@ -76,8 +71,7 @@ struct ConvexHullTests {
         }
     }
 
-    @Test("a hull of many corners is sorted by pieces, and stops at any of them")
-    func cancellation() throws {
+    @Test("a hull of many corners is sorted by pieces, and stops at any of them") func cancellation() throws {
         // On a parabola every place is a corner, so that none is left out beforehand.
         let count = 100_000
         let numbers = (0..<count).map { Double($0 &* 7919 % count) - 50_000 }

@@ -14,8 +14,7 @@ struct GoldenTests {
             if case .number(let value)? = golden.options[name] { value } else { preset }
         }
         let options = ClusteringOptions(
-            radius: option("radius", 40), extent: option("extent", 512),
-            minimumZoom: Int(option("minZoom", 0)),
+            radius: option("radius", 40), extent: option("extent", 512), minimumZoom: Int(option("minZoom", 0)),
             maximumZoom: Int(option("maxZoom", 16)), minimumPoints: Int(option("minPoints", 2)),
             precision: version == 9 ? .fixed : .float)
         let index = try ClusterIndex.build(
@@ -25,9 +24,7 @@ struct GoldenTests {
             switch (query["q"], query["n"], query["sha1"]) {
             case (.string("world")?, .number(let count)?, .string(let digest)?):
                 guard case .number(let zoom)? = query["zoom"] else { continue }
-                let seen = index.seen(at: Int(zoom)).sorted {
-                    Array($0.utf8).lexicographicallyPrecedes($1.utf8)
-                }
+                let seen = index.seen(at: Int(zoom)).sorted { Array($0.utf8).lexicographicallyPrecedes($1.utf8) }
                 #expect(Double(seen.count) == count)
                 #expect(
                     [seen.joined(separator: "\n"), seen.map { $0 + "\n" }.joined()].map(sha1).contains(

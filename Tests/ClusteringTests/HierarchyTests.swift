@@ -3,8 +3,7 @@ import Testing
 
 @testable import Clustering
 
-@Suite("Clusters, children and leaves")
-struct HierarchyTests {
+@Suite("Clusters, children and leaves") struct HierarchyTests {
     static let sets: [PointSet] = [.uniform, .gathered, .duplicates, .onePlace, .grid, .edges]
 
     @Test("every cluster is found by its id, and no other id is a cluster's", arguments: sets)
@@ -49,8 +48,7 @@ struct HierarchyTests {
         }
     }
 
-    @Test("every point is shown exactly once at every zoom", arguments: sets)
-    func cover(_ set: PointSet) throws {
+    @Test("every point is shown exactly once at every zoom", arguments: sets) func cover(_ set: PointSet) throws {
         let places = set.places(800)
         let index = try ClusterIndex.build(places, ClusteringOptions(minimumPoints: 3))
         for zoom in 0...17 {
@@ -71,8 +69,7 @@ struct HierarchyTests {
         }
     }
 
-    @Test("coincident points have children, even beyond the precision of floats")
-    func deepDuplicates() throws {
+    @Test("coincident points have children, even beyond the precision of floats") func deepDuplicates() throws {
         let index = try ClusterIndex.build(PointSet.onePlace.places(300), ClusteringOptions(maximumZoom: 24))
         guard case .cluster(let cluster) = try #require(index.all(at: 0).first) else {
             Issue.record("one cluster was expected")
@@ -82,8 +79,7 @@ struct HierarchyTests {
         #expect(index.expansionZoom(of: cluster).rawValue == 25)
     }
 
-    @Test("no points and one point")
-    func fewPoints() throws {
+    @Test("no points and one point") func fewPoints() throws {
         let empty = try ClusterIndex.build([], ClusteringOptions())
         #expect(empty.all(at: 3).isEmpty && empty.clusterCount == 0 && empty.cluster(id: 1) == nil)
         let one = try ClusterIndex.build([Position(longitude: 1, latitude: 2)], ClusteringOptions())
@@ -101,8 +97,7 @@ struct HierarchyTests {
         #expect(throws: ClusteringError.self) { _ = try ClusterIndex.build([], options) }
     }
 
-    @Test("a level is the zoom rounded down, within the index's zooms")
-    func levels() throws {
+    @Test("a level is the zoom rounded down, within the index's zooms") func levels() throws {
         let index = try ClusterIndex.build([], ClusteringOptions(minimumZoom: 2, maximumZoom: 9))
         for (zoom, level) in [
             (-.infinity, 2), (-3, 2), (2.9, 2), (3, 3), (9.99, 9), (10, 10), (10.5, 10), (1e300, 10),

@@ -3,14 +3,11 @@ import Testing
 
 @testable import Clustering
 
-@Suite("Candidates of hulls")
-struct HullCandidatesTests {
+@Suite("Candidates of hulls") struct HullCandidatesTests {
     /// Places whose largest cluster has enough points that some are left out.
     private static let count = 10_000
 
-    private func index(
-        of places: [Position], precision: ClusteringOptions.Precision = .float
-    ) throws -> ClusterIndex {
+    private func index(of places: [Position], precision: ClusteringOptions.Precision = .float) throws -> ClusterIndex {
         var options = ClusteringOptions()
         options.precision = precision
         // So wide that all is one cluster at the shallowest zoom.
@@ -51,8 +48,7 @@ struct HullCandidatesTests {
         try compare(index(of: places, precision: precision)) { places[Int($0.rawValue)] }
     }
 
-    @Test("most inner points are left out")
-    func few() throws {
+    @Test("most inner points are left out") func few() throws {
         for set in [PointSet.uniform, .crowd, .grid] {
             let places = set.places(Self.count)
             let candidates = try compare(index(of: places)) { places[Int($0.rawValue)] }
@@ -66,8 +62,7 @@ struct HullCandidatesTests {
         let places = (0..<Self.count).map { _ in
             Position(
                 longitude: .random(in: -180...180, using: &random),
-                latitude: .random(in: 84...90, using: &random)
-                    * (seed % 2 == 0 && Bool.random(using: &random) ? -1 : 1)
+                latitude: .random(in: 84...90, using: &random) * (seed % 2 == 0 && Bool.random(using: &random) ? -1 : 1)
             )
         }
         try compare(index(of: places)) { places[Int($0.rawValue)] }
@@ -97,8 +92,7 @@ struct HullCandidatesTests {
         return turned > .pi ? -value : value
     }
 
-    @Test("points that updates moved, added or removed count with their current positions")
-    func updates() throws {
+    @Test("points that updates moved, added or removed count with their current positions") func updates() throws {
         var places = PointSet.crowd.places(Self.count)
         var index = try index(of: places)
         var random = SeededGenerator(state: 5)
@@ -123,9 +117,7 @@ struct HullCandidatesTests {
             changes.removed = [PointIndex(rawValue: UInt32(try #require(north)))]
             let known = places
             index = try #require(
-                index.updated(changes) {
-                    (known[Int($0.rawValue)].longitude, known[Int($0.rawValue)].latitude)
-                }
+                index.updated(changes) { (known[Int($0.rawValue)].longitude, known[Int($0.rawValue)].latitude) }
             ).index
             try compare(index) { known[Int($0.rawValue)] }
         }
@@ -135,8 +127,7 @@ struct HullCandidatesTests {
         PointChanges.Placement(point: point, longitude: place.longitude, latitude: place.latitude)
     }
 
-    @Test("the search for candidates stops at every check for cancellation")
-    func cancellation() throws {
+    @Test("the search for candidates stops at every check for cancellation") func cancellation() throws {
         let places = PointSet.uniform.places(120_000)
         let index = try index(of: places)
         let cluster = try #require(largest(index))

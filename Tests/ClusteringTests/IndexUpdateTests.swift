@@ -85,8 +85,7 @@ import Testing
     private static func answers(_ index: ClusterIndex) -> [[Shown]] {
         (index.options.minimumZoom...index.options.maximumZoom + 1).map { level in
             var nodes: [Node] = []
-            _ = index.nodes(
-                west: -180, south: -90, east: 180, north: 90, at: Zoom(rawValue: level), into: &nodes)
+            _ = index.nodes(west: -180, south: -90, east: 180, north: 90, at: Zoom(rawValue: level), into: &nodes)
             return nodes.map { shown($0, index) }
         }
     }
@@ -166,8 +165,7 @@ import Testing
     private static let variants: [ClusteringOptions] = [
         ClusteringOptions(), ClusteringOptions(radius: 75, extent: 256, maximumZoom: 9),
         ClusteringOptions(minimumZoom: 3, maximumZoom: 24, precision: .double),
-        ClusteringOptions(radius: 0, maximumZoom: 4),
-        ClusteringOptions(radius: 200, maximumZoom: 12, minimumPoints: 1),
+        ClusteringOptions(radius: 0, maximumZoom: 4), ClusteringOptions(radius: 200, maximumZoom: 12, minimumPoints: 1),
         ClusteringOptions(maximumZoom: 20, precision: .fixed),
         ClusteringOptions(radius: 100, maximumZoom: 10, projection: PlaneTests.plane),
     ]
@@ -180,8 +178,7 @@ import Testing
             let start = Int(random.next() % 40)
             var live = try Live((0..<start).map { _ in area(&random) }, options)
             for step in 0..<20 {
-                let changes = Self.changes(
-                    &random, live, count: Int(random.next() % 4) + 1, area: area)
+                let changes = Self.changes(&random, live, count: Int(random.next() % 4) + 1, area: area)
                 guard live.apply(changes) else {
                     Issue.record("refused")
                     return
@@ -193,8 +190,7 @@ import Testing
 
     /// Changes in town and country of larger sets, several at once.
     @Test(
-        "follows changes of larger sets",
-        arguments: [PointSet.gathered, .uniform, .crowd, .duplicates, .edges, .grid])
+        "follows changes of larger sets", arguments: [PointSet.gathered, .uniform, .crowd, .duplicates, .edges, .grid])
     func followsChangesOfLargerSets(_ set: PointSet) throws {
         var random = SeededGenerator(state: 5)
         var live = try Live(set.places(1500), ClusteringOptions())
@@ -212,17 +208,13 @@ import Testing
     }
 
     /// So many at once that nodes are looked at beforehand, on several threads.
-    @Test(
-        "follows many changes on several threads",
-        arguments: [PointSet.gathered, .uniform, .crowd, .duplicates])
+    @Test("follows many changes on several threads", arguments: [PointSet.gathered, .uniform, .crowd, .duplicates])
     func followsManyChangesOnSeveralThreads(_ set: PointSet) throws {
         var random = SeededGenerator(state: 6)
         var live = try Live(set.places(5000), ClusteringOptions())
         let pool = set.places(9000, seed: 11)
         for step in 0..<3 {
-            let changes = Self.changes(&random, live, count: 300) {
-                pool[Int.random(in: 0..<pool.count, using: &$0)]
-            }
+            let changes = Self.changes(&random, live, count: 300) { pool[Int.random(in: 0..<pool.count, using: &$0)] }
             guard live.apply(changes, threads: step + 1) else {
                 Issue.record("refused")
                 return
@@ -258,14 +250,12 @@ import Testing
         let search = NeighbourSearch(
             level, zoom: 16, departed: [layers.departure(NodeKey(rawValue: 0), positions)], arrived: [])
         let keys = (1..<2000).map { NodeKey(rawValue: $0) }
-        let prefetch = NeighbourPrefetch(
-            keys, search, [positions], Parallel(.shared, threads: 1, smallestShare: 64))
+        let prefetch = NeighbourPrefetch(keys, search, [positions], Parallel(.shared, threads: 1, smallestShare: 64))
         #expect(prefetch.compared >= 2000)
         #expect(prefetch.compared <= NeighbourPrefetch<Float>.mostCompared + 2000)
     }
 
-    @Test("refuses more nodes than can be numbered")
-    func refusesMoreNodesThanCanBeNumbered() throws {
+    @Test("refuses more nodes than can be numbered") func refusesMoreNodesThanCanBeNumbered() throws {
         let places = PointSet.gathered.places(100)
         func build(limit: Int) throws -> ClusterIndex {
             let (longitudes, latitudes) = (places.map(\.longitude), places.map(\.latitude))
@@ -289,8 +279,7 @@ import Testing
         #expect(ClusterIndex.nodeLimit == 0xFFFF_FFFF)
     }
 
-    @Test("clusters that a change does not touch keep their ids")
-    func leavesUntouchedClustersTheirIds() throws {
+    @Test("clusters that a change does not touch keep their ids") func leavesUntouchedClustersTheirIds() throws {
         var live = try Live(PointSet.gathered.places(2000), ClusteringOptions())
         let before = live.index
         var changes = PointChanges()
@@ -308,12 +297,10 @@ import Testing
             if found == cluster { kept += 1 }
         }
         #expect(kept > before.clusterCount - 60)
-        #expect(
-            live.index.contains(PointIndex(rawValue: 16)) && !live.index.contains(PointIndex(rawValue: 17)))
+        #expect(live.index.contains(PointIndex(rawValue: 16)) && !live.index.contains(PointIndex(rawValue: 17)))
     }
 
-    @Test("refuses what it cannot follow")
-    func refusesWhatItCannotFollow() throws {
+    @Test("refuses what it cannot follow") func refusesWhatItCannotFollow() throws {
         let places = PointSet.gathered.places(300)
         var changes = PointChanges()
         changes.removed = [PointIndex(rawValue: 1)]
@@ -326,8 +313,7 @@ import Testing
         #expect(plain.updated(many, coordinates: { _ in (0, 0) }) == nil)
     }
 
-    @Test("invalid boxes show nothing")
-    func boxesThatAreNoneShowNothing() throws {
+    @Test("invalid boxes show nothing") func boxesThatAreNoneShowNothing() throws {
         var live = try Live(PointSet.uniform.places(50), ClusteringOptions())
         var changes = PointChanges()
         changes.added = [.init(point: PointIndex(rawValue: 50), longitude: 10, latitude: 10)]
@@ -337,8 +323,7 @@ import Testing
         }
         var nodes: [Node] = []
         for (south, north) in [(20.0, 0.0), (90, -90), (10.0001, 9.9999)] {
-            _ = live.index.nodes(
-                west: 0, south: south, east: 20, north: north, at: Zoom(rawValue: 17), into: &nodes)
+            _ = live.index.nodes(west: 0, south: south, east: 20, north: north, at: Zoom(rawValue: 17), into: &nodes)
             #expect(nodes.isEmpty)
         }
         _ = live.index.nodes(west: 10, south: 10, east: 10, north: 10, at: Zoom(rawValue: 17), into: &nodes)

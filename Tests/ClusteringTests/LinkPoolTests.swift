@@ -21,12 +21,10 @@ struct LinkPoolTests {
         let chunks = taken.withLock { $0 }
         #expect(Set(chunks.map(\.lowerBound)).count == 64)
         #expect(chunks.allSatisfy { $0.count == LinkPool.chunk })
-        #expect(
-            chunks.joined().allSatisfy { pool.links[$0].earlier == $0 &* 3 && pool.links[$0].next == $0 })
+        #expect(chunks.joined().allSatisfy { pool.links[$0].earlier == $0 &* 3 && pool.links[$0].next == $0 })
     }
 
-    @Test("a pool gives no more links than it may, until all are free again")
-    func limit() {
+    @Test("a pool gives no more links than it may, until all are free again") func limit() {
         let pool = LinkPool(nodes: 1, most: 3 * LinkPool.chunk)
         for _ in 0..<3 { #expect(pool.takeChunk() != nil) }
         #expect(pool.takeChunk() == nil)
@@ -34,8 +32,7 @@ struct LinkPoolTests {
         #expect(pool.takeChunk() == 0..<UInt32(LinkPool.chunk))
     }
 
-    @Test("memory that the last level did not use is freed, and made again when it is needed")
-    func release() {
+    @Test("memory that the last level did not use is freed, and made again when it is needed") func release() {
         let pool = LinkPool(nodes: 1, most: 8 * LinkPool.chunk)
         func fill(_ count: Int) -> [UInt32] {
             pool.removeAll()

@@ -3,8 +3,7 @@ import Testing
 
 @testable import Clustering
 
-@Suite("Levels of few nodes")
-struct PackedTreeTests {
+@Suite("Levels of few nodes") struct PackedTreeTests {
     private static func box(_ random: inout SeededGenerator) -> UnitBox {
         let width = Double.random(in: 0...0.4, using: &random)
         let height = Double.random(in: 0...0.4, using: &random)
@@ -44,8 +43,7 @@ struct PackedTreeTests {
         #expect(most > 256 && cut > 100)
     }
 
-    @Test("a node on a box's edge is inside, next to it outside")
-    func edges() throws {
+    @Test("a node on a box's edge is inside, next to it outside") func edges() throws {
         let index = try ClusterIndex.build(PointSet.gathered.places(20_000), ClusteringOptions())
         guard case .float(let spatial) = index.layers.base.spatial else {
             Issue.record("places are to be held as floats")
@@ -59,13 +57,11 @@ struct PackedTreeTests {
             let node = Node(number: slot.node, pointCount: spatial.layout.pointCount)
             found.removeAll()
             _ = spatial.collect(
-                UnitBox(minimumX: x, minimumY: y, maximumX: x, maximumY: y), zoom: 1, limit: .max,
-                into: &found)
+                UnitBox(minimumX: x, minimumY: y, maximumX: x, maximumY: y), zoom: 1, limit: .max, into: &found)
             #expect(found.contains(node))
             found.removeAll()
             _ = spatial.collect(
-                UnitBox(minimumX: x.nextUp, minimumY: y, maximumX: 1, maximumY: 1), zoom: 1, limit: .max,
-                into: &found)
+                UnitBox(minimumX: x.nextUp, minimumY: y, maximumX: 1, maximumY: 1), zoom: 1, limit: .max, into: &found)
             #expect(!found.contains(node))
             checked += 1
             return true

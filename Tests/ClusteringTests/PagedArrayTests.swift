@@ -76,8 +76,7 @@ struct PagedArrayTests {
         for (paged, plain) in copies { #expect(paged.indices.allSatisfy { paged[$0] == plain[$0] }) }
     }
 
-    @Test("an array shrinks to nothing over the ends of its groups, and grows again")
-    func shrinks() {
+    @Test("an array shrinks to nothing over the ends of its groups, and grows again") func shrinks() {
         var paged = PagedArray<UInt64>(repeating: 3, count: 33 * 256)
         let copy = paged
         while !paged.isEmpty { paged.removeLast() }
@@ -94,8 +93,7 @@ struct PagedArrayTests {
         #expect(paged.indices.allSatisfy { paged[$0] == 7 })
     }
 
-    @Test("A map's copies keep their values while it grows and changes")
-    func mapsAreValues() {
+    @Test("A map's copies keep their values while it grows and changes") func mapsAreValues() {
         var map = PagedNumberMap()
         var copies: [PagedNumberMap] = []
         for round in 0..<10 as Range<UInt32> {

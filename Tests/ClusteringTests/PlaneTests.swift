@@ -3,8 +3,7 @@ import Testing
 
 @testable import Clustering
 
-@Suite("A plane in its own units")
-struct PlaneTests {
+@Suite("A plane in its own units") struct PlaneTests {
     /// Holds all point sets of the other tests; its sides are no powers of two.
     static let plane = Projection.planar(box(-181, -91, 190, 93))
 
@@ -23,25 +22,21 @@ struct PlaneTests {
         #expect(abs(projection.latitude(y: y) - value * 0.7) < 1e-9)
     }
 
-    @Test("the longer side spans the unit square, and the largest y is its top")
-    func corners() {
+    @Test("the longer side spans the unit square, and the largest y is its top") func corners() {
         let projection = Projection.planar(Self.box(100, 200, 500, 300))
         #expect(projection.x(longitude: 100) == 0 && projection.x(longitude: 500) == 1)
         #expect(projection.y(latitude: 300) == 0 && projection.y(latitude: 200) == 0.25)
         #expect(!projection.isRound && Projection.mercator.isRound)
     }
 
-    @Test("a box without area is rejected")
-    func badBoxes() {
+    @Test("a box without area is rejected") func badBoxes() {
         #expect(PlanarBox(minimumX: 0, minimumY: 0, maximumX: 0, maximumY: 1) == nil)
         #expect(PlanarBox(minimumX: 0, minimumY: 2, maximumX: 1, maximumY: 1) == nil)
         #expect(PlanarBox(minimumX: -1e308, minimumY: 0, maximumX: 1e308, maximumY: 1) == nil)
         #expect(PlanarBox(minimumX: 0, minimumY: .nan, maximumX: 1, maximumY: 1) == nil)
     }
 
-    @Test(
-        "a point on the edge of a box is in it",
-        arguments: [ClusteringOptions.Precision.float, .fixed, .double])
+    @Test("a point on the edge of a box is in it", arguments: [ClusteringOptions.Precision.float, .fixed, .double])
     func edges(_ precision: ClusteringOptions.Precision) throws {
         let box = Self.box(0, 0, 999, 333)
         var options = ClusteringOptions(radius: 0, precision: precision)

@@ -3,8 +3,7 @@ import Testing
 
 @testable import Clustering
 
-@Suite("Points in the order of a key")
-struct PointOrderTests {
+@Suite("Points in the order of a key") struct PointOrderTests {
     private struct Feature {
         var position: Position
         var key: Int
@@ -29,9 +28,7 @@ struct PointOrderTests {
         }
 
         /// False if the index has to be built again.
-        mutating func update(removing: Set<Int>, moving: [Int: Position], keys: [Int: Int], adding: [Feature])
-            -> Bool
-        {
+        mutating func update(removing: Set<Int>, moving: [Int: Position], keys: [Int: Int], adding: [Feature]) -> Bool {
             var changes = PointChanges()
             var inserted: [(place: Int, key: Int)] = []
             for place in removing.union(keys.keys) {
@@ -112,13 +109,11 @@ struct PointOrderTests {
     func histories(_ seed: Int) throws {
         var random = SeededGenerator(state: UInt64(seed) + 900)
         let options = [
-            ClusteringOptions(maximumZoom: 8),
-            ClusteringOptions(radius: 90, maximumZoom: 5, precision: .fixed),
+            ClusteringOptions(maximumZoom: 8), ClusteringOptions(radius: 90, maximumZoom: 5, precision: .fixed),
             ClusteringOptions(radius: 300, maximumZoom: 3, precision: .double),
         ][seed % 3]
         let keys = seed % 2 == 0 ? 5 : 10_000
-        let pool = [PointSet.gathered, .duplicates, .uniform, .crowd][seed % 4].places(
-            400, seed: UInt64(seed))
+        let pool = [PointSet.gathered, .duplicates, .uniform, .crowd][seed % 4].places(400, seed: UInt64(seed))
         func feature() -> Feature {
             Feature(
                 position: pool[Int.random(in: 0..<pool.count, using: &random)],
@@ -151,8 +146,7 @@ struct PointOrderTests {
         }
     }
 
-    @Test("many insertions at one position find room by new labels")
-    func crowdedGap() throws {
+    @Test("many insertions at one position find room by new labels") func crowdedGap() throws {
         let places = PointSet.uniform.places(300)
         var live = try Sorted(
             places.indices.prefix(100).map { Feature(position: places[$0], key: $0 * 1000) },
@@ -168,16 +162,13 @@ struct PointOrderTests {
         try Self.expectEqual(live, "crowded gap")
     }
 
-    @Test("insertions at the end are cheap labels in order")
-    func appended() throws {
+    @Test("insertions at the end are cheap labels in order") func appended() throws {
         let places = PointSet.gathered.places(200)
         var live = try Sorted(
             (0..<50).map { Feature(position: places[$0], key: $0) }, ClusteringOptions(maximumZoom: 4))
         for step in 50..<150 {
             guard
-                live.update(
-                    removing: [], moving: [:], keys: [:], adding: [Feature(position: places[step], key: step)]
-                )
+                live.update(removing: [], moving: [:], keys: [:], adding: [Feature(position: places[step], key: step)])
             else {
                 Issue.record("refused at step \(step)")
                 return
@@ -188,12 +179,10 @@ struct PointOrderTests {
         try Self.expectEqual(live, "appended")
     }
 
-    @Test("selected points are in order, with added points between built ones")
-    func choice() throws {
+    @Test("selected points are in order, with added points between built ones") func choice() throws {
         let places = PointSet.uniform.places(20)
         var live = try Sorted(
-            (0..<10).map { Feature(position: places[$0], key: 100 - $0 * 10) },
-            ClusteringOptions(maximumZoom: 2))
+            (0..<10).map { Feature(position: places[$0], key: 100 - $0 * 10) }, ClusteringOptions(maximumZoom: 2))
         let isFollowed = live.update(
             removing: [], moving: [:], keys: [2: 15],
             adding: [Feature(position: places[12], key: 55), Feature(position: places[13], key: 1)])

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Clustering
 
-@Suite("Positions of points in an update")
-struct PointPositionCacheTests {
+@Suite("Positions of points in an update") struct PointPositionCacheTests {
     @Test(
         "are those that a build compares, of the index itself where it has them",
         arguments: SnapshotTests.optionSets, PointSet.allCases)
@@ -41,8 +40,7 @@ struct PointPositionCacheTests {
         #expect(hasCrowds || read <= 2 * alone)
     }
 
-    @Test("an update reads the coordinates of hardly any point")
-    func updateReadsFew() throws {
+    @Test("an update reads the coordinates of hardly any point") func updateReadsFew() throws {
         let places = PointSet.gathered.places(20_000)
         let index = try ClusterIndex.build(places, ClusteringOptions())
         let read = Mutex<Set<PointIndex>>([])
@@ -51,8 +49,7 @@ struct PointPositionCacheTests {
             var changes = PointChanges()
             changes.moved = [
                 PointChanges.Placement(
-                    point: PointIndex(rawValue: point), longitude: place.longitude + 0.001,
-                    latitude: place.latitude)
+                    point: PointIndex(rawValue: point), longitude: place.longitude + 0.001, latitude: place.latitude)
             ]
             let update = index.updated(changes, areOnDisk: true) { point in
                 read.withLock { _ = $0.insert(point) }

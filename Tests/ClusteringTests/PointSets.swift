@@ -24,9 +24,7 @@ enum PointSet: String, CaseIterable, Sendable {
         func uniform(_ range: ClosedRange<Double>) -> Double { .random(in: range, using: &random) }
         switch self {
         case .uniform:
-            return (0..<count).map { _ in
-                Position(longitude: uniform(-180...180), latitude: uniform(-85...85))
-            }
+            return (0..<count).map { _ in Position(longitude: uniform(-180...180), latitude: uniform(-85...85)) }
         case .gathered:
             let towns = (0..<20).map { _ in (uniform(-170...170), uniform(-60...70), uniform(0.001...1)) }
             return (0..<count).map { _ in
@@ -97,9 +95,7 @@ extension ClusterIndex {
     }
 
     /// What is seen at a zoom: `c<id>:<count>` and `p<index>`, sorted.
-    func seen(at zoom: Int) -> [String] {
-        all(at: zoom).map(label).sorted()
-    }
+    func seen(at zoom: Int) -> [String] { all(at: zoom).map(label).sorted() }
 
     func label(_ node: Node) -> String {
         switch node {

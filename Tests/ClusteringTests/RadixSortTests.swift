@@ -5,8 +5,7 @@ import Testing
 
 @testable import Clustering
 
-@Suite("The sort")
-struct RadixSortTests {
+@Suite("The sort") struct RadixSortTests {
     private struct Element: BitwiseCopyable {
         var key: UInt64
         var place: UInt32
@@ -46,8 +45,7 @@ struct RadixSortTests {
         return (0..<keys.count).map { elements.base[$0] }
     }
 
-    @Test(
-        "is in order and stable, on one thread and on many", arguments: Shape.allCases, [3, 11, 30, 44, 64])
+    @Test("is in order and stable, on one thread and on many", arguments: Shape.allCases, [3, 11, 30, 44, 64])
     func order(_ shape: Shape, _ bits: Int) {
         for count in [0, 1, 2, 23, 24, 25, 300, 5000, 20_000] {
             let keys = shape.keys(count, bits: bits)
@@ -59,8 +57,7 @@ struct RadixSortTests {
         }
     }
 
-    @Test("keeps all elements if it is cancelled", arguments: Shape.allCases)
-    func cancelled(_ shape: Shape) {
+    @Test("keeps all elements if it is cancelled", arguments: Shape.allCases) func cancelled(_ shape: Shape) {
         let keys = shape.keys(5000, bits: 44)
         for patience in stride(from: 0, to: 40, by: 3) {
             let looks = Atomic(0)
@@ -98,8 +95,7 @@ struct RadixSortTests {
         }
     }
 
-    @Test(
-        "a pass that distributes many elements stops within a few thousand after a cancel", arguments: [1, 3])
+    @Test("a pass that distributes many elements stops within a few thousand after a cancel", arguments: [1, 3])
     func cancelledPass(_ threads: Int) {
         let count = 300_000
         let keys = Shape.uniform.keys(count, bits: 8)

@@ -22,10 +22,7 @@ struct ReferenceClustering {
     var levels: [[Item]]
     let points: Int
 
-    init(
-        _ places: [Position], _ options: ClusteringOptions, weights: [Double]? = nil,
-        partitions: [UInt32]? = nil
-    ) {
+    init(_ places: [Position], _ options: ClusteringOptions, weights: [Double]? = nil, partitions: [UInt32]? = nil) {
         points = places.count
         levels = Array(repeating: [], count: options.maximumZoom + 2)
         let precision = options.precision

@@ -4,12 +4,9 @@ import Testing
 
 @testable import Clustering
 
-@Suite("The index agrees with the reference")
-struct ReferenceTests {
+@Suite("The index agrees with the reference") struct ReferenceTests {
     static let optionSets: [ClusteringOptions] = [
-        ClusteringOptions(),
-        ClusteringOptions(radius: 80, maximumZoom: 10),
-        ClusteringOptions(minimumPoints: 3),
+        ClusteringOptions(), ClusteringOptions(radius: 80, maximumZoom: 10), ClusteringOptions(minimumPoints: 3),
         ClusteringOptions(radius: 60, minimumZoom: 2, maximumZoom: 12, minimumPoints: 5),
         ClusteringOptions(radius: 200, extent: 256, maximumZoom: 8, minimumPoints: 12),
         ClusteringOptions(radius: 10, maximumZoom: 24),
@@ -18,8 +15,7 @@ struct ReferenceTests {
         ClusteringOptions(radius: 60, maximumZoom: 12, minimumPoints: 5, precision: .fixed),
         ClusteringOptions(maximumZoom: 12, projection: PlaneTests.plane),
         ClusteringOptions(radius: 90, maximumZoom: 7, precision: .double, projection: PlaneTests.plane),
-        ClusteringOptions(radius: 0, maximumZoom: 4),
-        ClusteringOptions(radius: 100, minimumZoom: 0, maximumZoom: 0),
+        ClusteringOptions(radius: 0, maximumZoom: 4), ClusteringOptions(radius: 100, minimumZoom: 0, maximumZoom: 0),
     ]
 
     @Test("ids and counts at every zoom", arguments: PointSet.allCases, optionSets.indices)
@@ -33,8 +29,7 @@ struct ReferenceTests {
         }
     }
 
-    @Test("cluster centres", arguments: [PointSet.uniform, .gathered, .grid])
-    func centres(_ set: PointSet) throws {
+    @Test("cluster centres", arguments: [PointSet.uniform, .gathered, .grid]) func centres(_ set: PointSet) throws {
         let places = set.places(2000)
         let options = ClusteringOptions()
         let reference = ReferenceClustering(places, options)
@@ -48,9 +43,7 @@ struct ReferenceTests {
         }
     }
 
-    @Test(
-        "the number of threads changes nothing",
-        arguments: [PointSet.gathered, .uniform, .crowd, .grid, .column])
+    @Test("the number of threads changes nothing", arguments: [PointSet.gathered, .uniform, .crowd, .grid, .column])
     func threads(_ set: PointSet) throws {
         let places = set.places(20_000)
         for points in [2, 4] {
@@ -73,17 +66,14 @@ struct ReferenceTests {
             let one = try ClusterIndex.build(places, options, weights: weights, partitions: partitions)
             for (threads, share) in [(4, 7), (8, 40)] {
                 let many = try ClusterIndex.build(
-                    places, options, weights: weights, partitions: partitions, threads: threads,
-                    smallestShare: share)
+                    places, options, weights: weights, partitions: partitions, threads: threads, smallestShare: share)
                 let changed = many.sections(otherThan: one)
                 #expect(changed.isEmpty, "\(threads) threads, shares of \(share)")
             }
         }
     }
 
-    @Test(
-        "clusters of one zoom in one cell of the curve are numbered by their origins, on any number of threads"
-    )
+    @Test("clusters of one zoom in one cell of the curve are numbered by their origins, on any number of threads")
     func coincident() throws {
         var random = SeededGenerator(state: 3)
         // About two cells wide, so that hundreds of clusters of each deep zoom share a cell.
@@ -150,8 +140,7 @@ struct ReferenceTests {
         ) { entries in
             for place in places.indices {
                 entries[place] = LevelEntry(
-                    x: columns.x.base[place], y: columns.y.base[place], order: UInt32(place),
-                    node: UInt32(place))
+                    x: columns.x.base[place], y: columns.y.base[place], order: UInt32(place), node: UInt32(place))
             }
         }
     }
@@ -175,8 +164,7 @@ struct ReferenceTests {
         }
     }
 
-    @Test("a large reference, by shares of the work")
-    func large() throws {
+    @Test("a large reference, by shares of the work") func large() throws {
         let places = PointSet.gathered.places(17_000)
         let options = ClusteringOptions(minimumPoints: 4)
         let reference = ReferenceClustering(places, options)
@@ -184,8 +172,7 @@ struct ReferenceTests {
         for zoom in 0...17 { #expect(index.seen(at: zoom) == reference.seen(at: zoom), "zoom \(zoom)") }
     }
 
-    @Test("radius by zoom")
-    func radiusByZoom() throws {
+    @Test("radius by zoom") func radiusByZoom() throws {
         var options = ClusteringOptions()
         options.radii = (0...24).map { $0 < 6 ? 60 : $0 < 12 ? 40 : 20 }
         for set in [PointSet.uniform, .gathered] {
@@ -214,8 +201,7 @@ struct ReferenceTests {
         }
     }
 
-    @Test("all tiny point sets on a lattice")
-    func tiny() throws {
+    @Test("all tiny point sets on a lattice") func tiny() throws {
         let lattice = (0..<6).map { Position(longitude: Double($0 % 3) * 5, latitude: Double($0 / 3) * 5) }
         for count in 0...3 {
             var choice = [Int](repeating: 0, count: count)

@@ -3,8 +3,7 @@ import Testing
 
 @testable import Clustering
 
-@Suite("Sections")
-struct SnapshotTests {
+@Suite("Sections") struct SnapshotTests {
     /// An index's sections, copied into aligned memory of their own.
     private final class Copy: IndexMemory, @unchecked Sendable {
         var isDamaged: Bool { false }
@@ -52,9 +51,7 @@ struct SnapshotTests {
         }
     }
 
-    @Test(
-        "a section that is cut short is rejected, and zeros in one do no harm",
-        arguments: IndexSection.allCases)
+    @Test("a section that is cut short is rejected, and zeros in one do no harm", arguments: IndexSection.allCases)
     func damage(_ section: IndexSection) throws {
         let places = PointSet.gathered.places(300)
         let options = ClusteringOptions()

@@ -3,8 +3,7 @@ import Testing
 
 @testable import Clustering
 
-@Suite("Clustering some of an index's points")
-struct SubsetTests {
+@Suite("Clustering some of an index's points") struct SubsetTests {
     /// Compares the subset with an index built of the same places.
     private func compare(
         _ index: ClusterIndex, _ places: [Position], _ points: [UInt32], weights: [Double]? = nil,
@@ -53,8 +52,7 @@ struct SubsetTests {
         try compare(index, places, some(places.count, &random))
     }
 
-    @Test("none, one and all points")
-    func extremes() throws {
+    @Test("none, one and all points") func extremes() throws {
         let places = PointSet.gathered.places(500)
         let index = try ClusterIndex.build(places, ClusteringOptions())
         try compare(index, places, [])
@@ -64,8 +62,7 @@ struct SubsetTests {
         #expect(throws: ClusteringError.cancelled) { try index.subset([1, 2]) { true } }
     }
 
-    @Test("points have the positions that updates gave them")
-    func updates() throws {
+    @Test("points have the positions that updates gave them") func updates() throws {
         var random = SeededGenerator(state: 8)
         var places = PointSet.gathered.places(4000)
         var index = try ClusterIndex.build(places, ClusteringOptions(maximumZoom: 12))
@@ -80,19 +77,13 @@ struct SubsetTests {
                 changes.moved.append(placement(point, places[point]))
             }
             places.append(
-                Position(
-                    longitude: .random(in: -9...9, using: &random),
-                    latitude: .random(in: -9...9, using: &random)))
+                Position(longitude: .random(in: -9...9, using: &random), latitude: .random(in: -9...9, using: &random)))
             changes.added = [placement(places.count - 1, places[places.count - 1])]
             let known = places
             index = try #require(
-                index.updated(changes) {
-                    (known[Int($0.rawValue)].longitude, known[Int($0.rawValue)].latitude)
-                }
+                index.updated(changes) { (known[Int($0.rawValue)].longitude, known[Int($0.rawValue)].latitude) }
             ).index
-            try compare(
-                index, places,
-                some(places.count, &random).filter { index.contains(PointIndex(rawValue: $0)) })
+            try compare(index, places, some(places.count, &random).filter { index.contains(PointIndex(rawValue: $0)) })
         }
     }
 

@@ -10,8 +10,7 @@ private let tool = Command(
     options: [
         Option("socket", short: "s", value: "PATH", kind: .file, help: "the daemon's [only] socket: this"),
         Option("level", value: "LEVEL", kind: .oneOf(["low", "high"]), help: "how much"),
-    ],
-    examples: [Example("tool show a", "shows a")],
+    ], examples: [Example("tool show a", "shows a")],
     subcommands: [
         Command(
             "show", summary: "Show things",
@@ -42,8 +41,7 @@ private let tool = Command(
         return Set(text.split(separator: "\n").map(String.init))
     }
 
-    @Test("bash completes what fits")
-    func bashOffersWhatFits() throws {
+    @Test("bash completes what fits") func bashOffersWhatFits() throws {
         #expect(try complete(["tool", ""]) == ["show"])
         #expect(try complete(["tool", "--le"]) == ["--level"])
         #expect(try complete(["tool", "--level", ""]) == ["low", "high"])
@@ -53,8 +51,7 @@ private let tool = Command(
         #expect(try complete(["tool", "show", "--at", ""]) == [])
     }
 
-    @Test("zsh and fish know every option and nothing hidden")
-    func completionsListVisibleOptions() {
+    @Test("zsh and fish know every option and nothing hidden") func completionsListVisibleOptions() {
         for shell in [CompletionScript.Shell.zsh, .fish] {
             let text = CompletionScript.text(for: tool, shell: shell)
             for word in ["socket", "level", "all", "at", "show", "Show things", "apple banana"] {
@@ -65,12 +62,10 @@ private let tool = Command(
         let zsh = CompletionScript.text(for: tool, shell: .zsh)
         #expect(zsh.contains(#"'--socket=[the daemon'\''s \[only\] socket\: this]:PATH:_files'"#))
         let fish = CompletionScript.text(for: tool, shell: .fish)
-        #expect(
-            fish.contains(#"complete -c tool -l socket -s s -r -F -d 'the daemon\'s [only] socket: this'"#))
+        #expect(fish.contains(#"complete -c tool -l socket -s s -r -F -d 'the daemon\'s [only] socket: this'"#))
     }
 
-    @Test("the manual escapes troff's control characters")
-    func escapesTroffInManual() {
+    @Test("the manual escapes troff's control characters") func escapesTroffInManual() {
         let page = ManualPage.text(
             for: tool, section: 1, version: "1.0", more: [ManualPage.Section("FILES", [("/a-b", "a file")])])
         #expect(page.hasPrefix(".TH TOOL 1 \"\" \"tool 1.0\"\n.SH NAME\ntool \\- use it\n"))

@@ -3,15 +3,12 @@ import Testing
 
 @testable import Compression
 
-@Suite("Compressing buffers")
-struct DeflateStreamTests {
+@Suite("Compressing buffers") struct DeflateStreamTests {
     private static func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* $0) >> 7 ^ $0 / 300) }
     }
 
-    @Test(
-        "every size round-trips through one reused stream",
-        arguments: [InflateStream.Format.zlib, .gzip])
+    @Test("every size round-trips through one reused stream", arguments: [InflateStream.Format.zlib, .gzip])
     func roundTrip(_ format: InflateStream.Format) throws {
         var stream = try DeflateStream(format: format)
         for count in [0, 1, 100, 65_536, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, 1_000_000] {
@@ -25,8 +22,7 @@ struct DeflateStreamTests {
         }
     }
 
-    @Test("equal bytes give equal compressed bytes")
-    func isDeterministic() throws {
+    @Test("equal bytes give equal compressed bytes") func isDeterministic() throws {
         var first = try DeflateStream(format: .gzip)
         var second = try DeflateStream(format: .gzip)
         let bytes = Self.bytes(5000)
@@ -37,8 +33,7 @@ struct DeflateStreamTests {
         #expect(outputs[0] == outputs[1] && outputs[0] == outputs[2])
     }
 
-    @Test("a cancelled compression of many bytes stops between its pieces")
-    func cancellation() throws {
+    @Test("a cancelled compression of many bytes stops between its pieces") func cancellation() throws {
         var stream = try DeflateStream(format: .gzip)
         let bytes = Self.bytes(1 << 20)
         var output: [UInt8] = []

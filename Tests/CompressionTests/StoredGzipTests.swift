@@ -14,8 +14,7 @@ struct StoredGzipTests {
         #expect(try Zlib.inflate(Array(output.dropFirst()), format: .gzip, limit: 1 << 17) == bytes)
     }
 
-    @Test("accepts at most one block")
-    func limit() throws {
+    @Test("accepts at most one block") func limit() throws {
         let bytes = [UInt8](repeating: 5, count: StoredGzip.mostBytes + 1)
         var output: [UInt8] = []
         StoredGzip.append(bytes.span, to: &output)

@@ -24,8 +24,7 @@ import Testing
         }
     }
 
-    @Test("while a call finishes, all connections are read, and new calls get UNAVAILABLE")
-    func callInFlight() throws {
+    @Test("while a call finishes, all connections are read, and new calls get UNAVAILABLE") func callInFlight() throws {
         let loop = try EventLoop()
         var limits = Limits()
         limits.shutdownGraceMs = 3_600_000

@@ -11,8 +11,7 @@ import Testing
 @testable import Daemon
 
 /// Who is served when, where one connection asks for far more than another: by the order of the work.
-@Suite("Fairness")
-struct FairnessTests {
+@Suite("Fairness") struct FairnessTests {
     /// Writes down whose call ran, and ends the loop after the last.
     private final class Journal: Sendable {
         private let names = Mutex<[String]>([])
@@ -56,9 +55,7 @@ struct FairnessTests {
     /// Everything is in the sockets before the loop begins, so its order is the server's doing alone.
     ///
     /// - Parameter queryThreads: with one, calls run in the order in which they are started.
-    private func order(
-        _ calls: [(from: String, count: Int)], isQuick: Bool, queryThreads: Int = 2
-    ) throws -> [String] {
+    private func order(_ calls: [(from: String, count: Int)], isQuick: Bool, queryThreads: Int = 2) throws -> [String] {
         let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString.prefix(12))"
         // As the daemon does: writing to a client that has gone is an error, no end.
         signal(SIGPIPE, SIG_IGN)
@@ -69,8 +66,7 @@ struct FairnessTests {
         limits.queryThreads = queryThreads
         var methods = MethodSet()
         methods.add(Handler(journal: journal, isQuick: isQuick))
-        let server = try ServerGroup(
-            loop: loop, limits: limits, metrics: Metrics(), methods: methods)
+        let server = try ServerGroup(loop: loop, limits: limits, metrics: Metrics(), methods: methods)
         try server.listen(path: path)
         var clients = try calls.map { (from, count) in
             let client = try RawClient(path: path)
@@ -92,8 +88,7 @@ struct FairnessTests {
         return journal.order
     }
 
-    @Test("a thousand cheap calls in one write do not delay another connection's call")
-    func cheapCalls() throws {
+    @Test("a thousand cheap calls in one write do not delay another connection's call") func cheapCalls() throws {
         let order = try order([("many", 1000), ("one", 1)], isQuick: true)
         let before = try #require(order.firstIndex(of: "one"))
         // One turn, and what was left of the loop's round.
@@ -101,16 +96,14 @@ struct FairnessTests {
         #expect(order.count == 1001)
     }
 
-    @Test("connections that all send many calls take turns")
-    func turns() throws {
+    @Test("connections that all send many calls take turns") func turns() throws {
         let order = try order([("a", 500), ("b", 500), ("c", 500)], isQuick: true)
         for start in stride(from: 0, to: 1000, by: 200) {
             #expect(Set(order[start..<start + 200]).count == 3)
         }
     }
 
-    @Test("hundreds of heavy calls wait in their own queue")
-    func heavyCalls() throws {
+    @Test("hundreds of heavy calls wait in their own queue") func heavyCalls() throws {
         let order = try order([("many", 300), ("one", 2)], isQuick: false, queryThreads: 1)
         var limits = Limits()
         limits.queryThreads = 1

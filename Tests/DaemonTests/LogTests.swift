@@ -15,8 +15,7 @@ import Testing
         return Log(settings, isJournal: isJournal)
     }
 
-    @Test("lines have the format of their reader")
-    func linesAreForWhoReadsThem() {
+    @Test("lines have the format of their reader") func linesAreForWhoReadsThem() {
         let fields: JSONObject = ["source": "a", "ms": 1.5]
         #expect(log(.auto).line(.info, "done", fields) == "clusterd: info: done source=\"a\" ms=1.5\n")
         #expect(log(.auto, isJournal: true).line(.warning, "done", fields) == "<4>done source=\"a\" ms=1.5\n")
@@ -25,8 +24,7 @@ import Testing
         #expect(log(.journal, level: .debug).line(.debug, "no", [:]) == "<7>no\n")
     }
 
-    @Test("JSON is an object a line")
-    func jsonIsAnObjectALine() throws {
+    @Test("JSON is an object a line") func jsonIsAnObjectALine() throws {
         let line = try #require(log(.json).line(.notice, "a \"b\"\n", ["ms": 2]))
         #expect(line.hasSuffix("}\n"))
         #expect(line.count { $0.isNewline } == 1)
@@ -38,8 +36,7 @@ import Testing
         #expect(time.wholeMatch(of: /20.{21}Z/) != nil)
     }
 
-    @Test("a message with line breaks stays one line")
-    func nothingThatIsSaidMakesALineOfItsOwn() {
+    @Test("a message with line breaks stays one line") func nothingThatIsSaidMakesALineOfItsOwn() {
         #expect(log(.journal).line(.info, "one\n<0>two\u{1B}", [:]) == "<6>one <0>two \n")
     }
 

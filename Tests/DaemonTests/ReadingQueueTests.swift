@@ -11,8 +11,7 @@ import Testing
 
 /// Large messages that wait to be read on the pool.
 @Suite("Reading queue") struct ReadingQueueTests {
-    @Test("the large message of a connection that is closed leaves the queue")
-    func closedConnection() throws {
+    @Test("the large message of a connection that is closed leaves the queue") func closedConnection() throws {
         let loop = try EventLoop()
         var limits = Limits()
         limits.shutdownGraceMs = 0

@@ -10,8 +10,7 @@ import Testing
 @testable import RPC
 @testable import Daemon
 
-@Suite("Several loops")
-struct ServerGroupTests {
+@Suite("Several loops") struct ServerGroupTests {
     /// Answers with the thread that it runs on.
     private struct ThreadHandler: UnaryMethod {
         let declaration = MethodDeclaration(
@@ -81,8 +80,7 @@ struct ServerGroupTests {
         #expect(shares.withLock { $0.values.sorted() } == expected)
     }
 
-    @Test("limits apply to all loops together")
-    func limits() throws {
+    @Test("limits apply to all loops together") func limits() throws {
         try serve({ $0.maxConnections = 4 }) { path, shutDown in
             var clients = try (0..<4).map { _ in try RawClient(path: path) }
             for client in clients { _ = try client.call("ServerService/Thread") }

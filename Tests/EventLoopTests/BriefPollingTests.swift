@@ -12,9 +12,7 @@ import struct Foundation.UUID
 
     /// Sends bytes to a loop, each after the one before has come back, and returns how long the loop has
     /// polled.
-    private func pollingTime(
-        microseconds: Int, _ budget: PollingBudget, roundTrips: Int = 100
-    ) throws -> UInt64 {
+    private func pollingTime(microseconds: Int, _ budget: PollingBudget, roundTrips: Int = 100) throws -> UInt64 {
         let (server, client) = (try EventLoop(), try EventLoop())
         server.poll(microseconds: microseconds, within: budget)
         var served: Connection?
@@ -57,14 +55,12 @@ import struct Foundation.UUID
         #expect(try pollingTime(microseconds: Self.long, PollingBudget(loops: 1)) > 0)
     }
 
-    @Test("a loop does not poll if the budget is used up, or if it may not")
-    func doesNotPollWithoutBudget() throws {
+    @Test("a loop does not poll if the budget is used up, or if it may not") func doesNotPollWithoutBudget() throws {
         #expect(try pollingTime(microseconds: Self.long, PollingBudget(loops: 0)) == 0)
         #expect(try pollingTime(microseconds: 0, PollingBudget(loops: 1)) == 0)
     }
 
-    @Test("a loop that ends gives its part of the budget back")
-    func releasesBudgetAtEnd() throws {
+    @Test("a loop that ends gives its part of the budget back") func releasesBudgetAtEnd() throws {
         let budget = PollingBudget(loops: 1)
         for _ in 0..<2 { #expect(try pollingTime(microseconds: Self.long, budget) > 0) }
     }

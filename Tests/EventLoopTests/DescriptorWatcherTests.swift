@@ -12,8 +12,7 @@ import Testing
         return (ends[0], ends[1])
     }
 
-    @Test("A watcher reports the events that it waits for, and none after it stops")
-    func reports() throws {
+    @Test("A watcher reports the events that it waits for, and none after it stops") func reports() throws {
         let loop = try EventLoop()
         let (near, far) = pair()
         defer {
@@ -54,8 +53,7 @@ import Testing
         #expect(count == 1)
     }
 
-    @Test("A descriptor that is not open is an error")
-    func refuses() throws {
+    @Test("A descriptor that is not open is an error") func refuses() throws {
         let loop = try EventLoop()
         #expect(throws: EventLoopError.self) {
             _ = try DescriptorWatcher(on: loop, descriptor: 9999) { _ in }

@@ -5,8 +5,7 @@ import Testing
 @testable import EventLoop
 
 @Suite("Directory watcher") struct DirectoryWatcherTests {
-    @Test("reports names that appear or are replaced")
-    func reportsAddedAndReplacedNames() throws {
+    @Test("reports names that appear or are replaced") func reportsAddedAndReplacedNames() throws {
         let folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -21,23 +20,19 @@ import Testing
         }
         // Fails if nothing is reported; otherwise it is never waited for.
         let limit = Timer(on: loop, delay: 30_000) { loop.stop() }
-        let write = Timer(on: loop, delay: 1) {
-            try? Data("a".utf8).write(to: URL(fileURLWithPath: folder + "/a"))
-        }
+        let write = Timer(on: loop, delay: 1) { try? Data("a".utf8).write(to: URL(fileURLWithPath: folder + "/a")) }
         let look = Timer(on: loop, delay: 5, every: 5) { if seen > 2 { loop.stop() } }
         loop.run()
         #expect(seen > 2)
         withExtendedLifetime((watcher, limit, write, look)) {}
     }
 
-    @Test("a missing directory is an error")
-    func refusesMissingDirectory() throws {
+    @Test("a missing directory is an error") func refusesMissingDirectory() throws {
         let loop = try EventLoop()
         #expect(throws: EventLoopError.self) { try DirectoryWatcher(on: loop, path: "/no/such/directory") {} }
     }
 
-    @Test("reports nothing after its end, and does not keep the loop running")
-    func isSilentAfterEnd() throws {
+    @Test("reports nothing after its end, and does not keep the loop running") func isSilentAfterEnd() throws {
         let loop = try EventLoop()
         var watcher: DirectoryWatcher? = try DirectoryWatcher(on: loop, path: NSTemporaryDirectory()) {
             Issue.record("it goes on")

@@ -12,8 +12,7 @@ import struct Foundation.UUID
     private let path = FileManager.default.temporaryDirectory
         .appendingPathComponent("e\(UUID().uuidString.prefix(8)).sock").path
 
-    @Test("posts run in order on the loop")
-    func postsRunInOrderOnTheLoop() throws {
+    @Test("posts run in order on the loop") func postsRunInOrderOnTheLoop() throws {
         let loop = try EventLoop()
         let keep = Timer(on: loop, delay: 60_000) {}
         let seen = Mutex<[Int]>([])
@@ -24,8 +23,7 @@ import struct Foundation.UUID
         #expect(seen.withLock { $0 } == Array(0..<100))
     }
 
-    @Test("a socket file that replaced the loop's own is not removed")
-    func keepsForeignSocketFile() throws {
+    @Test("a socket file that replaced the loop's own is not removed") func keepsForeignSocketFile() throws {
         let loop = try EventLoop()
         let first = try Listener(on: loop, path: path) { _ in }
         try FileManager.default.removeItem(atPath: path)
@@ -36,8 +34,7 @@ import struct Foundation.UUID
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test("a path that begins with an at sign is a file like any other")
-    func readsPathAfterAtSign() throws {
+    @Test("a path that begins with an at sign is a file like any other") func readsPathAfterAtSign() throws {
         let loop = try EventLoop()
         let path = "@e\(UUID().uuidString.prefix(8)).sock"
         let listener = try Listener(on: loop, path: path) { _ in }
@@ -46,8 +43,7 @@ import struct Foundation.UUID
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test("listening on TCP addresses works")
-    func addressesOfTheInternetAreListenedOn() throws {
+    @Test("listening on TCP addresses works") func addressesOfTheInternetAreListenedOn() throws {
         let loop = try EventLoop()
         for host in ["127.0.0.1", "::1"] {
             guard let address = try InternetAddress.resolve(host: host, port: 0).first,
@@ -67,8 +63,7 @@ import struct Foundation.UUID
         #expect(try InternetAddress.resolve(host: "::", port: 80).first?.description == "[::]:80")
     }
 
-    @Test("any number of bytes round-trips")
-    func bytesGoThereAndBackWhateverTheirNumber() throws {
+    @Test("any number of bytes round-trips") func bytesGoThereAndBackWhateverTheirNumber() throws {
         let loop = try EventLoop()
         let sent = [UInt8]((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let memory = NSData(bytes: sent, length: sent.count)
@@ -81,8 +76,7 @@ import struct Foundation.UUID
                 switch event {
                 case .received(let bytes):
                     let copy = NSData(bytes: bytes.baseAddress, length: bytes.count)
-                    connection.write(
-                        UnsafeRawBufferPointer(start: copy.bytes, count: copy.length), keeping: copy)
+                    connection.write(UnsafeRawBufferPointer(start: copy.bytes, count: copy.length), keeping: copy)
                 case .written: break
                 case .ended: connection.close()
                 }
@@ -101,8 +95,7 @@ import struct Foundation.UUID
                 case .ended: loop.stop()
                 }
             }
-            connection.write(
-                UnsafeRawBufferPointer(start: memory.bytes, count: memory.length), keeping: memory)
+            connection.write(UnsafeRawBufferPointer(start: memory.bytes, count: memory.length), keeping: memory)
         }
         loop.run()
         #expect(received == sent)
@@ -112,8 +105,7 @@ import struct Foundation.UUID
         loop.run()
     }
 
-    @Test("the system's buffered bytes decrease when the other end reads")
-    func systemQueueShrinksAsPeerReads() throws {
+    @Test("the system's buffered bytes decrease when the other end reads") func systemQueueShrinksAsPeerReads() throws {
         let loop = try EventLoop()
         let reader = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(reader) }
@@ -147,8 +139,7 @@ import struct Foundation.UUID
         listener.close()
     }
 
-    @Test("a failed connection says why")
-    func explainsFailedConnect() throws {
+    @Test("a failed connection says why") func explainsFailedConnect() throws {
         let loop = try EventLoop()
         var failure: EventLoopError?
         Connection.connect(on: loop, path: path) { result in
@@ -158,8 +149,7 @@ import struct Foundation.UUID
         #expect(failure?.number == ENOENT)
     }
 
-    @Test("a timer repeats until it is released")
-    func timerRepeatsUntilReleased() throws {
+    @Test("a timer repeats until it is released") func timerRepeatsUntilReleased() throws {
         let loop = try EventLoop()
         var count = 0
         var timer: Timer?

@@ -15,8 +15,7 @@ import Testing
         return policy.becameIdle(at: time) != nil
     }
 
-    @Test("a loop sleeps until input has often followed soon")
-    mutating func sleepsUntilInputIsFrequent() {
+    @Test("a loop sleeps until input has often followed soon") mutating func sleepsUntilInputIsFrequent() {
         let polls = (0..<12).map { _ in input(after: 90) }
         // The first input followed on nothing.
         #expect(polls == Array(repeating: false, count: 8) + Array(repeating: true, count: 4))
@@ -28,13 +27,11 @@ import Testing
         for _ in 0..<100 { #expect(!input(after: gap)) }
     }
 
-    @Test("a loop whose input arrives in pairs never polls")
-    mutating func neverPollsForPairs() {
+    @Test("a loop whose input arrives in pairs never polls") mutating func neverPollsForPairs() {
         for number in 0..<100 { #expect(!input(after: number % 2 == 0 ? 10 : 100_000)) }
     }
 
-    @Test("a single pause does not end polling, two in a row do")
-    mutating func stopsPollingAfterTwoPauses() {
+    @Test("a single pause does not end polling, two in a row do") mutating func stopsPollingAfterTwoPauses() {
         for _ in 0..<30 { _ = input(after: 10) }
         #expect(input(after: 100_000))
         #expect(input(after: 10))
@@ -46,9 +43,7 @@ import Testing
         (1...2000).first { _ in input(after: 90) } ?? .max
     }
 
-    @Test(
-        "each time that polling is useless, twice as many inputs must follow soon before the loop polls again"
-    )
+    @Test("each time that polling is useless, twice as many inputs must follow soon before the loop polls again")
     mutating func doublesThresholdAfterUselessPolling() {
         var inputs: [Int] = []
         for _ in 0..<10 {
@@ -71,8 +66,7 @@ import Testing
         #expect(inputsUntilPolling() == 16)
     }
 
-    @Test("without a window a loop never polls")
-    mutating func neverPollsWithoutWindow() {
+    @Test("without a window a loop never polls") mutating func neverPollsWithoutWindow() {
         policy = PollingPolicy(window: 0)
         for _ in 0..<30 { #expect(!input(after: 0)) }
     }

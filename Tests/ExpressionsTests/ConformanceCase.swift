@@ -13,8 +13,7 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     static let all: [ConformanceCase] = {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
-            path: "../Data/expressions.jsonl")
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Data/expressions.jsonl")
         guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
         return text.split(separator: "\n").compactMap { line in
             guard case .object(let object)? = try? JSONReader.parse(String(line)) else { return nil }
@@ -51,8 +50,7 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
 
     func compile() throws(ExpressionCompileFailure) -> Expressions.Expression {
         try Expression(
-            compiling: object["expression"] ?? .null, expected: expected, purpose: .evaluation,
-            coercesStrings: true)
+            compiling: object["expression"] ?? .null, expected: expected, purpose: .evaluation, coercesStrings: true)
     }
 
     /// The expected compile errors; none if compiling succeeds.

@@ -5,10 +5,7 @@ import Testing
 @testable import Expressions
 
 @Suite("Conformance") struct ConformanceTests {
-    @Test("the records are found")
-    func recordsAreThere() {
-        #expect(ConformanceCase.all.count == 182)
-    }
+    @Test("the records are found") func recordsAreThere() { #expect(ConformanceCase.all.count == 182) }
 
     @Test("agrees with the specification", arguments: ConformanceCase.all)
     func agreesWithTheSpecification(_ test: ConformanceCase) throws {
@@ -25,8 +22,7 @@ import Testing
     }
 
     private func check(
-        _ expression: Expressions.Expression,
-        _ evaluation: (feature: JSONObject, zoom: Double?, outcome: JSONValue)
+        _ expression: Expressions.Expression, _ evaluation: (feature: JSONObject, zoom: Double?, outcome: JSONValue)
     ) {
         var properties = JSONObject()
         if case .object(let object)? = evaluation.feature["properties"] { properties = object }

@@ -36,8 +36,7 @@ import Testing
         let budget = EvaluationBudget(steps: 4 * EvaluationBudget.portion)
         let value = try expression.evaluate(properties: ["n": .number(3)], budget: budget)
         #expect(value == .number(3 * Double(1 << depth)))
-        let values = try expression.values(
-            RowSource(columns: columns(.number(3), count: 5), rows: Array(0..<5)))
+        let values = try expression.values(RowSource(columns: columns(.number(3), count: 5), rows: Array(0..<5)))
         #expect((0..<5).map { values.value($0) } == Array(repeating: value, count: 5))
     }
 
@@ -53,21 +52,18 @@ import Testing
         }
     }
 
-    @Test("a variable's value is that of its own row")
-    func variablesOfRows() throws {
+    @Test("a variable's value is that of its own row") func variablesOfRows() throws {
         var builder = PropertyColumnWriter()
         for number in 0..<3000 { builder.append(Double(number)) }
         var columns = FeatureColumns(count: 3000)
         columns.add("n", builder.finish())
         let expression = try compile(
-            #"["let","v",["^",["get","n"],2],["-",["+",["var","v"],["var","v"]],["-",["var","v"],["get","n"]]]]"#
-        )
+            #"["let","v",["^",["get","n"],2],["-",["+",["var","v"],["var","v"]],["-",["var","v"],["get","n"]]]]"#)
         let values = try expression.values(RowSource(columns: columns, rows: Array(0..<3000)))
         for row in 0..<3000 { #expect(values.value(row) == .number(Double(row * row + row))) }
     }
 
-    @Test("rows share one budget, and exceeding it is an error that names its size")
-    func budgetIsShared() throws {
+    @Test("rows share one budget, and exceeding it is an error that names its size") func budgetIsShared() throws {
         let filter = try compile(#"["==",["^",["get","n"],2],9]"#)
         let enough = EvaluationBudget(steps: 100_000)
         #expect(try filter.passing(rows(.number(3), count: 5000, enough)).count == 5000)
@@ -80,8 +76,7 @@ import Testing
         }
     }
 
-    @Test("vectorized operations are charged too")
-    func vectorsAreCharged() throws {
+    @Test("vectorized operations are charged too") func vectorsAreCharged() throws {
         let filter = try compile(#"["all",["<",["get","n"],5],[">",["get","n"],1]]"#)
         let budget = EvaluationBudget(steps: 2 * EvaluationBudget.portion)
         #expect(throws: EvaluationStop.exhausted(steps: 2 * EvaluationBudget.portion)) {
@@ -97,9 +92,7 @@ import Testing
         ])
     func stopsWithinRow(text: String) throws {
         let expression = try compile(text)
-        let feature: JSONObject = [
-            "n": .number(2), "t": .string(String(repeating: "text", count: 10_000)),
-        ]
+        let feature: JSONObject = ["n": .number(2), "t": .string(String(repeating: "text", count: 10_000))]
         let checks = Mutex(0)
         let all = EvaluationBudget {
             checks.withLock { $0 += 1 }
@@ -124,8 +117,7 @@ import Testing
         }
     }
 
-    @Test("a cancelled evaluation of rows counts no errors and throws")
-    func rowsAreCancelled() throws {
+    @Test("a cancelled evaluation of rows counts no errors and throws") func rowsAreCancelled() throws {
         let expression = try compile(#"["sqrt",["get","n"]]"#)
         let checks = Mutex(0)
         let budget = EvaluationBudget {
@@ -142,20 +134,16 @@ import Testing
         }
     }
 
-    @Test("a row with too long texts is an error of that row only")
-    func rowLimit() throws {
+    @Test("a row with too long texts is an error of that row only") func rowLimit() throws {
         let text = String(repeating: "é", count: 400_000)
         let parts = Array(repeating: #"["==",["upcase",["get","t"]],"x"]"#, count: 8).joined(separator: ",")
         let expression = try compile("[\"any\",\(parts)]")
         let message = "The expression takes too long to evaluate: its texts or lists are too long."
-        #expect(throws: EvaluationError(message)) {
-            try expression.evaluate(properties: ["t": .string(text)])
-        }
+        #expect(throws: EvaluationError(message)) { try expression.evaluate(properties: ["t": .string(text)]) }
         #expect(try expression.evaluate(properties: ["t": .string("short")]) == .bool(false))
     }
 
-    @Test("constant parts share a budget, too")
-    func constants() throws {
+    @Test("constant parts share a budget, too") func constants() throws {
         let long =
             "[\"concat\",\(Array(repeating: "\"\(String(repeating: "x", count: 1000))\"", count: 1000).joined(separator: ","))]"
         func shouting(_ count: Int) -> String {
@@ -174,13 +162,10 @@ import Testing
             "s": .string(String(repeating: "a", count: 200_000) + "b"),
         ]
         #expect(try compile(#"["in",["get","s"],["get","t"]]"#).evaluate(properties: feature) == .bool(false))
-        #expect(
-            try compile(#"["index-of",["get","s"],["get","t"]]"#).evaluate(properties: feature) == .number(-1)
-        )
+        #expect(try compile(#"["index-of",["get","s"],["get","t"]]"#).evaluate(properties: feature) == .number(-1))
     }
 
-    @Test("messages of errors are limited in number and length, and every error is counted")
-    func messages() throws {
+    @Test("messages of errors are limited in number and length, and every error is counted") func messages() throws {
         var builder = PropertyColumnWriter()
         for number in 0..<1000 { builder.append(.string("x\(number)")) }
         builder.append(.string(String(repeating: "long ", count: 10_000)))

@@ -16,8 +16,7 @@ import Testing
     }
 
     @Test(
-        "values are converted as in JavaScript",
-        arguments: [("javascript.jsonl", 740), ("number-format.jsonl", 750)])
+        "values are converted as in JavaScript", arguments: [("javascript.jsonl", 740), ("number-format.jsonl", 750)])
     func agreesWithJavaScript(_ file: String, _ count: Int) throws {
         let cases = try Self.cases(file)
         #expect(cases.count == count)
@@ -33,8 +32,7 @@ import Testing
         }
     }
 
-    @Test("random expressions have the values of an evaluator in JavaScript")
-    func agreesWithEvaluator() throws {
+    @Test("random expressions have the values of an evaluator in JavaScript") func agreesWithEvaluator() throws {
         let cases = try Self.cases("evaluator.jsonl")
         #expect(cases.count == 3000)
         var rejected = 0

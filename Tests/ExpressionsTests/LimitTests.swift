@@ -17,21 +17,17 @@ import Testing
     }
 
     private func nested(_ levels: Int) -> JSONValue {
-        (0..<levels).reduce(.array([.string("has"), .string("a")])) { inner, _ in
-            .array([.string("!"), inner])
-        }
+        (0..<levels).reduce(.array([.string("has"), .string("a")])) { inner, _ in .array([.string("!"), inner]) }
     }
 
-    @Test("depth is limited")
-    func depthIsLimited() {
+    @Test("depth is limited") func depthIsLimited() {
         #expect(compiles(nested(ExpressionLimits.depth - 1)) == nil)
         let message = "Expressions may be nested 64 levels deep at most."
         #expect(compiles(nested(ExpressionLimits.depth)) == message)
         #expect(compiles(nested(2000)) == message)
     }
 
-    @Test("names of types may be nested as deeply as expressions")
-    func namesOfTypesAreLimited() {
+    @Test("names of types may be nested as deeply as expressions") func namesOfTypesAreLimited() {
         func name(_ levels: Int) -> String {
             String(repeating: "array<", count: levels) + "number" + String(repeating: ">", count: levels)
         }
@@ -41,8 +37,7 @@ import Testing
         #expect(ExpressionType(name: "array<number,\(String(repeating: " ", count: 5000))2>") == nil)
     }
 
-    @Test("the depth of an array that an expression creates is limited")
-    func depthOfArraysIsLimited() throws {
+    @Test("the depth of an array that an expression creates is limited") func depthOfArraysIsLimited() throws {
         let expression = try Expression(
             compiling: JSONReader.parse(#"["semiliteral",[["get","a"]]]"#), purpose: .evaluation)
         func value(_ levels: Int) throws -> JSONValue {
@@ -55,8 +50,7 @@ import Testing
         }
     }
 
-    @Test("the memory of all rows' values is limited")
-    func valuesAreLimited() throws {
+    @Test("the memory of all rows' values is limited") func valuesAreLimited() throws {
         let long = String(repeating: "x", count: 1_000_000)
         let expression = try Expression(
             compiling: .array([.string("concat"), .string(long), .array([.string("get"), .string("n")])]),
@@ -72,8 +66,7 @@ import Testing
         #expect(values.errors.count == 1)
     }
 
-    @Test("nodes are limited")
-    func nodesAreLimited() {
+    @Test("nodes are limited") func nodesAreLimited() {
         func sum(_ count: Int) -> JSONValue {
             .array([.string("+")] + Array(repeating: .array([.string("zoom")]), count: count))
         }
@@ -82,8 +75,7 @@ import Testing
         #expect(compiles(sum(40_000)) == "An expression may have 4096 parts at most.")
     }
 
-    @Test("nodes are counted as written")
-    func nodesAreCountedAsWritten() {
+    @Test("nodes are counted as written") func nodesAreCountedAsWritten() {
         func sum(_ part: JSONValue, _ count: Int) -> JSONValue {
             .array([.string("+")] + Array(repeating: part, count: count))
         }
@@ -94,27 +86,22 @@ import Testing
         #expect(compiles(sum(property, 2048)) == "An expression may have 4096 parts at most.")
     }
 
-    @Test("a list counts as one node")
-    func listsAreOnePart() {
+    @Test("a list counts as one node") func listsAreOnePart() {
         let labels = (0..<10_000).map { JSONValue.number(Double($0)) }
         let property = JSONValue.array([.string("get"), .string("a")])
         let list = JSONValue.array([.string("literal"), .array(labels)])
         #expect(compiles(.array([.string("in"), property, list])) == nil)
-        #expect(
-            compiles(.array([.string("match"), property, .array(labels), .bool(true), .bool(false)])) == nil)
+        #expect(compiles(.array([.string("match"), property, .array(labels), .bool(true), .bool(false)])) == nil)
         let longer = JSONValue.array([.string("literal"), .array(labels + labels)])
         #expect(compiles(longer) == "An expression may have 4096 parts at most.")
     }
 
-    @Test(
-        "strings are limited",
-        arguments: [#"["concat",["get","a"],["get","b"]]"#, #"["join",["get","list"],""]"#])
+    @Test("strings are limited", arguments: [#"["concat",["get","a"],["get","b"]]"#, #"["join",["get","list"],""]"#])
     func stringsAreLimited(_ text: String) throws {
         let expression = try Expression(compiling: JSONReader.parse(text), purpose: .evaluation)
         func evaluate(_ a: Int, _ b: Int) throws -> JSONValue {
             let parts = [a, b].map { JSONValue.string(String(repeating: "x", count: $0)) }
-            return try expression.evaluate(
-                properties: ["a": parts[0], "b": parts[1], "list": .array(parts)])
+            return try expression.evaluate(properties: ["a": parts[0], "b": parts[1], "list": .array(parts)])
         }
         let half = ExpressionLimits.stringBytes / 2
         guard case .string(let longest) = try evaluate(half, half) else {
@@ -122,13 +109,10 @@ import Testing
             return
         }
         #expect(longest.utf8.count == 1 << 20)
-        #expect(throws: EvaluationError("A string may have 1048576 bytes at most.")) {
-            try evaluate(half, half + 1)
-        }
+        #expect(throws: EvaluationError("A string may have 1048576 bytes at most.")) { try evaluate(half, half + 1) }
     }
 
-    @Test("constant folding stops once the call is over")
-    func cancelledWhileCompiling() throws {
+    @Test("constant folding stops once the call is over") func cancelledWhileCompiling() throws {
         // Each part is a text of its own, worked out while compiling.
         let part = #"["concat",["upcase","a"],["downcase","B"],["to-string",["+",1,2]]]"#
         let text = "[\"all\"" + String(repeating: ",[\"==\",\(part),\"x\"]", count: 100) + "]"

@@ -17,15 +17,9 @@ import Testing
             (#"["<","a","b",3]"#, "[3]", "Expected collator but found number instead."),
             (#"["in","a"]"#, "", "Expected 2 arguments, but found 1 instead."),
             (#"["-"]"#, "", "Expected arguments of type (number, number) | (number), but found () instead."),
-            (
-                #"["get"]"#, "",
-                "Expected arguments of type (string) | (string, object), but found () instead."
-            ),
+            (#"["get"]"#, "", "Expected arguments of type (string) | (string, object), but found () instead."),
             (#"["sqrt","a"]"#, "[1]", "Expected number but found string instead."),
-            (
-                #"["let","a-b",1,2]"#, "[1]",
-                "Variable names must contain only alphanumeric characters or '_'."
-            ),
+            (#"["let","a-b",1,2]"#, "[1]", "Variable names must contain only alphanumeric characters or '_'."),
             (
                 #"["var","x"]"#, "[1]",
                 "Unknown variable \"x\". Make sure \"x\" has been bound in an enclosing \"let\" expression before using it."
@@ -100,22 +94,18 @@ import Testing
         let expression = try compile(text)
         #expect(expression.type == .array(.number, 3))
         #expect(expression.propertyNames == ["x", "y"])
-        #expect(
-            try expression.evaluate(properties: ["x": .number(3)])
-                == .array([.number(3), .number(2), .number(2)]))
+        #expect(try expression.evaluate(properties: ["x": .number(3)]) == .array([.number(3), .number(2), .number(2)]))
         #expect(try compile(#"["semiliteral",["a",1]]"#).type == .array(.value, 2))
         #expect(try compile(#"["semiliteral",[]]"#).type == .array(.value, 0))
         let object = try compile(#"["semiliteral",{"a":["get","x"]}]"#)
         #expect(try object.evaluate() == .object(["a": .array([.string("get"), .string("x")])]))
     }
 
-    @Test("values that grow exponentially are bounded")
-    func valuesThatDoubleAreBounded() throws {
+    @Test("values that grow exponentially are bounded") func valuesThatDoubleAreBounded() throws {
         // Each variable holds the one before twice.
         var text = #"["to-string",["var","v39"]]"#
         for level in (1..<40).reversed() {
-            text =
-                #"["let","v\#(level)",["semiliteral",[["var","v\#(level - 1)"],["var","v\#(level - 1)"]]],\#(text)]"#
+            text = #"["let","v\#(level)",["semiliteral",[["var","v\#(level - 1)"],["var","v\#(level - 1)"]]],\#(text)]"#
         }
         text = #"["let","v0",["literal",[1,2,3]],\#(text)]"#
         let failure = try #require(throws: ExpressionCompileFailure.self) {
@@ -125,21 +115,18 @@ import Testing
         // Quotes are escaped at each level.
         var quoted = #"["get","x"]"#
         for _ in 0..<20 { quoted = "[\"to-string\",[\"semiliteral\",[\(quoted)]]]" }
-        let expression = try Expression(
-            compiling: JSONReader.parse(quoted, maximumDepth: 200), purpose: .evaluation)
+        let expression = try Expression(compiling: JSONReader.parse(quoted, maximumDepth: 200), purpose: .evaluation)
         #expect(throws: EvaluationError("A string may have 1048576 bytes at most.")) {
             try expression.evaluate(properties: ["x": .string("a")])
         }
     }
 
-    @Test("a step with one stop does not evaluate its input")
-    func oneStopDoesNotAskTheInput() throws {
+    @Test("a step with one stop does not evaluate its input") func oneStopDoesNotAskTheInput() throws {
         let expression = try compile(#"["interpolate",["linear"],["get","none"],0,7]"#)
         #expect(try expression.evaluate() == .number(7))
     }
 
-    @Test("labels are distinguished by bytes")
-    func comparesLabelsByBytes() throws {
+    @Test("labels are distinguished by bytes") func comparesLabelsByBytes() throws {
         let expression = try compile(#"["match",["get","x"],"é",1,"e\u0301",2,3]"#)
         #expect(try expression.evaluate(properties: ["x": .string("e\u{301}")]) == .number(2))
         #expect(try expression.evaluate(properties: ["x": .string("\u{e9}")]) == .number(1))

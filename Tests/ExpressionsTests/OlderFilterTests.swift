@@ -4,8 +4,7 @@ import Testing
 
 @testable import Expressions
 
-@Suite("MapLibre's older filters")
-struct OlderFilterTests {
+@Suite("MapLibre's older filters") struct OlderFilterTests {
     @Test(
         "mean expressions",
         arguments: [
@@ -40,8 +39,7 @@ struct OlderFilterTests {
         #expect(OlderFilter.meant(by: try JSONReader.parse(filter)) == nil)
     }
 
-    @Test("have no advice that is longer than a message should be")
-    func long() throws {
+    @Test("have no advice that is longer than a message should be") func long() throws {
         let name = String(repeating: "n", count: 500)
         #expect(OlderFilter.meant(by: .array([.string("=="), .string(name), .number(1)])) == nil)
     }

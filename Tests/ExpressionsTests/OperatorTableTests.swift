@@ -5,8 +5,7 @@ import Testing
 @testable import Expressions
 
 @Suite("Operator table") struct OperatorTableTests {
-    @Test("the documentation lists exactly the existing operators")
-    func documentation() throws {
+    @Test("the documentation lists exactly the existing operators") func documentation() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
             path: "../../proto-docs/expressions.md")
         let text = try String(contentsOf: file, encoding: .utf8)
@@ -19,8 +18,7 @@ import Testing
         #expect(names.count == Set(names).count)
     }
 
-    @Test("no operator is both supported and excluded")
-    func excluded() {
+    @Test("no operator is both supported and excluded") func excluded() {
         #expect(OperatorTable.all.excluded.isDisjoint(with: OperatorTable.all.definitions.keys))
     }
 }

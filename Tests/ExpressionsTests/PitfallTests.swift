@@ -24,8 +24,7 @@ import Testing
                 #""{\"1\":0,\"2\":1,\"b\":[1,null]}""#
             ),
             (#"["to-number"," 1 "]"#, "1"), (#"["to-number","0x10"]"#, "16"), (#"["to-number",""]"#, "0"),
-            (#"["to-number",null,7]"#, "0"), (#"["to-number","inf",7]"#, "7"),
-            (#"["to-number","nan",7]"#, "7"),
+            (#"["to-number",null,7]"#, "0"), (#"["to-number","inf",7]"#, "7"), (#"["to-number","nan",7]"#, "7"),
             // A whole number of more bits than fit is rounded once, not digit by digit.
             (#"["to-number","0x169f86b16399e88b0"]"#, "26082714985116373000"),
             (#"["to-number","0o1624603734225515372156"]"#, "16514838117240666000"),
@@ -52,8 +51,7 @@ import Testing
             (#"["max"]"#, "-Infinity"), (#"["+"]"#, "0"), (#"["*"]"#, "1"), (#"["%",-5,3]"#, "-2"),
             (#"["%",5,-3]"#, "2"),
             (#"["round",-2.5]"#, "-3"), (#"["round",2.5]"#, "3"), (#"["floor",["log10",1000]]"#, "2"),
-            (#"["zoom"]"#, "5"),
-            (#"["number-format",1.0005,{}]"#, #""1.001""#),
+            (#"["zoom"]"#, "5"), (#"["number-format",1.0005,{}]"#, #""1.001""#),
             (#"["number-format",-1234.55,{"max-fraction-digits":1}]"#, #""-1,234.6""#),
             (#"["let","a",2,["*",["var","a"],["var","a"]]]"#, "4"),
             (#"["slice",["literal",[1,2,3]],-2]"#, "[2,3]"),
@@ -77,10 +75,7 @@ import Testing
         arguments: [
             (#"["at",-1,["literal",[1]]]"#, "Array index out of bounds: -1 < 0."),
             (#"["to-number","x"]"#, "Could not convert \"x\" to number."),
-            (
-                #"["==",["literal",[1]],1]"#,
-                "\"==\" comparisons are not supported for type 'array<number, 1>'."
-            ),
+            (#"["==",["literal",[1]],1]"#, "\"==\" comparisons are not supported for type 'array<number, 1>'."),
             (#"["==",1,"1"]"#, "Cannot compare types 'number' and 'string'."),
             (#"["match",["get","x"],1,0,1,0,2]"#, "Branch labels must be unique."),
             (#"["match",["get","x"],1.5,0,2]"#, "Numeric branch labels must be integer values."),
@@ -119,8 +114,7 @@ import Testing
         }
     }
 
-    @Test("work is bounded")
-    func workIsBounded() throws {
+    @Test("work is bounded") func workIsBounded() throws {
         // Each failing level tries several signatures.
         var hostile = #"["all",1,2]"#
         for _ in 0..<60 { hostile = "[\"all\",\(hostile),true]" }
@@ -130,17 +124,14 @@ import Testing
         // Each variable is used twice by the next: evaluated at each use, the last would be 2^30 times.
         var doubling = #"["+",["var","v0"],["get","x"]]"#
         for level in 0..<30 {
-            doubling =
-                #"["let","v\#(level)",["+",["var","v\#(level + 1)"],["var","v\#(level + 1)"]],\#(doubling)]"#
+            doubling = #"["let","v\#(level)",["+",["var","v\#(level + 1)"],["var","v\#(level + 1)"]],\#(doubling)]"#
         }
         doubling = #"["let","v30",["get","x"],\#(doubling)]"#
-        let expression = try Expression(
-            compiling: JSONReader.parse(doubling, maximumDepth: 200), purpose: .evaluation)
+        let expression = try Expression(compiling: JSONReader.parse(doubling, maximumDepth: 200), purpose: .evaluation)
         #expect(try expression.evaluate(properties: ["x": .number(1)]) == .number(Double(1 << 30 + 1)))
     }
 
-    @Test("rows agree with single features")
-    func rowsAgreeWithSingleFeatures() throws {
+    @Test("rows agree with single features") func rowsAgreeWithSingleFeatures() throws {
         let values: [JSONValue] = [
             .null, .number(1), .number(500), .string("cafe"), .string("b"), .bool(true), .array([.number(1)]),
         ]
@@ -184,8 +175,7 @@ import Testing
         guard case .object(let properties) = try JSONReader.parse(text) else { return }
         for (name, expected) in [("==", isEqual), ("!=", !isEqual)] {
             let filter = try Expression(
-                compiling: JSONReader.parse("[\"\(name)\",[\"get\",\"a\"],[\"get\",\"b\"]]"),
-                expected: .boolean,
+                compiling: JSONReader.parse("[\"\(name)\",[\"get\",\"a\"],[\"get\",\"b\"]]"), expected: .boolean,
                 purpose: .filter)
             #expect(try filter.evaluate(properties: properties) == .bool(expected))
             var columns = FeatureColumns(count: 1)
@@ -196,16 +186,13 @@ import Testing
             }
             #expect(try filter.passing(RowSource(columns: columns, rows: [0])) == (expected ? [0] : []))
         }
-        let same = try Expression(
-            compiling: JSONReader.parse(#"["==",["get","a"],["get","a"]]"#), purpose: .filter)
+        let same = try Expression(compiling: JSONReader.parse(#"["==",["get","a"],["get","a"]]"#), purpose: .filter)
         #expect(try same.evaluate(properties: properties) == .bool(true))
     }
 
-    @Test("rows have the geometry type Point")
-    func rowsArePoints() throws {
+    @Test("rows have the geometry type Point") func rowsArePoints() throws {
         let filter = try Expression(
-            compiling: JSONReader.parse(#"["==",["geometry-type"],"Point"]"#), expected: .boolean,
-            purpose: .filter)
+            compiling: JSONReader.parse(#"["==",["geometry-type"],"Point"]"#), expected: .boolean, purpose: .filter)
         #expect(try filter.passing(RowSource(columns: FeatureColumns(count: 2), rows: [0, 1])) == [0, 1])
     }
 }

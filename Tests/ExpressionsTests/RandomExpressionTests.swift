@@ -46,8 +46,7 @@ import Testing
     }
 
     /// What is wrong with an expression's values, feature by feature and in columns.
-    private func fault(_ expression: Expression, _ features: [JSONObject], _ source: RowSource, slices: Bool)
-        -> String?
+    private func fault(_ expression: Expression, _ features: [JSONObject], _ source: RowSource, slices: Bool) -> String?
     {
         var expected: [JSONValue] = []
         var errors: [String: Int] = [:]

@@ -79,10 +79,7 @@ struct RandomExpressions {
         case ("boolean", _): return .bool(below(2) == 0)
         case ("array", _): return call("literal", .array((0..<below(4)).map { _ in value(1) }))
         case ("object", _): return call("properties")
-        default:
-            return pick([
-                call("id"), call("geometry-type"), call("accumulated"), .null, call("literal", value()),
-            ])
+        default: return pick([call("id"), call("geometry-type"), call("accumulated"), .null, call("literal", value())])
         }
     }
 
@@ -109,8 +106,7 @@ struct RandomExpressions {
             return call(pick(["-", "/", "%", "^"]), expression("number", depth), expression("number", depth))
         case 3:
             let names = [
-                "-", "abs", "ceil", "floor", "round", "sqrt", "ln", "log10", "log2", "sin", "cos", "tan",
-                "asin",
+                "-", "abs", "ceil", "floor", "round", "sqrt", "ln", "log10", "log2", "sin", "cos", "tan", "asin",
                 "acos", "atan",
             ]
             return call(pick(names), expression("number", depth))
@@ -151,8 +147,7 @@ struct RandomExpressions {
         case 2: return call("!", expression("boolean", depth))
         case 3...5:
             let kind = pick(Self.kinds)
-            return call(
-                pick(["==", "!=", "<", ">", "<=", ">="]), expression(kind, depth), expression(kind, depth))
+            return call(pick(["==", "!=", "<", ">", "<=", ">="]), expression(kind, depth), expression(kind, depth))
         case 6: return call("in", expression("value", depth), expression(pick(["string", "array"]), depth))
         default: return many(pick(["to-boolean", "boolean"]), "value", depth)
         }

@@ -3,14 +3,12 @@ import Testing
 
 @testable import GeoJSON
 
-@Suite("Features replaced, taken away and added")
-struct FeatureChangesTests {
+@Suite("Features replaced, taken away and added") struct FeatureChangesTests {
     private func numbered(_ numbers: Range<Int>) throws -> FeatureStore {
         try store("[" + numbers.map { feature("\($0)") }.joined(separator: ",") + "]")
     }
 
-    @Test("replaced features are released eventually, and the others stay unchanged")
-    func sparse() throws {
+    @Test("replaced features are released eventually, and the others stay unchanged") func sparse() throws {
         var changed = try numbered(0..<10)
         changed = changed.changing(
             [FeatureReplacement(row: 7, newRow: nil), FeatureReplacement(row: 8, newRow: 0)], adding: [1],
@@ -32,8 +30,7 @@ struct FeatureChangesTests {
         #expect(changed.livingRows?.map { changed.text(Int($0)) } == expected)
     }
 
-    @Test("rows are runs of plain stores, for few rows and for all")
-    func slices() throws {
+    @Test("rows are runs of plain stores, for few rows and for all") func slices() throws {
         let base = try numbered(0..<2000)
         let replaced = (0..<100).map { FeatureReplacement(row: 20 * $0, newRow: $0 % 3 == 0 ? nil : $0) }
         let changed = base.changing(replaced, adding: [], from: try numbered(5000..<5100))

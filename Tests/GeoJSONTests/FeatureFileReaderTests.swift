@@ -24,12 +24,10 @@ struct FeatureFileReaderTests {
         ("lines", features.joined(separator: "\n")),
         ("lines with CRLF and blank ones", features.joined(separator: "\r\n\r\n") + "\r\n"),
         ("sequence", features.map { "\u{1E}\($0)\n" }.joined()),
-        ("array", "[" + features.joined(separator: ",\n") + "]\n"),
-        ("one after another", features.joined()),
+        ("array", "[" + features.joined(separator: ",\n") + "]\n"), ("one after another", features.joined()),
         (
             "laid out one after another",
-            features.map { $0.replacingOccurrences(of: ",\"geometry", with: "\n,\"geometry") }.joined(
-                separator: "\n")
+            features.map { $0.replacingOccurrences(of: ",\"geometry", with: "\n,\"geometry") }.joined(separator: "\n")
         ),
     ]
 
@@ -47,14 +45,12 @@ struct FeatureFileReaderTests {
         return (builder.finish(), skipped)
     }
 
-    @Test("every form", arguments: files.indices)
-    func forms(_ index: Int) throws {
+    @Test("every form", arguments: files.indices) func forms(_ index: Int) throws {
         let (store, _) = try read([Array(Self.files[index].text.utf8)])
         #expect((0..<store.count).map { store.text($0) } == Self.features)
     }
 
-    @Test("every form, split at every byte", arguments: files.indices)
-    func cuts(_ index: Int) throws {
+    @Test("every form, split at every byte", arguments: files.indices) func cuts(_ index: Int) throws {
         let bytes = Array(Self.files[index].text.utf8)
         for cut in 0...bytes.count {
             #expect(try push([Array(bytes[..<cut]), Array(bytes[cut...])]) == 5)
@@ -113,8 +109,7 @@ struct FeatureFileReaderTests {
         #expect(throws: GeoJSONError.self) { _ = try read([Array(text.utf8)]) }
     }
 
-    @Test("features are found under a name that is written with escapes")
-    func escapedName() throws {
+    @Test("features are found under a name that is written with escapes") func escapedName() throws {
         let text = #"{"type":"FeatureCollection","f\u0065atures":[\#(Self.features[0])]}"#
         #expect(try read([Array(text.utf8)]).store.text(0) == Self.features[0])
     }
@@ -135,14 +130,12 @@ struct FeatureFileReaderTests {
         }
     }
 
-    @Test("an empty file and an empty collection have no features")
-    func empty() throws {
+    @Test("an empty file and an empty collection have no features") func empty() throws {
         #expect(try read([]).store.count == 0)
         #expect(try read([Array(#"{"type":"FeatureCollection","features":[ ]}"#.utf8)]).store.count == 0)
     }
 
-    @Test("a comma after the last feature is rejected, wherever the text is split")
-    func trailingComma() {
+    @Test("a comma after the last feature is rejected, wherever the text is split") func trailingComma() {
         let bytes = Array(#"{"type":"FeatureCollection","features":[{"a":1} , ]}"#.utf8)
         for cut in 0...bytes.count {
             let count = try? push([Array(bytes[..<cut]), Array(bytes[cut...])])
@@ -150,16 +143,14 @@ struct FeatureFileReaderTests {
         }
     }
 
-    @Test("one feature, on one line or on several")
-    func single() throws {
+    @Test("one feature, on one line or on several") func single() throws {
         #expect(try read([Array(Self.features[3].utf8)]).store.text(0) == Self.features[3])
         let laidOut = Self.features[3].replacingOccurrences(of: ",\"geometry", with: ",\n  \"geometry")
         let (store, _) = try read([Array((laidOut + "\n").utf8)])
         #expect(store.count == 1 && store.text(0) == Self.features[3])
     }
 
-    @Test("a line that is not JSON is one invalid feature")
-    func badLine() throws {
+    @Test("a line that is not JSON is one invalid feature") func badLine() throws {
         let text = [Self.features[0], "{oops", "{},{}", Self.features[1]].joined(separator: "\n")
         let (store, skipped) = try read([Array(text.utf8)], policy: .skip)
         #expect(store.count == 2)
@@ -168,8 +159,7 @@ struct FeatureFileReaderTests {
         #expect(error == .badFeature(InvalidFeature(index: 1, fault: .badJSON, line: 2)))
     }
 
-    @Test("files of many windows keep their order")
-    func large() throws {
+    @Test("files of many windows keep their order") func large() throws {
         let features = (0..<40_000).map {
             feature("\($0)", "[\($0 % 180),2]", #"{"name":"place \#($0)","value":\#($0)}"#)
         }

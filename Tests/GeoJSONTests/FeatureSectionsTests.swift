@@ -49,8 +49,7 @@ private final class SectionsCopy: FeatureText, @unchecked Sendable {
     func verify(goesOn: () -> Bool) -> Bool { true }
 }
 
-@Suite("Features in a file's sections")
-struct FeatureSectionsTests {
+@Suite("Features in a file's sections") struct FeatureSectionsTests {
     private static func features(_ count: Int) throws -> FeatureStore {
         let texts = (0..<count).map {
             feature("\($0)", "[\(Double($0) / 100),1]", #"{"name":"place \#($0)"}"#)
@@ -71,8 +70,7 @@ struct FeatureSectionsTests {
         #expect((0..<count).allSatisfy { joined.text(count + $0) == original.text($0) })
     }
 
-    @Test("whatever the bytes of a damaged image are, every record lies within the text")
-    func damage() throws {
+    @Test("whatever the bytes of a damaged image are, every record lies within the text") func damage() throws {
         let original = try Self.features(150)
         for part in 0..<3 {
             let size = SectionsCopy(original).parts[part].count

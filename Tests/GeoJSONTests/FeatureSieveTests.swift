@@ -28,8 +28,7 @@ private let names = ["a", "b]}", "c\\\"{[", "Zürich 東京", ""]
 private let all = names.map { feature("1", "[1,2]", "{\"name\":\"\($0)\"}") }
 private let whole = all.joined(separator: ",")
 
-@Suite("Valid features in batches")
-struct FeatureSieveTests {
+@Suite("Valid features in batches") struct FeatureSieveTests {
     static let texts: [String] = [
         #"{"type":"FeatureCollection","features":["# + whole + "]}",
         "\u{FEFF}{ \"name\" : {\"features\":[1]} , \"type\":\"FeatureCollection\",\n\"features\" : [ "
@@ -41,23 +40,20 @@ struct FeatureSieveTests {
         "[" + whole + "]",
     ]
 
-    @Test(
-        "every form gives the same features, wherever it is split", arguments: texts, [1, 2, 7, 64, 1 << 20])
+    @Test("every form gives the same features, wherever it is split", arguments: texts, [1, 2, 7, 64, 1 << 20])
     func forms(text: String, piece: Int) throws {
         let result = try sift(text, piece: piece)
         #expect(result.joined == whole)
         #expect(result.sieve.accepted == all.count)
     }
 
-    @Test("batches have the requested size")
-    func batches() throws {
+    @Test("batches have the requested size") func batches() throws {
         #expect(try sift(Self.texts[0], piece: 50, batchSize: 1).batches == all.count)
         #expect(try sift(Self.texts[0], piece: 50).batches == 1)
         #expect(try sift("[ ]", piece: 1).batches == 0)
     }
 
-    @Test("a table's rows become features")
-    func table() throws {
+    @Test("a table's rows become features") func table() throws {
         let text = "id,name,lon,lat\n7,\"a \"\"b\"\"\",1.50,2\n,,3,4\n"
         let expected =
             feature("7", "[1.50,2]", #"{"name":"a \"b\""}"#)
@@ -83,8 +79,7 @@ struct FeatureSieveTests {
         #expect(sieve.skippedReasons == ["badJSON": 1, "latitudeOutOfRange": 1])
     }
 
-    @Test("a feature too deep for a message is invalid here")
-    func depth() throws {
+    @Test("a feature too deep for a message is invalid here") func depth() throws {
         func nested(_ depth: Int) -> String {
             let list = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
             return feature("1", "[1,2]", "{\"a\":\(list)}")

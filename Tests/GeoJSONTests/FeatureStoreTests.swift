@@ -8,9 +8,7 @@ func feature(_ id: String? = "1", _ coordinates: String = "[1,2]", _ properties:
     #"{"type":"Feature"\#(id.map { ",\"id\":" + $0 } ?? ""),"geometry":{"type":"Point","coordinates":\#(coordinates)},"properties":\#(properties)}"#
 }
 
-func store(
-    _ json: String, policy: InvalidFeaturePolicy = .reject, promoteId: String? = nil
-) throws -> FeatureStore {
+func store(_ json: String, policy: InvalidFeaturePolicy = .reject, promoteId: String? = nil) throws -> FeatureStore {
     var builder = FeatureStoreBuilder(policy: policy, promoteId: promoteId)
     try builder.add(json)
     return builder.finish()
@@ -37,8 +35,7 @@ extension GeoJSONError {
     }
 }
 
-@Suite("Features kept as bytes")
-struct FeatureStoreTests {
+@Suite("Features kept as bytes") struct FeatureStoreTests {
     @Test(
         "features come back as they were sent",
         arguments: [
@@ -98,8 +95,7 @@ struct FeatureStoreTests {
         #expect(builder.finish().count == 2)
     }
 
-    @Test("the index of an invalid feature counts over the whole import")
-    func index() throws {
+    @Test("the index of an invalid feature counts over the whole import") func index() throws {
         var builder = FeatureStoreBuilder(policy: .reject, promoteId: nil)
         try builder.add("[\(feature()),\(feature())]")
         let error = #expect(throws: GeoJSONError.self) { try builder.add("[\(feature()),7]") }
@@ -107,8 +103,7 @@ struct FeatureStoreTests {
         #expect(error?.message.contains("Feature 3") == true)
     }
 
-    @Test("half a surrogate pair is one invalid feature")
-    func surrogates() throws {
+    @Test("half a surrogate pair is one invalid feature") func surrogates() throws {
         for text in [#""\ud800""#, #""\udc00""#, #""\ud800\u0041""#, #""\ud800\ud800\udc00""#] {
             let json = "[\(feature()),\(feature("7", "[1,2]", "{\"a\":\(text)}")),\(feature())]"
             let error = #expect(throws: GeoJSONError.self) { _ = try store(json) }
@@ -118,13 +113,11 @@ struct FeatureStoreTests {
         }
     }
 
-    @Test("text that is not JSON is malformed")
-    func malformed() {
+    @Test("text that is not JSON is malformed") func malformed() {
         #expect(throws: GeoJSONError.self) { _ = try store("[{]") }
     }
 
-    @Test("a property can be the id")
-    func promoted() throws {
+    @Test("a property can be the id") func promoted() throws {
         let json =
             "[\(feature("1", "[1,2]", #"{"code":"x"}"#)),\(feature("2", "[1,2]", #"{"code":[1]}"#)),\(feature("3"))]"
         let store = try store(json, promoteId: "code")
@@ -133,8 +126,7 @@ struct FeatureStoreTests {
         #expect(!store.hasIdentifier(2))
     }
 
-    @Test("properties can be selected and coordinates rounded")
-    func selection() throws {
+    @Test("properties can be selected and coordinates rounded") func selection() throws {
         let store = try store(
             "[\(feature("1", "[1.23456,-7.005,3]", #"{"a":1,"b\u0063":{"x":"},"},"d":[1,2], "e" : "q\"" }"#))]"
         )
@@ -147,8 +139,7 @@ struct FeatureStoreTests {
 
     private func nullProperties() throws -> FeatureStore { try store("[\(feature("1", "[1,2]", "null"))]") }
 
-    @Test("slices of stores join, over many blocks")
-    func joining() throws {
+    @Test("slices of stores join, over many blocks") func joining() throws {
         let first = try store(
             "["
                 + (0..<300).map { feature("\($0)", "[\($0 % 90),1]", #"{"n":\#($0)}"#) }.joined(
@@ -182,8 +173,7 @@ struct FeatureStoreTests {
         #expect(store.takeCoordinates(threads: 1) { true } == nil)
         #expect(store.takeCoordinates(threads: 2) { true } == nil)
         for threads in 1...2 {
-            let (longitudes, latitudes) = try #require(store.takeCoordinates(threads: threads) { false })
-                .arrays
+            let (longitudes, latitudes) = try #require(store.takeCoordinates(threads: threads) { false }).arrays
             #expect(longitudes == fresh.longitudes)
             #expect(latitudes == fresh.latitudes)
         }

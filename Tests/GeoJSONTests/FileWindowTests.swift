@@ -5,8 +5,7 @@ import Testing
 @testable import GeoJSON
 
 /// A file must give what the same bytes give as a stream.
-@Suite("Features of a file")
-struct FileWindowTests {
+@Suite("Features of a file") struct FileWindowTests {
     private struct Outcome: Equatable {
         var texts: [String] = []
         var skipped: [InvalidFeature] = []
@@ -32,9 +31,7 @@ struct FileWindowTests {
     ///
     /// - Parameter threads: the number of pieces that are cut before the first is parsed, since a reference
     ///   system may follow them.
-    private func streamed(
-        _ text: [UInt8], piece: Int, threads: Int, _ policy: InvalidFeaturePolicy
-    ) -> Outcome {
+    private func streamed(_ text: [UInt8], piece: Int, threads: Int, _ policy: InvalidFeaturePolicy) -> Outcome {
         outcome(policy) { (builder) throws(GeoJSONError) in
             var reader = FeatureReader(threads: threads, window: piece)
             var offset = 0
@@ -48,9 +45,7 @@ struct FileWindowTests {
     }
 
     /// Reads a text as a file.
-    private func read(
-        _ text: [UInt8], piece: Int, threads: Int, _ policy: InvalidFeaturePolicy
-    ) throws -> Outcome {
+    private func read(_ text: [UInt8], piece: Int, threads: Int, _ policy: InvalidFeaturePolicy) throws -> Outcome {
         let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString)"
         defer { unlink(path) }
         try Data(text).write(to: URL(fileURLWithPath: path))
@@ -128,8 +123,7 @@ struct FileWindowTests {
         #expect(errors > 20)
     }
 
-    @Test("a feature that is longer than several windows, and one that is too long")
-    func longFeatures() throws {
+    @Test("a feature that is longer than several windows, and one that is too long") func longFeatures() throws {
         let few = (0..<50).map { feature("\($0)", "[1,2]") }
         for length in [300_000, 3_000_000, FeatureCutter.longestPart + 100_000] {
             let long = feature("9", "[3,4]", #"{"a":"\#(String(repeating: "{", count: length))"}"#)

@@ -49,12 +49,10 @@ private struct GEOS {
     }
 }
 
-@Suite("Positions of geometries, beside GEOS's")
-struct GEOSTests {
+@Suite("Positions of geometries, beside GEOS's") struct GEOSTests {
     private typealias Ring = [(Double, Double)]
 
-    @Test(
-        "centroids and inside points are GEOS's within 1e-9", arguments: [GeometryPlacing.centroid, .inside])
+    @Test("centroids and inside points are GEOS's within 1e-9", arguments: [GeometryPlacing.centroid, .inside])
     func random(_ placing: GeometryPlacing) throws {
         guard let geos = GEOS() else {
             print("libgeos_c.so.1 (libgeos-c1v5) is missing: positions are not compared with GEOS's")
@@ -78,8 +76,7 @@ struct GEOSTests {
         }
     }
 
-    @Test("shapes with known answers")
-    func known() throws {
+    @Test("shapes with known answers") func known() throws {
         let ring = "[[0,0],[10,0],[10,10],[0,10],[0,0]]"
         let cases: [(String, centroid: [Double], inside: [Double])] = [
             (#"{"type":"Polygon","coordinates":[\#(ring)]}"#, [5, 5], [5, 5]),
@@ -121,8 +118,7 @@ struct GEOSTests {
         let tiny = Self.area([[(0, 0), (1e-9, 0), (1e-9, 1e-9), (0, 1e-9), (0, 0)]])
         let spot = Self.area([[(5, 5), (5, 5), (5, 5), (5, 5)]])
         let eaten = Self.area([
-            [(170, 0), (180, 0), (180, 4), (170, 4), (170, 0)],
-            [(170, 0), (170, 4), (180, 4), (180, 0), (170, 0)],
+            [(170, 0), (180, 0), (180, 4), (170, 4), (170, 0)], [(170, 0), (170, 4), (180, 4), (180, 0), (170, 0)],
         ])
         let west = Self.area([[(-180, 0), (-172, 0), (-172, 4), (-180, 0)]])
         let line = (json: #"{"type":"LineString","coordinates":[[7,7],[7,7]]}"#, text: "LINESTRING (7 7,7 7)")
@@ -171,8 +167,7 @@ struct GEOSTests {
         #expect(throws: GeoJSONError.self) { try read(Array(text.utf8), rules: rules) }
     }
 
-    @Test("each position of a MultiPoint is a point, and together they are one feature")
-    func multipoint() throws {
+    @Test("each position of a MultiPoint is a point, and together they are one feature") func multipoint() throws {
         var rules = FeatureRules()
         rules.geometries = .multipoint
         let many =
@@ -226,9 +221,7 @@ struct GEOSTests {
 
     /// A ring around a middle that does not cross itself.
     private static func star(_ random: inout SeededRandom) -> Ring {
-        let centre = (
-            Double.random(in: -100...100, using: &random), Double.random(in: -50...50, using: &random)
-        )
+        let centre = (Double.random(in: -100...100, using: &random), Double.random(in: -50...50, using: &random))
         let count = Int.random(in: 3...12, using: &random)
         var ring: Ring = (0..<count).map { corner in
             let angle = 2 * Double.pi * Double(corner) / Double(count)
@@ -257,9 +250,7 @@ struct GEOSTests {
     }
 
     /// Several geometries of one kind as one.
-    private static func many(_ type: String, _ shapes: [(json: String, text: String)]) -> (
-        json: String, text: String
-    ) {
+    private static func many(_ type: String, _ shapes: [(json: String, text: String)]) -> (json: String, text: String) {
         let json = shapes.map { shape in
             let start = shape.json.range(of: "\"coordinates\":")?.upperBound ?? shape.json.startIndex
             return String(shape.json[start...].dropLast())

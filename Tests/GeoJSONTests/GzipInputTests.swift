@@ -11,8 +11,7 @@ struct GzipInputTests {
 
     /// Lines of features that compress to about a thousandth.
     private static func text(_ count: Int) -> [UInt8] {
-        let line =
-            Array(line.utf8) + [UInt8](repeating: UInt8(ascii: "x"), count: 100_000) + Array("\"}}\n".utf8)
+        let line = Array(line.utf8) + [UInt8](repeating: UInt8(ascii: "x"), count: 100_000) + Array("\"}}\n".utf8)
         return (0..<count).flatMap { _ in line }
     }
 
@@ -23,8 +22,7 @@ struct GzipInputTests {
         return output
     }
 
-    @Test("is inflated window by window, whatever the compression ratio")
-    func window() throws {
+    @Test("is inflated window by window, whatever the compression ratio") func window() throws {
         let text = Self.text(80)
         let bytes = try Self.compressed(text)
         #expect(bytes.count < text.count / 500)
@@ -45,9 +43,7 @@ struct GzipInputTests {
         #expect(steps >= text.count / GzipInput.windowSize)
     }
 
-    @Test(
-        "gives the same features in pieces of any size, compressed or not",
-        arguments: [1, 2, 3, 1000, 1 << 20])
+    @Test("gives the same features in pieces of any size, compressed or not", arguments: [1, 2, 3, 1000, 1 << 20])
     func pieces(_ size: Int) throws {
         let text = Self.text(2)
         for bytes in [text, try Self.compressed(text)] {

@@ -19,11 +19,9 @@ func read(
     return (builder.finish(), skipped, reasons)
 }
 
-@Suite("Junk among lines")
-struct JunkLineTests {
+@Suite("Junk among lines") struct JunkLineTests {
     static let junk: [(name: String, bytes: [UInt8])] = [
-        ("words", Array("hello, world".utf8)),
-        ("an opening brace", Array("{".utf8)),
+        ("words", Array("hello, world".utf8)), ("an opening brace", Array("{".utf8)),
         ("a closing brace", Array("}".utf8)),
         ("a cut feature", Array(#"{"type":"Feature","geometry":{"type":"Point","coordinates":[1"#.utf8)),
         ("a string without end", Array(#"{"type":"Feature","id":"abc"#.utf8)),
@@ -48,9 +46,7 @@ struct JunkLineTests {
     @Test("costs only its own line, wherever it is and however the bytes are split", arguments: junk.indices)
     func costs(_ index: Int) throws {
         let good = (0..<1000).map { Array(feature("\($0)", "[\(Double($0) / 10),2]").utf8) }
-        for (place, piece) in [
-            (0, 1 << 20), (500, 1 << 20), (1000, 1 << 20), (0, 777), (500, 777), (1000, 777),
-        ] {
+        for (place, piece) in [(0, 1 << 20), (500, 1 << 20), (1000, 1 << 20), (0, 777), (500, 777), (1000, 777)] {
             var lines = good
             lines.insert(Self.junk[index].bytes, at: place)
             let text = Array(lines.joined(separator: [UInt8(ascii: "\n")]))
@@ -62,8 +58,7 @@ struct JunkLineTests {
         }
     }
 
-    @Test("lines that are JSON only together stay invalid")
-    func together() throws {
+    @Test("lines that are JSON only together stay invalid") func together() throws {
         let text = [feature(), #"{"a":[1"#, #"2]}"#, "{},{}", feature("2")].joined(separator: "\n")
         let (store, skipped, _) = try read(Array(text.utf8), policy: .skip)
         #expect(store.count == 2)
@@ -82,8 +77,7 @@ struct JunkLineTests {
                 .store.count == 2)
     }
 
-    @Test("an error names index, line and id")
-    func error() throws {
+    @Test("an error names index, line and id") func error() throws {
         let text = [feature(), "", feature(#""x""#, "[1]")].joined(separator: "\r\n")
         let error = #expect(throws: GeoJSONError.self) { _ = try read(Array(text.utf8)) }
         #expect(
@@ -92,8 +86,7 @@ struct JunkLineTests {
         )
     }
 
-    @Test("junk between commas of a collection costs only itself")
-    func collection() throws {
+    @Test("junk between commas of a collection costs only itself") func collection() throws {
         let text =
             #"{"type":"FeatureCollection","features":["#
             + [feature(), "{oops}", feature("2")]
@@ -105,9 +98,7 @@ struct JunkLineTests {
     @Test("lines are counted across pieces, and between features", arguments: [60, 777, 1 << 20])
     func linesOfCollection(piece: Int) throws {
         let features = (0..<300).map { $0 % 7 == 3 ? "{\n\"type\":\n\"Feature\"}" : feature("\($0)") }
-        let text =
-            "{\"type\":\"FeatureCollection\",\n\"features\":[\n" + features.joined(separator: "\n,\n\n")
-            + "]}"
+        let text = "{\"type\":\"FeatureCollection\",\n\"features\":[\n" + features.joined(separator: "\n,\n\n") + "]}"
         let (store, skipped, _) = try read(Array(text.utf8), piece: piece, policy: .skip)
         var (line, expected) = (3, [Int]())
         for feature in features {

@@ -33,8 +33,7 @@ struct LocationTableTests {
         }
     }
 
-    @Test("a list of stores and its earlier copies have the stores by number")
-    func listsStores() {
+    @Test("a list of stores and its earlier copies have the stores by number") func listsStores() {
         let stores = (0..<200).map { _ in FeatureStoreBuilder(policy: .reject, promoteId: nil).finish() }
         var list = StoreList()
         var earlier: [StoreList] = []

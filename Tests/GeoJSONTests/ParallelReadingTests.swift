@@ -5,8 +5,7 @@ import Testing
 
 @testable import GeoJSON
 
-@Suite("Reading on several threads")
-struct ParallelReadingTests {
+@Suite("Reading on several threads") struct ParallelReadingTests {
     /// What reading gives, or why it fails.
     private struct Outcome: Equatable {
         var texts: [String] = []
@@ -98,8 +97,7 @@ struct ParallelReadingTests {
         }
     }
 
-    @Test("refuses more points than can be numbered, for any number of threads")
-    func tooMany() throws {
+    @Test("refuses more points than can be numbered, for any number of threads") func tooMany() throws {
         let text = Array(Self.forms[1].text((0..<300).map { feature("\($0)", "[1,2]") }).utf8)
         for threads in [1, 4] {
             for most in [299, 300] {
@@ -116,13 +114,10 @@ struct ParallelReadingTests {
         }
     }
 
-    @Test("stops at the same feature when there is no room, and when cancelled")
-    func refused() throws {
+    @Test("stops at the same feature when there is no room, and when cancelled") func refused() throws {
         let text = Self.forms[1].text(Self.features(12) + (0..<3000).map { feature("\($0)", "[1,2]") })
         for threads in [1, 4] {
-            #expect(
-                try read(text, threads: threads, piece: 1000, policy: .reject, most: 50_000).error
-                    == .tooLarge)
+            #expect(try read(text, threads: threads, piece: 1000, policy: .reject, most: 50_000).error == .tooLarge)
             let looks = Mutex(0)
             let outcome = try read(text, threads: threads, piece: 500, policy: .reject) {
                 looks.withLock { looks in
@@ -152,8 +147,7 @@ struct ParallelReadingTests {
         }
     }
 
-    @Test("text without a file stays in memory")
-    func spillFails() throws {
+    @Test("text without a file stays in memory") func spillFails() throws {
         let text = Self.features(500).joined(separator: "\n")
         let spill = TextSpill(from: 100) { nil }
         #expect(

@@ -5,22 +5,19 @@ import Testing
 @testable import GeoJSON
 
 @Suite("Features copied by their parts") struct PointPartsTests {
-    private static let rows:
-        [(id: String, coordinates: String, properties: String, position: (Double, Double))] = [
-            ("1", "[1.5,2]", #"{"a":1,"b":"x"}"#, (1.5, 2)),
-            (#""key""#, "[-180,90,12.5]", "{}", (-180, 90)),
-            ("3", "[0,-0.25]", #"{"n":null,"t":"\n"}"#, (-0.0, -0.25)),
-            ("4", "[181,0]", "{}", (181, 0)),
-            (
-                String(repeating: "7", count: 200), "[1e-7,2]",
-                #"{"long":"\#(String(repeating: "y", count: 300))"}"#, (1e-7, 2)
-            ),
-        ]
+    private static let rows: [(id: String, coordinates: String, properties: String, position: (Double, Double))] = [
+        ("1", "[1.5,2]", #"{"a":1,"b":"x"}"#, (1.5, 2)),
+        (#""key""#, "[-180,90,12.5]", "{}", (-180, 90)),
+        ("3", "[0,-0.25]", #"{"n":null,"t":"\n"}"#, (-0.0, -0.25)),
+        ("4", "[181,0]", "{}", (181, 0)),
+        (
+            String(repeating: "7", count: 200), "[1e-7,2]",
+            #"{"long":"\#(String(repeating: "y", count: 300))"}"#, (1e-7, 2)
+        ),
+    ]
 
     /// A builder with the rows, by their parts or read.
-    private func build(_ rules: FeatureRules, byParts: Bool) throws -> (
-        store: FeatureStore, skipped: [String: Int]
-    ) {
+    private func build(_ rules: FeatureRules, byParts: Bool) throws -> (store: FeatureStore, skipped: [String: Int]) {
         var builder = FeatureStoreBuilder(policy: .skip, rules: rules)
         let piece = builder.makeParser()
         for row in Self.rows {
@@ -65,8 +62,7 @@ import Testing
         #expect(parts.skipped == ["longitudeOutOfRange": 1])
     }
 
-    @Test("a text that is not a feature counts as invalid")
-    func badText() throws {
+    @Test("a text that is not a feature counts as invalid") func badText() throws {
         var builder = FeatureStoreBuilder(policy: .skip, rules: FeatureRules())
         let piece = builder.makeParser()
         for text in [

@@ -13,8 +13,7 @@ import struct Foundation.UUID
 
     /// Opens a file of `size` bytes that are on disk; the file's name is gone.
     private static func file() throws -> FileDescriptor {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("pages-\(UUID().uuidString)")
-            .path
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("pages-\(UUID().uuidString)").path
         defer { unlink(path) }
         let file = FileDescriptor(owning: open(path, O_RDWR | O_CREAT | O_EXCL, 0o600))
         let bytes = [UInt8](repeating: 7, count: size)
@@ -44,8 +43,7 @@ import struct Foundation.UUID
         #expect(Self.isCached(file, at: 2 << 20))
     }
 
-    @Test("stay if the file is small, or is no file")
-    func stayIfTheFileIsSmall() throws {
+    @Test("stay if the file is small, or is no file") func stayIfTheFileIsSmall() throws {
         let file = try Self.file()
         #expect(ReadPages(file.number, size: Self.size, room: 2 * Self.size) == nil)
         #expect(ReadPages(file.number, size: Self.size, room: nil) == nil)

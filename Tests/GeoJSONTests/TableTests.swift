@@ -6,8 +6,7 @@ import Testing
 
 @testable import GeoJSON
 
-@Suite("Tables")
-struct TableTests {
+@Suite("Tables") struct TableTests {
     private func rows(
         _ text: String, _ columns: TableColumns = TableColumns(), piece: Int = 1 << 20,
         policy: InvalidFeaturePolicy = .reject, rules: FeatureRules = FeatureRules()
@@ -31,8 +30,7 @@ struct TableTests {
 
         """
 
-    @Test("a table may have very many columns", .timeLimit(.minutes(2)))
-    func manyColumns() throws {
+    @Test("a table may have very many columns", .timeLimit(.minutes(2))) func manyColumns() throws {
         let names = (0..<100_000).map { "c\($0)" }
         let text = "lon,lat,c7," + names.joined(separator: ",") + "\n"
         let columns = TableColumns(text: Set(names.suffix(20_000)))
@@ -79,17 +77,12 @@ struct TableTests {
         ])
     func pairs(position: String) throws {
         for name in ["coordinates", "Location", "lat_lng"] {
-            #expect(
-                try rows("name,\(name)\na,\"\(position)\"\n") == [
-                    feature(nil, "[11.5,48.1]", #"{"name":"a"}"#)
-                ])
+            #expect(try rows("name,\(name)\na,\"\(position)\"\n") == [feature(nil, "[11.5,48.1]", #"{"name":"a"}"#)])
         }
         #expect(throws: GeoJSONError.self) { try rows("name,location\na,Bern\n") }
     }
 
-    @Test(
-        "objects of an array with positions become features, also within an object",
-        arguments: [1, 5, 1000])
+    @Test("objects of an array with positions become features, also within an object", arguments: [1, 5, 1000])
     func records(piece: Int) throws {
         let objects = """
             [{"id":7,"name":"a, \\"b\\"","lat":48.1,"LNG":11.5,"tags":[1,
@@ -117,8 +110,7 @@ struct TableTests {
             ])
     }
 
-    @Test("columns may be named, and text kept")
-    func named() throws {
+    @Test("columns may be named, and text kept") func named() throws {
         let columns = TableColumns(
             longitude: "east", latitude: "north", id: "key", delimiter: UInt8(ascii: "|"), text: ["zip"])
         let text = "key|east|north|lon|zip|id\nk|1|2|9|04100|5\n"
@@ -129,8 +121,7 @@ struct TableTests {
             ])
     }
 
-    @Test("a property can be the id")
-    func promoted() throws {
+    @Test("a property can be the id") func promoted() throws {
         let text = "id,lon,lat,code\n1,1,2,x\n2,3,4,\n"
         let store = try read(Array(text.utf8), rules: FeatureRules(promoteId: "code")).store
         #expect(store.text(0) == feature(#""x""#, "[1,2]", #"{"code":"x"}"#))
@@ -179,15 +170,11 @@ struct TableTests {
             ])
         #expect(skipped.map(\.line) == [4, 5, 6, 7, 8, 9, 12])
         #expect(skipped.map(\.index) == [1, 2, 3, 4, 5, 6, 8])
-        #expect(
-            reasons == [
-                "badCellCount": 2, "badPosition": 2, "latitudeOutOfRange": 1, "badQuotes": 2,
-            ])
+        #expect(reasons == ["badCellCount": 2, "badPosition": 2, "latitudeOutOfRange": 1, "badQuotes": 2])
         #expect(skipped[2].identifier == "4")
     }
 
-    @Test("bytes that are not UTF-8 cost only their row")
-    func encoding() throws {
+    @Test("bytes that are not UTF-8 cost only their row") func encoding() throws {
         let text = Array("lon,lat,a\n1,2,x\n3,4,".utf8) + [0xFF] + Array("\n5,6,y\n".utf8)
         let (store, skipped, _) = try read(text, policy: .skip)
         #expect(store.count == 2 && skipped.map(\.fault) == [.badEncoding])
@@ -196,13 +183,11 @@ struct TableTests {
     @Test("a table with only a header has no features")
     func headerOnly() throws { #expect(try rows("lon,lat\n").isEmpty) }
 
-    @Test("every string survives quoting")
-    func quoting() throws {
+    @Test("every string survives quoting") func quoting() throws {
         var random = SystemRandomNumberGenerator()
         let parts = ["\"", ",", ";", "\n", "\r\n", "\t", "a", "é", "\\", " ", "1", "\u{1}"]
         for _ in 0..<300 {
-            let text = (0..<Int.random(in: 1...8, using: &random)).map { _ in
-                parts.randomElement(using: &random) ?? ""
+            let text = (0..<Int.random(in: 1...8, using: &random)).map { _ in parts.randomElement(using: &random) ?? ""
             }.joined()
             let quoted = "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
             let store = try read(

@@ -24,23 +24,18 @@ import Testing
     }
 
     @Test(
-        "malformed hosts are rejected",
-        arguments: ["", "a b", "a:b", "a:99999", "[::1", "[x]", "a/b", "a@b", "[::1]x"])
+        "malformed hosts are rejected", arguments: ["", "a b", "a:b", "a:99999", "[::1", "[x]", "a/b", "a@b", "[::1]x"])
     func malformedHostsAreNoHosts(_ host: String) { #expect(HostName(host) == nil) }
 
-    @Test("on wildcard addresses only loopback names are served")
-    func onWildcardsOnlyLoopbackNamesAreServed() throws {
+    @Test("on wildcard addresses only loopback names are served") func onWildcardsOnlyLoopbackNamesAreServed() throws {
         let rules = HostRules(wildcardPorts: [8080])
         for (text, isAdmitted) in [
             ("localhost:8080", true), ("127.0.0.1:8080", true), ("[::1]:8080", true), ("127.0.0.1:1", false),
             ("0.0.0.0:8080", false), ("192.168.0.7:8080", false), ("machine:8080", false),
-        ] {
-            #expect(rules.admits(try #require(HostName(text))) == isAdmitted, "\(text)")
-        }
+        ] { #expect(rules.admits(try #require(HostName(text))) == isAdmitted, "\(text)") }
     }
 
-    @Test("same-origin requests are allowed")
-    func ownOriginsAreThoseOfTheHost() {
+    @Test("same-origin requests are allowed") func ownOriginsAreThoseOfTheHost() {
         let rules = OriginRules()
         func verdict(_ origin: String?, _ host: String) -> OriginRules.Verdict {
             rules.verdict(origin, host: HostName(host))
@@ -55,13 +50,11 @@ import Testing
         #expect(verdict("file://localhost:8080", "localhost:8080") == .refused)
     }
 
-    @Test("listed origins are allowed")
-    func listedOriginsAreAllowed() {
+    @Test("listed origins are allowed") func listedOriginsAreAllowed() {
         let some = OriginRules(origins: ["https://maps.example"])
         #expect(some.verdict("https://maps.example", host: HostName("a")) == .allowed("https://maps.example"))
         #expect(some.verdict("http://maps.example", host: HostName("a")) == .refused)
-        #expect(
-            OriginRules(origins: ["*"]).verdict("https://any.example", host: HostName("a")) == .allowed("*"))
+        #expect(OriginRules(origins: ["*"]).verdict("https://any.example", host: HostName("a")) == .allowed("*"))
         #expect(OriginRules(origins: ["*"]).verdict("null", host: HostName("a")) == .allowed("*"))
         #expect(OriginRules(origins: ["null"]).verdict("null", host: HostName("a")) == .allowed("null"))
         for text in ["null", "*", "https://maps.example"] { #expect(HTTPSettings.isOrigin(text), "\(text)") }
@@ -81,8 +74,7 @@ import Testing
         for mode in [nil, "no-cors", "cors", "navigate", "websocket"] {
             #expect(!rules.admits(site: "cross-site", mode: mode, path: sources), "\(mode ?? "no field")")
             for site in ["Cross-Site", "cross-site, cross-site", "none, cross-site", ""] {
-                #expect(
-                    !rules.admits(site: site, mode: mode, path: sources), "\(site), \(mode ?? "no field")")
+                #expect(!rules.admits(site: site, mode: mode, path: sources), "\(site), \(mode ?? "no field")")
             }
             #expect(
                 rules.admits(site: "cross-site", mode: mode, path: map) == (mode == "navigate"),
@@ -91,17 +83,14 @@ import Testing
         #expect(OriginRules(origins: ["*"]).admits(site: "cross-site", mode: "no-cors", path: sources))
     }
 
-    @Test("pages of this machine and of listed origins may show the map in a frame")
-    func frames() {
+    @Test("pages of this machine and of listed origins may show the map in a frame") func frames() {
         let local = "'self' http://localhost:* http://127.0.0.1:*"
         #expect(OriginRules().frames == local)
-        #expect(
-            OriginRules(origins: ["null", "https://maps.example"]).frames == local + " https://maps.example")
+        #expect(OriginRules(origins: ["null", "https://maps.example"]).frames == local + " https://maps.example")
         #expect(OriginRules(origins: ["null", "*"]).frames == "*")
     }
 
-    @Test("addresses are read")
-    func addressesAreRead() throws {
+    @Test("addresses are read") func addressesAreRead() throws {
         #expect(try ListenAddress("8080") == .tcp(host: "127.0.0.1", port: 8080))
         #expect(try ListenAddress("0.0.0.0:80") == .tcp(host: "0.0.0.0", port: 80))
         #expect(try ListenAddress("[::1]:80") == .tcp(host: "::1", port: 80))

@@ -14,15 +14,13 @@ import Testing
         if case .timeOut = verdict { true } else { false }
     }
 
-    @Test("idle connections close after their time")
-    func idleConnectionsCloseAfterTheirTime() {
+    @Test("idle connections close after their time") func idleConnectionsCloseAfterTheirTime() {
         var clock = ConnectionClock(now: 1000)
         #expect(clock.check(now: 60_999, limits) == .fine)
         #expect(clock.check(now: 61_000, limits) == .close)
     }
 
-    @Test("heads have ten seconds from their first byte")
-    func headsHaveTenSecondsFromTheirFirstByte() {
+    @Test("heads have ten seconds from their first byte") func headsHaveTenSecondsFromTheirFirstByte() {
         var clock = ConnectionClock(now: 0)
         clock.enter(.head, now: 50_000)
         // Further bytes do not begin it again.
@@ -31,8 +29,7 @@ import Testing
         #expect(isTimeOut(clock.check(now: 60_000, limits)))
     }
 
-    @Test("each request restarts the timers, even if it is answered at once")
-    func eachRequestBeginsTheWaitsAnew() {
+    @Test("each request restarts the timers, even if it is answered at once") func eachRequestBeginsTheWaitsAnew() {
         var clock = ConnectionClock(now: 0)
         clock.receivedHead(now: 50_000)
         clock.enter(.idle, now: 50_000)
@@ -47,8 +44,7 @@ import Testing
         #expect(isTimeOut(clock.check(now: 19_000, limits)))
     }
 
-    @Test("bodies must keep their rate over half a minute")
-    func bodiesMustKeepTheirRateOverHalfAMinute() {
+    @Test("bodies must keep their rate over half a minute") func bodiesMustKeepTheirRateOverHalfAMinute() {
         var clock = ConnectionClock(now: 0)
         clock.enter(.body, now: 0)
         #expect(clock.check(now: 29_999, limits) == .fine)
@@ -69,8 +65,7 @@ import Testing
         #expect(clock.check(now: 9_000_000, limits) == .fine)
     }
 
-    @Test("WebSockets are pinged, and closed without an answer")
-    func webSocketsArePingedAndCloseWithoutAnAnswer() {
+    @Test("WebSockets are pinged, and closed without an answer") func webSocketsArePingedAndCloseWithoutAnAnswer() {
         var clock = ConnectionClock(now: 0)
         clock.enter(.webSocket, now: 0)
         #expect(clock.check(now: 29_999, limits) == .fine)
@@ -95,8 +90,7 @@ import Testing
         #expect(clock.check(now: 210_000, isWriting: true, limits) == .close)
     }
 
-    @Test("event streams get a comment every 15 seconds")
-    func eventsAreCommentedEveryQuarterOfAMinute() {
+    @Test("event streams get a comment every 15 seconds") func eventsAreCommentedEveryQuarterOfAMinute() {
         var clock = ConnectionClock(now: 0)
         clock.enter(.events, now: 0)
         #expect(clock.check(now: 14_999, limits) == .fine)

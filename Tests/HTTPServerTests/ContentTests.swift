@@ -16,8 +16,7 @@ import Testing
 
     private func target(_ number: Int) -> ArraySlice<UInt8> { Array("/t/\(number)".utf8)[...] }
 
-    @Test("cached tiles are found by their tag")
-    func keptTilesAreFoundByTheirTag() {
+    @Test("cached tiles are found by their tag") func keptTilesAreFoundByTheirTag() {
         let cache = AnswerCache(limit: 1 << 20, held: HTTPCounters())
         let kept = entry(1, 10)
         cache.keep(kept, target(1), acceptsGzip: true)
@@ -46,8 +45,7 @@ import Testing
         #expect(cache.entry(target(999), acceptsGzip: false, tag) != nil)
     }
 
-    @Test("only what pays off is compressed")
-    func onlyWhatPaysOffIsCompressed() {
+    @Test("only what pays off is compressed") func onlyWhatPaysOffIsCompressed() {
         func encoded(_ text: String) -> [UInt8] {
             var bytes = ByteWriter()
             bytes.append(raw: "before")
@@ -62,8 +60,7 @@ import Testing
         #expect(long.count < 100 && Gzip.isCompressed(long.span))
     }
 
-    @Test("pages are found in an installation and above a build")
-    func pagesAreFoundInAnInstallAndAboveABuild() throws {
+    @Test("pages are found in an installation and above a build") func pagesAreFoundInAnInstallAndAboveABuild() throws {
         let folder = NSTemporaryDirectory() + "assets-" + UUID().uuidString.prefix(8)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         func write(_ path: String) throws {
@@ -125,8 +122,7 @@ import Testing
         }
     }
 
-    @Test("lines of the log cannot be forged")
-    func linesOfTheLogCannotBeForged() {
+    @Test("lines of the log cannot be forged") func linesOfTheLogCannotBeForged() {
         let entry = AccessLog.Entry(
             address: "127.0.0.1", user: "-", moment: "now", requestLine: "GET /\"\n HTTP/1.1",
             status: 200,

@@ -12,8 +12,7 @@ import Testing
 
     private func archive() throws -> [UInt8] { Array(try Data(contentsOf: Self.file)) }
 
-    @Test("all zooms have land, and a tile begins with a layer's name")
-    func tilesOfAllZooms() throws {
+    @Test("all zooms have land, and a tile begins with a layer's name") func tilesOfAllZooms() throws {
         let tiles = try #require(GroundTiles(archive()))
         // The column and row of Switzerland at each zoom.
         for (zoom, x, y) in [(0, 0, 0), (1, 1, 0), (2, 2, 1), (3, 4, 2), (4, 8, 5)] {
@@ -23,16 +22,14 @@ import Testing
         }
     }
 
-    @Test("the sea and what is outside the world have no tile")
-    func emptyTiles() throws {
+    @Test("the sea and what is outside the world have no tile") func emptyTiles() throws {
         let tiles = try #require(GroundTiles(archive()))
         for place in [(4, 0, 9), (5, 0, 0), (0, 1, 0), (2, -1, 0), (-1, 0, 0), (3, 0, 8)] {
             #expect(tiles.tile(GroundPlace(zoom: place.0, x: place.1, y: place.2)) == nil, "\(place)")
         }
     }
 
-    @Test("a damaged archive gives no tiles instead of a trap")
-    func damage() throws {
+    @Test("a damaged archive gives no tiles instead of a trap") func damage() throws {
         let whole = try archive()
         for length in [0, 6, 126, 127, 400] { #expect(GroundTiles(Array(whole[..<length])) == nil) }
         var random = SystemRandomNumberGenerator()

@@ -21,8 +21,7 @@ import Testing
         #expect(!Negotiation.acceptsGzip(nil))
     }
 
-    @Test("media types are compared without parameters")
-    func mediaTypesAreComparedWithoutParameters() {
+    @Test("media types are compared without parameters") func mediaTypesAreComparedWithoutParameters() {
         #expect(Negotiation.mediaType("Application/JSON; charset=utf-8") == "application/json")
         #expect(Negotiation.names("text/event-stream", in: "text/html, text/event-stream;q=0.9"))
         #expect(!Negotiation.names("text/event-stream", in: "*/*"))
@@ -30,8 +29,7 @@ import Testing
 
     private let tag = EntityTag(process: 0xAB, revision: 16, request: 0)
 
-    @Test("tags are written in quotes")
-    func tagsAreWrittenInQuotes() {
+    @Test("tags are written in quotes") func tagsAreWrittenInQuotes() {
         var bytes = ByteWriter()
         tag.write(isGzipped: false, into: &bytes)
         tag.write(isGzipped: true, into: &bytes)
@@ -76,8 +74,7 @@ import Testing
         #expect(HTTPDate.seconds(text, year: 2026) == seconds)
     }
 
-    @Test("response heads have their fields")
-    func headsAreWrittenWithWhatTheyHave() {
+    @Test("response heads have their fields") func headsAreWrittenWithWhatTheyHave() {
         var head = ResponseHead(status: .ok, length: .bytes(3), mediaType: "application/json", etag: tag)
         head.closes = true
         var bytes = ByteWriter()

@@ -7,19 +7,16 @@ import Testing
 @testable import HTTPServer
 
 @Suite("Query parameters") struct QueryParametersTests {
-    private func read(_ query: String, _ known: [ParamDeclaration] = ResourceQuery.clusters.known) throws
-        -> JSONObject
+    private func read(_ query: String, _ known: [ParamDeclaration] = ResourceQuery.clusters.known) throws -> JSONObject
     {
         var params = JSONObject()
         try QueryParameters.read(Array(query.utf8)[...], known: known, into: &params)
         return params
     }
 
-    @Test("values have their kinds")
-    func valuesHaveTheirKinds() throws {
+    @Test("values have their kinds") func valuesHaveTheirKinds() throws {
         let params = try read(
-            "bbox=-1,2.5,3,4&zoom=3&properties=a,b%20c&include=hull,bbox&revision=7&filter=%5B%22%3D%3D%22%2C+1%5D&"
-        )
+            "bbox=-1,2.5,3,4&zoom=3&properties=a,b%20c&include=hull,bbox&revision=7&filter=%5B%22%3D%3D%22%2C+1%5D&")
         #expect(
             params == [
                 "bbox": [-1, 2.5, 3, 4], "zoom": 3, "properties": ["a", "b c"], "include": ["hull", "bbox"],
@@ -27,8 +24,7 @@ import Testing
             ])
     }
 
-    @Test("values that are not numbers stay text")
-    func whatIsNoNumberStaysText() throws {
+    @Test("values that are not numbers stay text") func whatIsNoNumberStaysText() throws {
         #expect(try read("zoom=x&bbox=1,,nan") == ["zoom": "x", "bbox": [1, "", "nan"]])
         #expect(try read("properties=") == ["properties": []])
     }

@@ -9,20 +9,17 @@ import Testing
 
     private func expect(_ text: String, _ events: [String], limits: RequestLimits = RequestLimits()) {
         for size in [1, 2, 3, 7, 64, 1 << 20] {
-            #expect(
-                RequestScript.events(text, pieces: size, limits: limits) == events, "in pieces of \(size)")
+            #expect(RequestScript.events(text, pieces: size, limits: limits) == events, "in pieces of \(size)")
         }
     }
 
-    @Test("pipelined requests come in order")
-    func pipelinedRequestsComeInOrder() {
+    @Test("pipelined requests come in order") func pipelinedRequestsComeInOrder() {
         expect(
             "GET /a?x=1 HTTP/1.1\r\n\(Self.host)\r\nHEAD /b HTTP/1.1\r\n\(Self.host)\r\n\r\n\r\nGET /c HTTP/1.0\r\n\r\n",
             ["GET /a 0", "end ", "HEAD /b 0", "end ", "GET /c 0 closes", "end "])
     }
 
-    @Test("repeated requests are read alike, and nothing around them is lost")
-    func repeatedRequestsAreReadAlike() {
+    @Test("repeated requests are read alike, and nothing around them is lost") func repeatedRequestsAreReadAlike() {
         let (a, b) = ("GET /a HTTP/1.1\r\n\(Self.host)\r\n", "GET /a HTTP/1.1\r\n\(Self.host)X: y\r\n\r\n")
         let post = "POST /a HTTP/1.1\r\n\(Self.host)Content-Length: 2\r\n\r\n"
         expect(
@@ -35,37 +32,32 @@ import Testing
                 + ["GET /a 0", "end ", "GET /a 0", "end ", "failure 400"])
     }
 
-    @Test("bodies end at their length")
-    func bodiesEndAtTheirLength() {
+    @Test("bodies end at their length") func bodiesEndAtTheirLength() {
         expect(
             "POST /p HTTP/1.1\r\n\(Self.host)Content-Length: 5\r\n\r\nhelloGET /q HTTP/1.1\r\n\(Self.host)\r\n",
             ["POST /p 5", "end hello", "GET /q 0", "end "])
     }
 
-    @Test("chunked bodies are joined")
-    func chunkedBodiesAreJoined() {
+    @Test("chunked bodies are joined") func chunkedBodiesAreJoined() {
         expect(
             "PUT /p HTTP/1.1\r\n\(Self.host)Transfer-Encoding: Chunked\r\n\r\n3;x=y\r\nabc\r\nA\r\n0123456789\r\n0\r\nTrailer: t\r\n\r\nGET /q HTTP/1.1\r\n\(Self.host)\r\n",
             ["PUT /p chunked", "end abc0123456789", "GET /q 0", "end "])
     }
 
-    @Test("unknown methods are read to their end")
-    func unknownMethodsAreReadToTheirEnd() {
+    @Test("unknown methods are read to their end") func unknownMethodsAreReadToTheirEnd() {
         expect(
             "BREW /pot HTTP/1.1\r\n\(Self.host)Content-Length: 2\r\n\r\nhiDELETE /d HTTP/1.1\r\n\(Self.host)\r\n",
             ["other /pot 2", "end hi", "other /d 0", "end "])
     }
 
-    @Test("absolute targets are read")
-    func absoluteTargetsAreRead() {
+    @Test("absolute targets are read") func absoluteTargetsAreRead() {
         let head = RequestScript.head("GET http://Example.org:81/a/b?c=d HTTP/1.1\r\nHost: other\r\n\r\n")
         #expect(head?.host == "Example.org:81")
         #expect(head.map { String(decoding: $0.path, as: UTF8.self) } == "/a/b")
         #expect(head?.query.map { String(decoding: $0, as: UTF8.self) } == "c=d")
     }
 
-    @Test("fields are found in any case and joined")
-    func fieldsAreFoundInAnyCaseAndJoined() {
+    @Test("fields are found in any case and joined") func fieldsAreFoundInAnyCaseAndJoined() {
         let head = RequestScript.head(
             "GET / HTTP/1.1\r\nhOsT:\t localhost \r\nIF-NONE-MATCH: \"a\"\r\nIf-None-Match: \"b\"\r\nX-Other: 1\r\n\r\n"
         )
@@ -92,8 +84,7 @@ import Testing
         }
     }
 
-    @Test("limits hold at their byte")
-    func limitsHoldAtTheirByte() {
+    @Test("limits hold at their byte") func limitsHoldAtTheirByte() {
         let limits = RequestLimits(headBytes: 100, targetBytes: 20, bodyBytes: 10)
         let target = "/" + String(repeating: "a", count: 19)
         expect("GET \(target) HTTP/1.1\r\n\(Self.host)\r\n", ["GET \(target) 0", "end "], limits: limits)
@@ -117,18 +108,15 @@ import Testing
         expect("GET /aa\u{1}" + String(repeating: "a", count: 80), ["failure 400"], limits: limits)
     }
 
-    @Test("chunks with endless extensions are refused")
-    func chunksWithEndlessExtensionsAreRefused() {
+    @Test("chunks with endless extensions are refused") func chunksWithEndlessExtensionsAreRefused() {
         let text =
             "PUT / HTTP/1.1\r\n\(Self.host)Transfer-Encoding: chunked\r\n\r\n1;\(String(repeating: "e", count: 40000))"
         #expect(RequestScript.events(text, pieces: 1000).last == "failure 400")
     }
 
-    @Test("a limited body is refused when it passes the limit")
-    func aLimitedBodyIsRefusedWhenItPassesTheLimit() {
+    @Test("a limited body is refused when it passes the limit") func aLimitedBodyIsRefusedWhenItPassesTheLimit() {
         var reader = RequestReader(limits: RequestLimits())
-        let text =
-            "POST / HTTP/1.1\r\n\(Self.host)Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n6\r\nfghijk\r\n"
+        let text = "POST / HTTP/1.1\r\n\(Self.host)Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n6\r\nfghijk\r\n"
         reader.append(Array(text.utf8).span.bytes)
         guard case .head = reader.next() else {
             Issue.record("no head")

@@ -3,8 +3,7 @@
 
 /// What a reader makes of a text.
 enum RequestScript {
-    static func events(_ text: String, pieces size: Int, limits: RequestLimits = RequestLimits()) -> [String]
-    {
+    static func events(_ text: String, pieces size: Int, limits: RequestLimits = RequestLimits()) -> [String] {
         Transcript.requests(
             Array(text.utf8), pieces: size, headBytes: limits.headBytes, targetBytes: limits.targetBytes)
     }

@@ -21,8 +21,7 @@ import Testing
     }
 
     private static func rows() throws -> [Row] {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
-            path: "../../proto-docs/http.md")
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../proto-docs/http.md")
         let text = try String(contentsOf: file, encoding: .utf8)
         let section = try #require(text.components(separatedBy: "## Resources\n").last)
             .components(separatedBy: "\n## ")[0]
@@ -57,8 +56,7 @@ import Testing
         }
     }
 
-    @Test("the page names the method of each resource")
-    func methodsAreNamed() throws {
+    @Test("the page names the method of each resource") func methodsAreNamed() throws {
         var count = 0
         for row in try Self.rows() {
             for path in row.paths {

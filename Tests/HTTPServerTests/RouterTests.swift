@@ -13,8 +13,7 @@ import Testing
         return params
     }
 
-    @Test("paths name their resources")
-    func pathsNameTheirResources() throws {
+    @Test("paths name their resources") func pathsNameTheirResources() throws {
         #expect(try resource("/") == .map)
         #expect(try resource("/assets/images/a.png") == .asset("images/a.png"))
         #expect(try resource("/archives/a.pmtiles") == .archive(["a.pmtiles"]))
@@ -30,21 +29,18 @@ import Testing
             try resource("/sources/a/tiles/1/2/3.mvt")
                 == .query(.tile, ["source": "a", "encoding": "mvt", "z": 1, "x": 2, "y": 3]))
         #expect(
-            try resource("/sources/a/tiles/1/2/3.json")
-                == .query(.tileOfJSON, ["source": "a", "z": 1, "x": 2, "y": 3]))
+            try resource("/sources/a/tiles/1/2/3.json") == .query(.tileOfJSON, ["source": "a", "z": 1, "x": 2, "y": 3]))
         #expect(
             try resource("/sources/a/clusters/7/expansion-zoom")
                 == .query(.expansionZoom, ["source": "a", "clusterId": 7]))
-        #expect(
-            try resource("/clusterd.v1.ServerService/Check") == .method("clusterd.v1.ServerService/Check"))
+        #expect(try resource("/clusterd.v1.ServerService/Check") == .method("clusterd.v1.ServerService/Check"))
         #expect(try resource("*") == .server)
     }
 
     @Test(
         "other paths are not found",
         arguments: [
-            "/nothing", "/sources/", "/sources/a/", "/sources/a/tiles/1/2/3.png",
-            "/sources/a/tiles/1/2/3.4.mvt",
+            "/nothing", "/sources/", "/sources/a/", "/sources/a/tiles/1/2/3.png", "/sources/a/tiles/1/2/3.4.mvt",
             "/sources/a/tiles/1/2", "/sources/a/clusters/1/nothing", "/sources/a/features/", "/health/", "//",
             "/assets", "/archives",
             "/clusterd.v1.A", "/clusterd.v1.A/B/C",
@@ -53,9 +49,7 @@ import Testing
         #expect { try resource(path) } throws: { ($0 as? RequestFailure)?.status == .notFound }
     }
 
-    @Test(
-        "malformed paths are refused",
-        arguments: ["/sources/%", "/sources/%zz", "/sources/%00", "/sources/%FF"])
+    @Test("malformed paths are refused", arguments: ["/sources/%", "/sources/%zz", "/sources/%00", "/sources/%FF"])
     func malformedPathsAreRefused(_ path: String) {
         #expect { try resource(path) } throws: {
             ($0 as? RequestFailure).map { $0.status == .badRequest && $0.closes } == true
@@ -75,8 +69,7 @@ import Testing
         #expect(try params("/sources/a/features/\(text)")?["featureId"] == id)
     }
 
-    @Test("the digits of a long id are kept")
-    func theDigitsOfALongIdAreKept() throws {
+    @Test("the digits of a long id are kept") func theDigitsOfALongIdAreKept() throws {
         let params: JSONObject = ["source": "a", "featureId": .number(9_007_199_254_740_992)]
         #expect(
             try resource("/sources/a/features/9007199254740993")

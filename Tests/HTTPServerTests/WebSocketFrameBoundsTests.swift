@@ -24,15 +24,12 @@ import Testing
             for isMasked in [true, false] {
                 bytes += ClientFrame.frame(payload, isMasked: isMasked)
                 #expect(follow(bytes, pieces: size) == (bytes.count, true), "\(count) bytes")
-                #expect(
-                    follow(Array(bytes.dropLast()), pieces: size) == (bytes.count - 1, false),
-                    "\(count) bytes")
+                #expect(follow(Array(bytes.dropLast()), pieces: size) == (bytes.count - 1, false), "\(count) bytes")
             }
         }
     }
 
-    @Test("a message ends with its last fragment")
-    func fragments() {
+    @Test("a message ends with its last fragment") func fragments() {
         let ping = ClientFrame.frame([1], opcode: 9)
         let first = ClientFrame.frame([UInt8](repeating: 0, count: 60_000), isFinal: false)
         #expect(follow(first + ping, pieces: 1000) == (first.count + ping.count, false))

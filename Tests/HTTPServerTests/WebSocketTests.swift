@@ -8,8 +8,7 @@ import Testing
 /// A client's frames.
 enum ClientFrame {
     static func frame(
-        _ payload: [UInt8], opcode: UInt8 = 1, isFinal: Bool = true, isMasked: Bool = true,
-        reserved: UInt8 = 0
+        _ payload: [UInt8], opcode: UInt8 = 1, isFinal: Bool = true, isMasked: Bool = true, reserved: UInt8 = 0
     ) -> [UInt8] {
         var bytes: [UInt8] = [(isFinal ? 0x80 : 0) | reserved | opcode]
         let mask: UInt8 = isMasked ? 0x80 : 0
@@ -28,9 +27,7 @@ enum ClientFrame {
 
 @Suite("WebSocket") struct WebSocketTests {
     /// What a codec makes of bytes in pieces of `size`, and what it writes.
-    private func run(_ bytes: [UInt8], pieces size: Int) throws -> (
-        events: [WebSocketCodec.Event], output: [UInt8]
-    ) {
+    private func run(_ bytes: [UInt8], pieces size: Int) throws -> (events: [WebSocketCodec.Event], output: [UInt8]) {
         let codec = WebSocketCodec(maximumMessage: 1000)
         var events: [WebSocketCodec.Event] = []
         for start in stride(from: 0, to: bytes.count, by: size) {
@@ -45,52 +42,43 @@ enum ClientFrame {
             #expect(outcome.events == events, "in pieces of \(size)")
             let closing = outcome.output.count >= 4 && outcome.output[0] == 0x88
             #expect(
-                (closing ? Int(outcome.output[2]) << 8 | Int(outcome.output[3]) : nil) == code,
-                "in pieces of \(size)")
+                (closing ? Int(outcome.output[2]) << 8 | Int(outcome.output[3]) : nil) == code, "in pieces of \(size)")
         }
     }
 
-    @Test("messages come in order")
-    func messagesComeInOrder() throws {
+    @Test("messages come in order") func messagesComeInOrder() throws {
         let long = String(repeating: "x", count: 900)
         try expect(
             ClientFrame.text("{\"a\":1}") + ClientFrame.text("ü") + ClientFrame.text(long),
             [.text(Array("{\"a\":1}".utf8)), .text(Array("ü".utf8)), .text(Array(long.utf8))])
     }
 
-    @Test("empty messages are messages")
-    func emptyMessagesAreMessages() throws {
+    @Test("empty messages are messages") func emptyMessagesAreMessages() throws {
         try expect(
             ClientFrame.text("") + ClientFrame.text("a") + ClientFrame.text(""),
             [.text([]), .text([UInt8(ascii: "a")]), .text([])])
     }
 
-    @Test("messages before one that is too large still count")
-    func whatComesBeforeALargeMessageCounts() throws {
+    @Test("messages before one that is too large still count") func whatComesBeforeALargeMessageCounts() throws {
         try expect(
-            ClientFrame.text("a") + [0x81, 0xFF, 0, 0, 1, 0, 0, 0, 0, 0], [.text([UInt8(ascii: "a")])],
-            closes: 1009)
+            ClientFrame.text("a") + [0x81, 0xFF, 0, 0, 1, 0, 0, 0, 0, 0], [.text([UInt8(ascii: "a")])], closes: 1009)
     }
 
-    @Test("fragments are joined around control frames")
-    func fragmentsAreJoinedAroundControlFrames() throws {
+    @Test("fragments are joined around control frames") func fragmentsAreJoinedAroundControlFrames() throws {
         let bytes =
             ClientFrame.frame(Array("ab".utf8), isFinal: false) + ClientFrame.frame([], opcode: 10)
             + ClientFrame.frame(Array("cd".utf8), opcode: 0)
         try expect(bytes, [.pong, .text(Array("abcd".utf8))])
     }
 
-    @Test("pings are answered")
-    func pingsAreAnswered() throws {
+    @Test("pings are answered") func pingsAreAnswered() throws {
         let outcome = try run(ClientFrame.frame(Array("hi".utf8), opcode: 9), pieces: 2)
         #expect(outcome.output == [0x8A, 2] + Array("hi".utf8))
     }
 
-    @Test("a close is answered")
-    func aCloseIsAnswered() throws {
+    @Test("a close is answered") func aCloseIsAnswered() throws {
         try expect(
-            ClientFrame.frame([0x03, 0xE8], opcode: 8) + ClientFrame.text("late"), [.closed(code: 1000)],
-            closes: 1000)
+            ClientFrame.frame([0x03, 0xE8], opcode: 8) + ClientFrame.text("late"), [.closed(code: 1000)], closes: 1000)
     }
 
     @Test(
@@ -104,10 +92,7 @@ enum ClientFrame {
             ("a long ping", ClientFrame.frame([UInt8](repeating: 0, count: 126), opcode: 9), 1002),
             ("bytes that are not UTF-8", ClientFrame.frame([0xC3, 0x28]), 1007),
             ("a message over the limit", ClientFrame.frame([UInt8](repeating: 0x61, count: 1001)), 1009),
-            (
-                "a length that no message has, of which nothing comes",
-                [0x81, 0xFF, 0, 0, 1, 0, 0, 0, 0, 0], 1009
-            ),
+            ("a length that no message has, of which nothing comes", [0x81, 0xFF, 0, 0, 1, 0, 0, 0, 0, 0], 1009),
             ("the largest length", [0x81, 0xFF, 0x7F] + [UInt8](repeating: 0xFF, count: 7), 1009),
             (
                 "fragments that are too large together",
@@ -123,13 +108,11 @@ enum ClientFrame {
             #expect(!outcome.events.contains { if case .text = $0 { true } else { false } }, "\(name)")
             try #require(outcome.output.count >= 4, "\(name)")
             #expect(
-                outcome.output[0] == 0x88 && Int(outcome.output[2]) << 8 | Int(outcome.output[3]) == code,
-                "\(name)")
+                outcome.output[0] == 0x88 && Int(outcome.output[2]) << 8 | Int(outcome.output[3]) == code, "\(name)")
         }
     }
 
-    @Test("close reasons are truncated between characters")
-    func reasonsAreCutBetweenCharacters() throws {
+    @Test("close reasons are truncated between characters") func reasonsAreCutBetweenCharacters() throws {
         let codec = WebSocketCodec(maximumMessage: 10)
         codec.close(WebSocketCode(number: 1008), String(repeating: "ü", count: 100))
         let output = codec.takeOutput()
@@ -138,8 +121,7 @@ enum ClientFrame {
         #expect(codec.isClosing)
     }
 
-    @Test("frame heads have the shortest length")
-    func headsHaveTheShortestLength() {
+    @Test("frame heads have the shortest length") func headsHaveTheShortestLength() {
         for (count, head) in [
             (0, [0x81, 0]), (125, [0x81, 125]), (126, [0x81, 126, 0, 126]), (65535, [0x81, 126, 255, 255]),
             (65536, [0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0]),
@@ -151,8 +133,7 @@ enum ClientFrame {
     }
 
     /// The example of RFC 6455, section 1.3.
-    @Test("the handshake is that of the standard")
-    func theHandshakeIsThatOfTheStandard() throws {
+    @Test("the handshake is that of the standard") func theHandshakeIsThatOfTheStandard() throws {
         #expect(WebSocketHandshake.accept(key: "dGhlIHNhbXBsZSBub25jZQ==") == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
         #expect(SHA1.hash("abc".utf8).map { String($0, radix: 16) }.first == "a9")
     }
@@ -177,8 +158,7 @@ enum ClientFrame {
         ] as [(String, Int?)])
     func handshakesAreChecked(_ text: String, _ status: Int?) throws {
         let head = try #require(
-            RequestScript.head(
-                text + "Host: a\r\nUpgrade: WebSocket\r\nConnection: keep-alive, Upgrade\r\n\r\n"))
+            RequestScript.head(text + "Host: a\r\nUpgrade: WebSocket\r\nConnection: keep-alive, Upgrade\r\n\r\n"))
         #expect(WebSocketHandshake.isAsked(by: head))
         do throws(RequestFailure) {
             _ = try WebSocketHandshake.accept(head)
@@ -186,8 +166,7 @@ enum ClientFrame {
         } catch { #expect(error.status.number == status) }
     }
 
-    @Test("failures have their codes")
-    func failuresHaveTheirCodes() {
+    @Test("failures have their codes") func failuresHaveTheirCodes() {
         #expect(WebSocketCode(RPCError(.invalidArgument, "")).number == 1008)
         #expect(WebSocketCode(RPCError(.unavailable, "")).number == 1001)
         #expect(WebSocketCode(RPCError(.resourceExhausted, "")).number == 1013)

@@ -5,8 +5,7 @@ import Testing
 @testable import ImageStore
 @testable import SystemSupport
 
-@Suite("Journals")
-struct JournalTests {
+@Suite("Journals") struct JournalTests {
     /// A record of this suite: a number and any bytes.
     private struct Record: StoredRecord, Equatable {
         let revision: UInt64
@@ -23,9 +22,7 @@ struct JournalTests {
         var payload: [UInt8] { withUnsafeBytes(of: revision) { Array($0) } + text }
     }
 
-    private static let records = [
-        Record(11, [1, 2, 3]), Record(12, []), Record(15, Array(repeating: 9, count: 700)),
-    ]
+    private static let records = [Record(11, [1, 2, 3]), Record(12, []), Record(15, Array(repeating: 9, count: 700))]
 
     /// A journal of the records above.
     private static func write(_ folder: StateFolder, _ name: String = "1.journal") throws -> JournalWriter {
@@ -36,14 +33,11 @@ struct JournalTests {
         return writer
     }
 
-    private static func read(_ folder: StateFolder, _ name: String = "1.journal") throws -> JournalReader<
-        Record
-    > {
+    private static func read(_ folder: StateFolder, _ name: String = "1.journal") throws -> JournalReader<Record> {
         try JournalReader(folder.path + "/" + name)
     }
 
-    @Test("return their records, and continue after the last one")
-    func roundTrip() throws {
+    @Test("return their records, and continue after the last one") func roundTrip() throws {
         let folder = try StateFolder()
         _ = try Self.write(folder)
         let reader = try Self.read(folder)
@@ -61,8 +55,7 @@ struct JournalTests {
         #expect(try Self.read(folder).records == Self.records + [Record(16, [4])])
     }
 
-    @Test("have no effect until they begin, and none once that is undone")
-    func begin() throws {
+    @Test("have no effect until they begin, and none once that is undone") func begin() throws {
         let folder = try StateFolder()
         var writer = try JournalWriter(
             creating: folder.path + "/a", beside: folder.path + "/new", generation: 3, revision: 5,
@@ -74,8 +67,7 @@ struct JournalTests {
         #expect(try Self.read(folder, "a").isUncommitted)
     }
 
-    @Test("name the journal that they continue")
-    func continuation() throws {
+    @Test("name the journal that they continue") func continuation() throws {
         let folder = try StateFolder()
         _ = try JournalWriter(
             creating: folder.path + "/a", beside: folder.path + "/new", generation: 9, revision: 5,
@@ -87,8 +79,7 @@ struct JournalTests {
         #expect(reader.newestRevision == 5)
     }
 
-    @Test("that end within an unacknowledged record lose only that record")
-    func torn() throws {
+    @Test("that end within an unacknowledged record lose only that record") func torn() throws {
         let folder = try StateFolder()
         _ = try Self.write(folder)
         let bytes = try folder.bytes("1.journal")
@@ -106,8 +97,7 @@ struct JournalTests {
         #expect(try Self.read(folder, "torn").records == Self.records + [Record(21, [])])
     }
 
-    @Test("report damage if records are missing that were known to be on disk")
-    func cutShort() throws {
+    @Test("report damage if records are missing that were known to be on disk") func cutShort() throws {
         let folder = try StateFolder()
         _ = try Self.write(folder)
         let bytes = try folder.bytes("1.journal")
@@ -124,8 +114,7 @@ struct JournalTests {
         }
     }
 
-    @Test("never return a record with a wrong bit")
-    func bits() throws {
+    @Test("never return a record with a wrong bit") func bits() throws {
         let folder = try StateFolder()
         _ = try Self.write(folder)
         let bytes = try folder.bytes("1.journal")
@@ -153,8 +142,7 @@ struct JournalTests {
         }
     }
 
-    @Test("find intact records after damage of any length, and count the missing ones")
-    func laterRecords() throws {
+    @Test("find intact records after damage of any length, and count the missing ones") func laterRecords() throws {
         let folder = try StateFolder()
         var writer = try Self.write(folder)
         for number in 0..<20 { try writer.append(Record(UInt64(20 + number), [1, 2]).payload) }
@@ -184,8 +172,7 @@ struct JournalTests {
         #expect(reader.laterRecords == Array(all[3...]))
     }
 
-    @Test("with a damaged header and no record are refused")
-    func damagedHeader() throws {
+    @Test("with a damaged header and no record are refused") func damagedHeader() throws {
         let folder = try StateFolder()
         _ = try JournalWriter(
             creating: folder.path + "/a", beside: folder.path + "/new", generation: 3, revision: 5,
@@ -204,8 +191,7 @@ struct JournalTests {
         }
     }
 
-    @Test("with a record of unknown content are refused as a whole")
-    func unknownContent() throws {
+    @Test("with a record of unknown content are refused as a whole") func unknownContent() throws {
         let folder = try StateFolder()
         var writer = try Self.write(folder)
         try writer.append([1, 2, 3])
@@ -213,8 +199,7 @@ struct JournalTests {
         #expect(fault?.message.contains("record 4 of unknown content") == true)
     }
 
-    @Test("that were removed or replaced accept no record")
-    func replaced() throws {
+    @Test("that were removed or replaced accept no record") func replaced() throws {
         let folder = try StateFolder()
         var writer = try Self.write(folder)
         try FileManager.default.removeItem(atPath: folder.path + "/1.journal")

@@ -4,8 +4,7 @@ import Testing
 @testable import ImageStore
 @testable import SystemSupport
 
-@Suite("Files of sections")
-struct SectionFileTests {
+@Suite("Files of sections") struct SectionFileTests {
     private static let sections: [(name: UInt32, values: [UInt16])] = [
         (7, []), (1, [1, 2, 3]), (300, (0..<5000).map { UInt16(truncatingIfNeeded: $0 &* 31) }),
     ]
@@ -27,8 +26,7 @@ struct SectionFileTests {
         return try sections.map { try reader.values($0.name) }
     }
 
-    @Test("return what was written, each section at a multiple of 64")
-    func roundTrip() throws {
+    @Test("return what was written, each section at a multiple of 64") func roundTrip() throws {
         let folder = try StateFolder()
         try Self.write(folder.path + "/a")
         let reader = try Self.read(folder.path + "/a")
@@ -41,16 +39,14 @@ struct SectionFileTests {
         #expect(!reader.has(2) && reader.bytes(2).isEmpty)
     }
 
-    @Test("are not files of clusterd before they are finished")
-    func unfinished() throws {
+    @Test("are not files of clusterd before they are finished") func unfinished() throws {
         let folder = try StateFolder()
         let writer = try SectionFileWriter(folder.path + "/a")
         try writer.add(1, [UInt8](repeating: 1, count: 1000))
         #expect(throws: StateFault.self) { try Self.read(folder.path + "/a") }
     }
 
-    @Test("reject values of another count or width, and sections that are missing")
-    func sizes() throws {
+    @Test("reject values of another count or width, and sections that are missing") func sizes() throws {
         let folder = try StateFolder()
         try Self.write(folder.path + "/a")
         let reader = try Self.read(folder.path + "/a")
@@ -60,9 +56,7 @@ struct SectionFileTests {
         #expect(try (reader.values(1, count: 3) as [UInt16]) == [1, 2, 3])
     }
 
-    @Test(
-        "are read by several threads, and a wrong byte in any page is damage",
-        arguments: [0, 1, 31, 1 << 14])
+    @Test("are read by several threads, and a wrong byte in any page is damage", arguments: [0, 1, 31, 1 << 14])
     func pages(rest: Int) throws {
         let folder = try StateFolder()
         let large = (0..<3 << 19 + rest).map { UInt8(truncatingIfNeeded: $0 &* 7919 >> 5) }
@@ -73,9 +67,7 @@ struct SectionFileTests {
         let reader = try Self.read(folder.path + "/a")
         #expect(try reader.values(1) == large)
         let bytes = try folder.bytes("a")
-        for place in stride(
-            from: reader.offset(of: 1), to: reader.offset(of: 1) + large.count, by: (1 << 16) - 1)
-        {
+        for place in stride(from: reader.offset(of: 1), to: reader.offset(of: 1) + large.count, by: (1 << 16) - 1) {
             var damaged = bytes
             damaged[place] ^= 4
             try folder.write(damaged, "b")
@@ -84,22 +76,18 @@ struct SectionFileTests {
         }
     }
 
-    @Test("that are cut short anywhere are damage")
-    func cutShort() throws {
+    @Test("that are cut short anywhere are damage") func cutShort() throws {
         let folder = try StateFolder()
         try Self.write(folder.path + "/a")
         let bytes = try folder.bytes("a")
         for count in Array(0..<200) + Array(stride(from: 200, to: bytes.count, by: 397)) + [bytes.count - 1] {
             try folder.write(Array(bytes[..<count]), "b")
-            let fault = #expect(throws: StateFault.self, "\(count) bytes") {
-                try Self.readAll(folder.path + "/b")
-            }
+            let fault = #expect(throws: StateFault.self, "\(count) bytes") { try Self.readAll(folder.path + "/b") }
             #expect(fault?.kind == .damage, "\(count) bytes")
         }
     }
 
-    @Test("of which any one bit is wrong are damage, or read the same if it lies between sections")
-    func bits() throws {
+    @Test("of which any one bit is wrong are damage, or read the same if it lies between sections") func bits() throws {
         let folder = try StateFolder()
         try Self.write(folder.path + "/a")
         let bytes = try folder.bytes("a")
@@ -131,8 +119,7 @@ struct SectionFileTests {
         #expect(damaged?.kind == .damage)
     }
 
-    @Test("a missing file is damage, one that cannot be read is the machine's fault")
-    func faults() {
+    @Test("a missing file is damage, one that cannot be read is the machine's fault") func faults() {
         func fault(_ code: Int32) -> StateFault.Kind {
             StateFault(FileError.failed(action: "open", path: "a", code: code)).kind
         }

@@ -5,8 +5,7 @@ import Testing
 @testable import ImageStore
 @testable import SystemSupport
 
-@Suite("Images that are read on demand")
-struct SourceImageTests {
+@Suite("Images that are read on demand") struct SourceImageTests {
     private static let page = SourceImage.pageSize
     private static let values = (0..<UInt32(40 * page / 4)).map { $0 &* 2_654_435_761 }
 
@@ -17,9 +16,7 @@ struct SourceImageTests {
         try writer.finish(generation: 1)
     }
 
-    private static func open(_ path: String, _ memory: PageMemory, text: UInt32 = 9) throws
-        -> SectionFileReader
-    {
+    private static func open(_ path: String, _ memory: PageMemory, text: UInt32 = 9) throws -> SectionFileReader {
         try SectionFileReader(path, .onDemand(memory, from: 0, text: text))
     }
 
@@ -30,8 +27,7 @@ struct SourceImageTests {
         while !isMet() { filled.wait() }
     }
 
-    @Test("memory is proportional to what was read, and all of it reads as it was written")
-    func onDemand() throws {
+    @Test("memory is proportional to what was read, and all of it reads as it was written") func onDemand() throws {
         let folder = try StateFolder()
         try Self.write(folder.path + "/a")
         let memory = PageMemory()
@@ -47,8 +43,7 @@ struct SourceImageTests {
         #expect(!reader.image.isDamaged)
     }
 
-    @Test("the rest is read ahead once a part of it has been read, if there is room")
-    func readsAhead() throws {
+    @Test("the rest is read ahead once a part of it has been read, if there is room") func readsAhead() throws {
         let folder = try StateFolder()
         try Self.write(folder.path + "/a")
         let memory = PageMemory()
@@ -60,8 +55,7 @@ struct SourceImageTests {
         #expect(reader.image.residentBytes >= 41 * Self.page)
     }
 
-    @Test("a damaged page is found when it is read, before any thread sees its zeros")
-    func damage() throws {
+    @Test("a damaged page is found when it is read, before any thread sees its zeros") func damage() throws {
         let folder = try StateFolder()
         try Self.write(folder.path + "/a")
         let bytes = try folder.bytes("a")
@@ -83,8 +77,7 @@ struct SourceImageTests {
         }
     }
 
-    @Test("a file that is cut short meanwhile is an error of the machine, and nothing ends")
-    func cutShort() throws {
+    @Test("a file that is cut short meanwhile is an error of the machine, and nothing ends") func cutShort() throws {
         let folder = try StateFolder()
         try Self.write(folder.path + "/a")
         let reader = try Self.open(folder.path + "/a", PageMemory())
@@ -96,8 +89,7 @@ struct SourceImageTests {
         #expect(reader.image.isDamaged && reader.image.failure != nil)
     }
 
-    @Test("several threads read right values while pages are evicted under them")
-    func eviction() throws {
+    @Test("several threads read right values while pages are evicted under them") func eviction() throws {
         let folder = try StateFolder()
         // More than the least that pages may take.
         let many = (0..<UInt32(12 << 20)).map { $0 &* 2_654_435_761 }
@@ -125,8 +117,7 @@ struct SourceImageTests {
         #expect(!reader.image.isDamaged)
     }
 
-    @Test("released images give their memory back")
-    func release() throws {
+    @Test("released images give their memory back") func release() throws {
         let folder = try StateFolder()
         try Self.write(folder.path + "/a")
         let memory = PageMemory()

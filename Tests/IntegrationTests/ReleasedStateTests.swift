@@ -14,16 +14,13 @@ struct ReleasedStateTests {
         .filter { $0.hasPrefix("state-") && !$0.hasPrefix("state-0.") && !$0.hasPrefix("state-version") }
         .sorted()
 
-    private static func makeState(_ arguments: [String]) throws -> (
-        status: Int32, output: String, errors: String
-    ) {
+    private static func makeState(_ arguments: [String]) throws -> (status: Int32, output: String, errors: String) {
         try DaemonProcess.run("/usr/bin/env", ["python3", "\(data)/make-state"] + arguments)
     }
 
     private static let program = DaemonProcess.products.appendingPathComponent("clusterd").path
 
-    @Test("is opened, with the same answers", arguments: releases)
-    func opened(_ release: String) throws {
+    @Test("is opened, with the same answers", arguments: releases) func opened(_ release: String) throws {
         let result = try Self.makeState(["--check", Self.program, "\(Self.data)/\(release)"])
         #expect(result.status == 0, "\(result.errors)")
     }

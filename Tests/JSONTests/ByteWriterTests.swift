@@ -3,16 +3,14 @@ import Testing
 
 @testable import JSON
 
-@Suite("Writing JSON")
-struct ByteWriterTests {
+@Suite("Writing JSON") struct ByteWriterTests {
     @Test(
         "numbers as JavaScript prints them",
         arguments: [
             (0, "0"), (-0.0, "0"), (1, "1"), (-1.5, "-1.5"), (1e21, "1e+21"), (1e20, "100000000000000000000"),
             (123_456_789_012_345_683_968, "123456789012345680000"), (1e-6, "0.000001"), (1e-7, "1e-7"),
             (1.5e-7, "1.5e-7"), (0.1 + 0.2, "0.30000000000000004"), (1e15, "1000000000000000"),
-            (1.7976931348623157e308, "1.7976931348623157e+308"), (Double.leastNonzeroMagnitude, "5e-324"),
-            (100, "100"),
+            (1.7976931348623157e308, "1.7976931348623157e+308"), (Double.leastNonzeroMagnitude, "5e-324"), (100, "100"),
             (-27.255022955157862, "-27.255022955157862"), (2251799813685248.5, "2251799813685248.5"),
             (1.234e25, "1.234e+25"), (0.00012, "0.00012"), (12345.678, "12345.678"),
         ] as [(Double, String)])
@@ -20,8 +18,7 @@ struct ByteWriterTests {
         #expect(String(javaScript: number) == text)
     }
 
-    @Test("printed numbers read back the same")
-    func roundTrip() throws {
+    @Test("printed numbers read back the same") func roundTrip() throws {
         var state: UInt64 = 7
         for _ in 0..<20_000 {
             state = state &* 6_364_136_223_846_793_005 &+ 1
@@ -33,8 +30,7 @@ struct ByteWriterTests {
     }
 
     /// Numbers such as maps are made of, and those at whose bounds a shortest decimal is easily missed.
-    @Test("printed numbers have the shortest digits, the nearest of them")
-    func shortestDigits() {
+    @Test("printed numbers have the shortest digits, the nearest of them") func shortestDigits() {
         func digits(_ text: String) -> Substring {
             let mantissa = text.prefix { $0 != "e" }.filter(\.isNumber)
             let significant = mantissa.drop { $0 == "0" }
@@ -62,28 +58,24 @@ struct ByteWriterTests {
         }
     }
 
-    @Test("numbers that are not finite")
-    func notFinite() {
+    @Test("numbers that are not finite") func notFinite() {
         #expect(JSONValue.array([.number(.nan), .number(.infinity)]).text == "[null,null]")
         #expect(String(javaScript: -.infinity) == "-Infinity")
         #expect(String(javaScript: .nan) == "NaN")
     }
 
-    @Test("strings are escaped only if JSON requires it")
-    func strings() {
+    @Test("strings are escaped only if JSON requires it") func strings() {
         let text = "a\"b\\c\u{8}\t\n\u{c}\r\u{1}\u{1f}é😀/"
         #expect(JSONValue.string(text).text == #""a\"b\\c\b\t\n\f\r\u0001\u001fé😀/""#)
     }
 
-    @Test("integers", arguments: [0, 1, -1, 9, 10, 1_234_567_890, Int64.min, .max])
-    func integers(_ value: Int64) {
+    @Test("integers", arguments: [0, 1, -1, 9, 10, 1_234_567_890, Int64.min, .max]) func integers(_ value: Int64) {
         var writer = ByteWriter()
         writer.append(integer: value)
         #expect(writer.string == String(value))
     }
 
-    @Test("integers of every length, and those next to them")
-    func lengths() {
+    @Test("integers of every length, and those next to them") func lengths() {
         var power: UInt64 = 1
         while true {
             for value in [power - 1, power, power + 1, power + power / 3, power &* 7] {
@@ -97,8 +89,7 @@ struct ByteWriterTests {
         }
     }
 
-    @Test("the buffer grows, is overwritten and cut")
-    func buffer() {
+    @Test("the buffer grows, is overwritten and cut") func buffer() {
         var writer = ByteWriter(capacity: 1)
         for index in 0..<1000 { writer.append(integer: index % 10) }
         #expect(writer.count == 1000)
@@ -112,8 +103,7 @@ struct ByteWriterTests {
         #expect(writer.string == "012")
     }
 
-    @Test("strings are equal if their bytes are, short or long")
-    func sameBytes() {
+    @Test("strings are equal if their bytes are, short or long") func sameBytes() {
         let composed = "\u{e9}"
         let decomposed = "e\u{301}"
         #expect(composed == decomposed)

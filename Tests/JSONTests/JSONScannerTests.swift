@@ -3,14 +3,11 @@ import Testing
 
 @testable import JSON
 
-@Suite("Scanning for brackets")
-struct JSONScannerTests {
+@Suite("Scanning for brackets") struct JSONScannerTests {
     /// Texts of few different characters, so that there are many brackets, strings and escapes.
     private func text(_ random: inout SystemRandomNumberGenerator) -> [UInt8] {
         let characters = Array(#"{}[]{}[]""\a,: {}"#.utf8)
-        return (0..<Int.random(in: 0...300, using: &random)).map { _ in
-            characters.randomElement(using: &random) ?? 0
-        }
+        return (0..<Int.random(in: 0...300, using: &random)).map { _ in characters.randomElement(using: &random) ?? 0 }
     }
 
     @Test("the last bracket that leaves none open is the last that is found one by one, whatever the pieces")

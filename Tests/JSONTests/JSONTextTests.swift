@@ -4,8 +4,7 @@ import Testing
 
 @testable import JSON
 
-@Suite("Single values' text")
-struct JSONTextTests {
+@Suite("Single values' text") struct JSONTextTests {
     private func number(_ text: String) -> Double? {
         var text = text
         return text.withUTF8 { JSONText.number(UnsafeRawBufferPointer($0)) }
@@ -24,8 +23,7 @@ struct JSONTextTests {
         #expect(value.bitPattern == strtod(text, nil).bitPattern)
     }
 
-    @Test("random short decimals are what the C library reads")
-    func random() throws {
+    @Test("random short decimals are what the C library reads") func random() throws {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<20_000 {
             let whole = Int.random(
@@ -48,8 +46,7 @@ struct JSONTextTests {
         #expect(number(text) == nil)
     }
 
-    @Test("short texts are numbers by the grammar and what the C library reads, or none")
-    func shortTexts() throws {
+    @Test("short texts are numbers by the grammar and what the C library reads, or none") func shortTexts() throws {
         let grammar = /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/
         var random = SystemRandomNumberGenerator()
         var numbers = 0
@@ -57,9 +54,7 @@ struct JSONTextTests {
             // Mostly digits, so that not nearly all are bad.
             let alphabet = Array(round % 2 == 0 ? "00123456789." : "0123456789.-+eE :/,")
             let text = String(
-                (0..<Int.random(in: 1...9, using: &random)).map { _ in
-                    alphabet.randomElement(using: &random) ?? "0"
-                })
+                (0..<Int.random(in: 1...9, using: &random)).map { _ in alphabet.randomElement(using: &random) ?? "0" })
             let isNumber = text.wholeMatch(of: grammar) != nil
             let value = strtod(text, nil)
             // Numbers have to be finite.
@@ -70,22 +65,19 @@ struct JSONTextTests {
         #expect(numbers > 10_000)
     }
 
-    @Test("strings of every length and content are scanned to their end")
-    func strings() throws {
+    @Test("strings of every length and content are scanned to their end") func strings() throws {
         for length in 0...40 {
             for special in ["", "\\\"", "\\\\", "\\u0022", "é"] {
                 for place in 0...min(length, 20) {
                     let plain =
-                        String(repeating: "a", count: place) + special
-                        + String(repeating: "b", count: length - place)
+                        String(repeating: "a", count: place) + special + String(repeating: "b", count: length - place)
                     var text = "{\"\(plain)\" : \"\(plain)\",\"after\":\(length)}"
                     text.withUTF8 { bytes in
                         var members = JSONMembers(ofValidated: UnsafeRawBufferPointer(bytes))
                         let first = members.next()
                         #expect(first.map { String(decoding: $0.key, as: UTF8.self) } == plain)
                         #expect(first.map { String(decoding: $0.value, as: UTF8.self) } == "\"\(plain)\"")
-                        #expect(
-                            members.next().map { String(decoding: $0.value, as: UTF8.self) } == "\(length)")
+                        #expect(members.next().map { String(decoding: $0.value, as: UTF8.self) } == "\(length)")
                         #expect(members.next() == nil)
                     }
                 }

@@ -38,8 +38,7 @@ import Testing
         log.count(skipped: .notAPoint)
         loop.run()
         #expect(!log.isWriting)
-        let position = FeedPosition(
-            system: 1, timeline: 1, table: 1, layout: 0, log: LogPosition(rawValue: 5))
+        let position = FeedPosition(system: 1, timeline: 1, table: 1, layout: 0, log: LogPosition(rawValue: 5))
         let whole = FeedTransaction(position: position, commitMicroseconds: 7, changes: try log.contents())
         #expect(whole.isSpooled == (budget < 1 << 20))
         #expect(whole.changeCount == 3000 && whole.skipped[.notAPoint] == 1)
@@ -55,8 +54,7 @@ import Testing
         #expect(kept == changes.enumerated().filter { $0.offset % 3 != 1 }.map(\.element))
     }
 
-    @Test("A spool that cannot be made is an error of the transaction")
-    func failsWithoutFolder() throws {
+    @Test("A spool that cannot be made is an error of the transaction") func failsWithoutFolder() throws {
         let loop = try EventLoop()
         let log = ChangeLog(on: loop, spoolingIn: "/tmp/clusterd-no-such-folder", budget: 0)
         log.append(.clear)
@@ -64,13 +62,10 @@ import Testing
         #expect(throws: (any Error).self) { _ = try log.contents() }
     }
 
-    @Test("missing values are taken from the stored properties, wherever they belong")
-    func fillsGaps() throws {
+    @Test("missing values are taken from the stored properties, wherever they belong") func fillsGaps() throws {
         let row = FeatureRow(
             id: [49], previousID: nil, template: Array("{\"a\":,\"b\":1,\"c\":}".utf8),
-            gaps: [
-                FeatureGap(offset: 5, name: Array("a".utf8)), FeatureGap(offset: 16, name: Array("ü\"".utf8)),
-            ])
+            gaps: [FeatureGap(offset: 5, name: Array("a".utf8)), FeatureGap(offset: 16, name: Array("ü\"".utf8))])
         func fill(_ properties: String) -> String? {
             row.feature(keepingFrom: Array(properties.utf8)).map { String(decoding: $0, as: UTF8.self) }
         }

@@ -4,33 +4,25 @@ import Testing
 
 @testable import PostgresFeed
 
-@Suite(
-    "Checks of a table",
-    .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.missing)))
+@Suite("Checks of a table", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.missing)))
 struct CheckTests {
     private func check(
         _ server: PostgresServer, _ database: String, _ table: String, user: String = "postgres",
         _ change: (inout TableFeedConfiguration) -> Void = { _ in }
     ) throws -> TableCheck {
-        var configuration = TableFeedConfiguration(
-            connection: server.connection(database, user: user), table: table)
+        var configuration = TableFeedConfiguration(connection: server.connection(database, user: user), table: table)
         change(&configuration)
         return try TableCheck.run(configuration)
     }
 
-    @Test("each problem is found, and its SQL solves it")
-    func problemsAndTheirSQL() throws {
+    @Test("each problem is found, and its SQL solves it") func problemsAndTheirSQL() throws {
         let server = try PostgresServer.shared()
         let database = try server.makeDatabase()
         let cases:
-            [(
-                sql: String, table: String, kind: TableProblem.Kind,
-                change: (inout TableFeedConfiguration) -> Void
-            )] = [
+            [(sql: String, table: String, kind: TableProblem.Kind, change: (inout TableFeedConfiguration) -> Void)] = [
                 ("CREATE TABLE a (name text, geom geometry(Point, 4326))", "a", .key, { _ in }),
                 (
-                    "CREATE TABLE b (x int, y int, geom geometry(Point, 4326), PRIMARY KEY (x, y))", "b",
-                    .key,
+                    "CREATE TABLE b (x int, y int, geom geometry(Point, 4326), PRIMARY KEY (x, y))", "b", .key,
                     { $0.id = $0.id }
                 ),
                 (
@@ -39,13 +31,11 @@ struct CheckTests {
                 ),
                 (
                     "CREATE TABLE d (id int PRIMARY KEY, geom geometry(Point, 4326)); ALTER TABLE d REPLICA IDENTITY NOTHING",
-                    "d",
-                    .replicaIdentity, { _ in }
+                    "d", .replicaIdentity, { _ in }
                 ),
                 (
                     "CREATE TABLE e (id int PRIMARY KEY, code text UNIQUE, geom geometry(Point, 4326))", "e",
-                    .replicaIdentity,
-                    { $0.id = "code" }
+                    .replicaIdentity, { $0.id = "code" }
                 ),
                 (
                     "CREATE TABLE f (id int PRIMARY KEY, code text, geom geometry(Point, 4326)); ALTER TABLE f REPLICA IDENTITY FULL",
@@ -71,8 +61,7 @@ struct CheckTests {
         }
     }
 
-    @Test("A unique column is proposed as the id before a new one")
-    func uniqueColumn() throws {
+    @Test("A unique column is proposed as the id before a new one") func uniqueColumn() throws {
         let server = try PostgresServer.shared()
         let database = try server.makeDatabase()
         try server.sql(
@@ -96,9 +85,7 @@ struct CheckTests {
         #expect(named.problems.map(\.kind) == [.replicaIdentity])
     }
 
-    @Test(
-        "A table that does not exist is reported with those of the same name in another letter case or schema"
-    )
+    @Test("A table that does not exist is reported with those of the same name in another letter case or schema")
     func namesakes() throws {
         let server = try PostgresServer.shared()
         let database = try server.makeDatabase()
@@ -116,8 +103,7 @@ struct CheckTests {
         #expect(try advice("lorries") == nil)
     }
 
-    @Test("A geometry that cannot be followed names the generated column to add")
-    func geometries() throws {
+    @Test("A geometry that cannot be followed names the generated column to add") func geometries() throws {
         let server = try PostgresServer.shared()
         let database = try server.makeDatabase()
         try server.sql(
@@ -141,18 +127,13 @@ struct CheckTests {
         #expect(try check(server, database, "two").problems.first?.message.contains("a, b") == true)
         #expect(try check(server, database, "two") { $0.geometry = .column("b") }.problems == [])
         #expect(try check(server, database, "none").problems.map(\.kind) == [.geometry])
-        let wrong = try check(server, database, "none") {
-            $0.geometry = .coordinates(longitude: "x", latitude: "y")
-        }
+        let wrong = try check(server, database, "none") { $0.geometry = .coordinates(longitude: "x", latitude: "y") }
         #expect(wrong.problems.first?.message.contains("the latitude is a number") == true)
-        let missing = try check(server, database, "none") {
-            $0.geometry = .coordinates(longitude: "x", latitude: "z")
-        }
+        let missing = try check(server, database, "none") { $0.geometry = .coordinates(longitude: "x", latitude: "z") }
         #expect(missing.problems.first?.message.contains("no column z") == true)
     }
 
-    @Test("rights that are missing are reported with the SQL that an administrator runs")
-    func rights() throws {
+    @Test("rights that are missing are reported with the SQL that an administrator runs") func rights() throws {
         let server = try PostgresServer.shared()
         let database = try server.makeDatabase()
         let user = "follower_" + database
@@ -174,8 +155,7 @@ struct CheckTests {
         table.stop()
     }
 
-    @Test("A feed reports a problem, and goes on once it is solved")
-    func feedReports() throws {
+    @Test("A feed reports a problem, and goes on once it is solved") func feedReports() throws {
         let server = try PostgresServer.shared()
         let database = try server.makeDatabase()
         let table = try FollowedTable(server, database, table: "later")
@@ -187,8 +167,7 @@ struct CheckTests {
         table.stop()
     }
 
-    @Test("servers that cannot be reached, or that do not replicate logically, are reported")
-    func servers() throws {
+    @Test("servers that cannot be reached, or that do not replicate logically, are reported") func servers() throws {
         let server = try PostgresServer(settings: ["wal_level = replica"])
         let database = try server.makeDatabase()
         try server.sql("CREATE TABLE t (id int PRIMARY KEY, geom geometry(Point, 4326))", in: database)
@@ -197,9 +176,7 @@ struct CheckTests {
         #expect(found.problems.first?.sql.first == "ALTER SYSTEM SET wal_level = 'logical';")
         try server.stop()
         #expect(try check(server, database, "t").problems.map(\.kind) == [.connection])
-        for connection in [
-            "secret-word", "host", "postgresql://user:secret-word@[::1/x", "password='secret-word",
-        ] {
+        for connection in ["secret-word", "host", "postgresql://user:secret-word@[::1/x", "password='secret-word"] {
             let found = try TableCheck.run(TableFeedConfiguration(connection: connection, table: "t"))
             #expect(found.problems.map(\.kind) == [.connection])
             #expect(!found.problems.description.contains("secret-word"), "\(found.problems)")

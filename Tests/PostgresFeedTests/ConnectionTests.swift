@@ -35,16 +35,14 @@ struct ConnectionTests {
         return value
     }
 
-    @Test("a lost network is detected within the connection string's timeouts")
-    func keepalives() throws {
+    @Test("a lost network is detected within the connection string's timeouts") func keepalives() throws {
         defer { close(listener) }
         let standard = try ConnectionHandle(connection, isReplication: true)
         #expect(option(TCP_KEEPIDLE, of: standard.descriptor) == 30)
         #expect(option(TCP_KEEPINTVL, of: standard.descriptor) == 10)
         #expect(option(TCP_KEEPCNT, of: standard.descriptor) == 3)
         #expect(option(TCP_USER_TIMEOUT, of: standard.descriptor) == 60_000)
-        let own = try ConnectionHandle(
-            connection + " keepalives_idle=7 tcp_user_timeout=9000", isReplication: false)
+        let own = try ConnectionHandle(connection + " keepalives_idle=7 tcp_user_timeout=9000", isReplication: false)
         #expect(option(TCP_KEEPIDLE, of: own.descriptor) == 7)
         #expect(option(TCP_USER_TIMEOUT, of: own.descriptor) == 9000)
     }
@@ -61,13 +59,11 @@ struct ConnectionTests {
         close(peer)
     }
 
-    @Test("a check ends if the server does not answer its query")
-    func checkEnds() throws {
+    @Test("a check ends if the server does not answer its query") func checkEnds() throws {
         let listener = listener
         let server = Thread { Self.serve(listener) }
         server.start()
-        let found = try TableCheck.run(
-            TableFeedConfiguration(connection: connection, table: "t"), within: 2000)
+        let found = try TableCheck.run(TableFeedConfiguration(connection: connection, table: "t"), within: 2000)
         close(listener)
         #expect(found.problems.map(\.kind) == [.connection])
         #expect(found.columns == nil)
@@ -87,8 +83,7 @@ struct ConnectionTests {
         #expect(SecretText.hide(password, in: text, user: "reader") == expected)
     }
 
-    @Test("for a server without free connections the error says which setting to raise")
-    func noConnectionLeft() {
+    @Test("for a server without free connections the error says which setting to raise") func noConnectionLeft() {
         let error = PostgresError(
             "FATAL:  number of requested standby connections exceeds max_wal_senders (currently 10)")
         let explained = error.explained.description

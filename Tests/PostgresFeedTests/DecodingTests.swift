@@ -19,8 +19,7 @@ import Testing
             + values.flatMap { value -> [UInt8] in
                 guard let value else { return [UInt8(ascii: "n")] }
                 return value == "unchanged"
-                    ? [UInt8(ascii: "u")]
-                    : [UInt8(ascii: "t")] + big(Int32(value.utf8.count)) + Array(value.utf8)
+                    ? [UInt8(ascii: "u")] : [UInt8(ascii: "t")] + big(Int32(value.utf8.count)) + Array(value.utf8)
             }
     }
 
@@ -53,10 +52,7 @@ import Testing
             + [1] + text("id")
             + big(UInt32(23)) + big(Int32(-1)) + [0] + text("name") + big(UInt32(25)) + big(Int32(-1))
         return [
-            (
-                [UInt8(ascii: "B")] + big(UInt64(0x10)) + big(Int64(5)) + big(UInt32(700)), false,
-                "begin"
-            ),
+            ([UInt8(ascii: "B")] + big(UInt64(0x10)) + big(Int64(5)) + big(UInt32(700)), false, "begin"),
             (
                 [UInt8(ascii: "C"), 0] + big(UInt64(0x10)) + big(UInt64(0x20)) + big(Int64(5)), false,
                 "commit(end: 0/20, time: 5)"
@@ -86,8 +82,7 @@ import Testing
             ([UInt8(ascii: "S")] + big(UInt32(9)) + [1], false, "streamStart(transaction: 9)"),
             ([UInt8(ascii: "E")], true, "0: streamStop"),
             (
-                [UInt8(ascii: "c")] + big(UInt32(9)) + [0] + big(UInt64(1)) + big(UInt64(2)) + big(Int64(3)),
-                false,
+                [UInt8(ascii: "c")] + big(UInt32(9)) + [0] + big(UInt64(1)) + big(UInt64(2)) + big(Int64(3)), false,
                 "streamCommit(transaction: 9, end: 0/2, time: 3)"
             ),
             (
@@ -99,8 +94,7 @@ import Testing
         ]
     }
 
-    @Test("each message of logical replication is read")
-    func logicalMessages() throws {
+    @Test("each message of logical replication is read") func logicalMessages() throws {
         for (bytes, isStreamed, description) in messages {
             #expect(try describe(bytes, isStreamed: isStreamed).hasPrefix(description))
         }
@@ -114,8 +108,7 @@ import Testing
         #expect(table.columns.map(\.type) == [23, 25])
     }
 
-    @Test("A message that is cut or changed is an error or another message, never a crash")
-    func damagedMessages() {
+    @Test("A message that is cut or changed is an error or another message, never a crash") func damagedMessages() {
         for (bytes, isStreamed, description) in messages where description != "other" {
             for length in 0..<bytes.count {
                 #expect(throws: PostgresDataError.self) {
@@ -132,8 +125,7 @@ import Testing
         }
     }
 
-    @Test("frames of replication are read, and a status has the documented form")
-    func frames() throws {
+    @Test("frames of replication are read, and a status has the documented form") func frames() throws {
         let data = [UInt8(ascii: "w")] + big(UInt64(1)) + big(UInt64(2)) + big(UInt64(3)) + [7, 8]
         let keepalive = [UInt8(ascii: "k")] + big(UInt64(5)) + big(UInt64(3)) + [1]
         func read(_ bytes: [UInt8]) throws -> String {
@@ -152,9 +144,7 @@ import Testing
         }
         let status = ReplicationFrame.statusUpdate(
             received: LogPosition(rawValue: 3), durable: LogPosition(rawValue: 2), microseconds: 9)
-        #expect(
-            status == [UInt8(ascii: "r")] + big(UInt64(3)) + big(UInt64(2)) + big(UInt64(2)) + big(Int64(9))
-                + [0])
+        #expect(status == [UInt8(ascii: "r")] + big(UInt64(3)) + big(UInt64(2)) + big(UInt64(2)) + big(Int64(9)) + [0])
     }
 
     @Test("the header, rows and the end of a copy are read; bytes that are none of them are errors")
@@ -167,9 +157,7 @@ import Testing
             try CopyDecoder.read(bytes[...]) { found.append($0.map { Self.text($0, of: bytes) }) }
             return found
         }
-        func headerSize(_ bytes: [UInt8]) throws -> Int {
-            try CopyDecoder.headerSize(bytes.span)
-        }
+        func headerSize(_ bytes: [UInt8]) throws -> Int { try CopyDecoder.headerSize(bytes.span) }
         let rows: [[String?]] = [["1", nil, "abc"], ["", "x", nil], [nil, nil, nil], ["4", "5", "6"]]
         let bytes = rows.map { big(Int16(3)) + $0.flatMap(field) }
         #expect(try read(bytes.flatMap { $0 }) == rows.map { $0.map { $0 ?? "null" } })
@@ -184,8 +172,7 @@ import Testing
         let first = bytes[0]
         let isEnd = (CopyDecoder.isEnd(end.span), CopyDecoder.isEnd(first.span))
         #expect(isEnd == (true, false))
-        let header =
-            Array("PGCOPY\n".utf8) + [0xff, 0x0d, 0x0a, 0] + big(Int32(0)) + big(Int32(3)) + [1, 2, 3]
+        let header = Array("PGCOPY\n".utf8) + [0xff, 0x0d, 0x0a, 0] + big(Int32(0)) + big(Int32(3)) + [1, 2, 3]
         #expect(try headerSize(header + bytes[0]) == header.count)
         for size in 0..<header.count {
             #expect(throws: PostgresDataError.self) { try headerSize(Array(header[..<size])) }
@@ -207,8 +194,7 @@ import Testing
                 == .position(longitude: 1.5, latitude: 2, altitude: 3))
         #expect(try point("0101000020E6100000000000000000F87F000000000000F87F") == .empty)
         #expect(try point("01020000000000000000") == .notAPoint(kind: 2))
-        #expect(
-            try point("0101000020E9640000000000000000F83F0000000000000040") == .foreignReference(id: 25833))
+        #expect(try point("0101000020E9640000000000000000F83F0000000000000040") == .foreignReference(id: 25833))
         for hex in ["", "0", "01", "0201000000", "010100000000000000", "01010000zz"] {
             #expect(throws: PostgresDataError.self) { try point(hex) }
         }
@@ -220,8 +206,7 @@ import Testing
         return writer.string
     }
 
-    @Test("texts of values that are not valid are errors, not crashes")
-    func damagedValues() throws {
+    @Test("texts of values that are not valid are errors, not crashes") func damagedValues() throws {
         let fields = [ValueKind.Field(name: Array("\"a\"".utf8), kind: .number, index: 0)]
         let array = ValueKind.array(of: .text, delimiter: UInt8(ascii: ","))
         for text in ["", "{", "{1", "{\"a", "{\"a\\", "{1}}", "1", "[0:1]", "{{1}"] {
@@ -233,9 +218,7 @@ import Testing
         for text in ["\"", "\"a\"", "\"a\"=>", "\"a\"=>1", "a", "\"a\"=>\"b\"x", "\"a\\"] {
             #expect(throws: PostgresDataError.self, "\(text)") { try json(text, .keyValues) }
         }
-        for text in [
-            "0", "zz", "0102000000FFFFFFFF", "01070000000100000001070000000100000001", "010F00000000000000",
-        ] {
+        for text in ["0", "zz", "0102000000FFFFFFFF", "01070000000100000001070000000100000001", "010F00000000000000"] {
             #expect(throws: PostgresDataError.self, "\(text)") { try json(text, .geometry) }
         }
         #expect(try json("1e999999", .number) == "\"1e999999\"")
@@ -274,8 +257,7 @@ import Testing
         #expect((0..<3).map { _ in delay() } == [100, 200, 400])
     }
 
-    @Test("rows of a copy that have more or fewer values than columns are an error")
-    func valueCounts() {
+    @Test("rows of a copy that have more or fewer values than columns are an error") func valueCounts() {
         func column(_ name: String) -> TableLayout.Column {
             TableLayout.Column(name: name, type: 25, modifier: -1, kind: .text)
         }
@@ -286,16 +268,13 @@ import Testing
             let value = big(Int32(1)) + [UInt8(ascii: "1")]
             let rows = big(Int16(count)) + (0..<count).flatMap { _ in value }
             var features = 0
-            let found = CopyPiece(rows: rows, writer: RowWriter(layout, maximumBytes: 1000)).read { _ in
-                features += 1
-            }
+            let found = CopyPiece(rows: rows, writer: RowWriter(layout, maximumBytes: 1000)).read { _ in features += 1 }
             #expect(features == (count == 4 ? 1 : 0))
             #expect((found.error == nil) == (count == 4))
         }
     }
 
-    @Test("implausible numbers from the server are bounded")
-    func extremeNumbers() {
+    @Test("implausible numbers from the server are bounded") func extremeNumbers() {
         for number in ["1e-9223372036854775808", "1e9223372036854775807", "1e1000"] {
             var writer = ByteWriter()
             NumberText.append(Array(number.utf8)[...], to: &writer)

@@ -45,8 +45,7 @@ struct FaultTests {
         for (round, offset) in offsets.enumerated() {
             let path = folder + "/.s.PGSQL.5432"
             let proxy = try CuttingProxy(
-                path: path, server: server.folder + "/.s.PGSQL.5432",
-                pieceBytes: [1 << 16, 100, 1000][round % 3],
+                path: path, server: server.folder + "/.s.PGSQL.5432", pieceBytes: [1 << 16, 100, 1000][round % 3],
                 cuts: [offset, offset / 2 + 600, offset * 2])
             let table = try FollowedTable(server, database, table: "t") {
                 $0.connection = "host=\(folder) dbname=\(database) user=postgres"
@@ -70,8 +69,7 @@ struct FaultTests {
         }
     }
 
-    @Test("after a server's crash changes go on where they stopped, without a copy")
-    func serverCrash() throws {
+    @Test("after a server's crash changes go on where they stopped, without a copy") func serverCrash() throws {
         let server = try PostgresServer(settings: ["fsync = on"])
         let database = try makeTable(server)
         let table = try FollowedTable(server, database, table: "t")
@@ -157,8 +155,7 @@ struct FaultTests {
         while try server.sql(query) != "0" {}
     }
 
-    @Test("A slot that another client uses is reported, and followed once it is free")
-    func slotTaken() throws {
+    @Test("A slot that another client uses is reported, and followed once it is free") func slotTaken() throws {
         let server = try PostgresServer.shared()
         let database = try makeTable(server)
         let first = try FollowedTable(server, database, table: "t")
@@ -171,11 +168,9 @@ struct FaultTests {
         second.stop()
     }
 
-    @Test("A slot whose log the server has removed is made again")
-    func slotInvalidated() throws {
+    @Test("A slot whose log the server has removed is made again") func slotInvalidated() throws {
         let server = try PostgresServer(settings: [
-            "max_slot_wal_keep_size = 1MB", "min_wal_size = 32MB", "max_wal_size = 32MB",
-            "checkpoint_timeout = 1h",
+            "max_slot_wal_keep_size = 1MB", "min_wal_size = 32MB", "max_wal_size = 32MB", "checkpoint_timeout = 1h",
         ])
         let database = try makeTable(server)
         let table = try followOnce(server, database)
@@ -198,8 +193,7 @@ struct FaultTests {
         let table = try followOnce(server, database)
         let position = try #require(table.position)
         let promoted = FeedPosition(
-            system: position.system, timeline: position.timeline + 1, table: position.table,
-            layout: position.layout,
+            system: position.system, timeline: position.timeline + 1, table: position.table, layout: position.layout,
             log: position.log)
         let failover = try FollowedTable(table.configuration, from: promoted, features: table.features)
         try failover.run("a copy") { $0.states.last == .following }
@@ -208,8 +202,7 @@ struct FaultTests {
         try waitForFreeSlot(server, table.configuration.slotName)
         try server.sql("CREATE TABLE rows AS SELECT * FROM t; DELETE FROM t", in: database)
         let other = FeedPosition(
-            system: position.system &+ 1, timeline: position.timeline, table: position.table,
-            layout: position.layout,
+            system: position.system &+ 1, timeline: position.timeline, table: position.table, layout: position.layout,
             log: position.log)
         let replaced = try FollowedTable(table.configuration, from: other, features: table.features)
         try replaced.run("a report") { $0.lastFailure?.contains("is empty") == true }
@@ -250,8 +243,7 @@ struct FaultTests {
     private static let rewrites: [(sql: String, copies: Bool)] = [
         ("ALTER TABLE t ALTER name TYPE text USING name || '!'", true),
         ("ALTER TABLE t ALTER geom TYPE geometry(Point, 4326) USING ST_Translate(geom, 1, 1)", true),
-        ("VACUUM FULL t", false),
-        ("CLUSTER t USING t_pkey", false),
+        ("VACUUM FULL t", false), ("CLUSTER t USING t_pkey", false),
         ("TRUNCATE t; INSERT INTO t VALUES (1, 'again', 'SRID=4326;POINT(1 2)')", false),
         ("ALTER TABLE t ALTER name SET DEFAULT 'x'", false),
     ]
@@ -316,8 +308,7 @@ struct FaultTests {
         table.stop()
     }
 
-    @Test("what was not published while nobody followed is copied")
-    func unpublished() throws {
+    @Test("what was not published while nobody followed is copied") func unpublished() throws {
         let server = try PostgresServer.shared()
         let database = try makeTable(server)
         let table = try followOnce(server, database)
@@ -331,9 +322,7 @@ struct FaultTests {
         next.stop()
     }
 
-    @Test(
-        "A transaction that does not fit into memory is whole, also if subtransactions of it were rolled back"
-    )
+    @Test("A transaction that does not fit into memory is whole, also if subtransactions of it were rolled back")
     func largeTransactions() throws {
         let server = try PostgresServer(settings: ["logical_decoding_work_mem = 64kB"])
         let database = try makeTable(server)
@@ -411,18 +400,14 @@ struct FaultTests {
         table.stop()
     }
 
-    @Test(
-        "the memory of a row of many megabytes is reported, and released with the connection after its transaction"
-    )
+    @Test("the memory of a row of many megabytes is reported, and released with the connection after its transaction")
     func memoryOfHugeRow() throws {
         let server = try PostgresServer.shared()
         let database = try makeTable(server)
         try server.sql(
             "INSERT INTO t VALUES (900, repeat('x', 70000000), 'SRID=4326;POINT(1 2)')", in: database)
         let table = try FollowedTable(server, database, table: "t")
-        try table.run("a copy and a new connection") {
-            $0.states.last == .following && $0.feed.connections == 2
-        }
+        try table.run("a copy and a new connection") { $0.states.last == .following && $0.feed.connections == 2 }
         let copied = try #require(table.heldBytes.first)
         #expect(copied > 140_000_000)
         #expect(table.heldBytes == [copied, copied / 2, 0])
@@ -444,8 +429,7 @@ struct FaultTests {
         table.stop()
     }
 
-    @Test("A password that changes is reported, and the feed goes on once it is right again")
-    func password() throws {
+    @Test("A password that changes is reported, and the feed goes on once it is right again") func password() throws {
         let server = try PostgresServer(settings: [])
         try server.sql("CREATE ROLE follower LOGIN SUPERUSER PASSWORD 'right-secret'")
         let database = try makeTable(server)

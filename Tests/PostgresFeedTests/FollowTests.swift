@@ -4,9 +4,7 @@ import Testing
 
 @testable import PostgresFeed
 
-@Suite(
-    "Following a table",
-    .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.missing)))
+@Suite("Following a table", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.missing)))
 struct FollowTests {
     private static let vehicles = """
         CREATE TABLE vehicles (vehicle_id int PRIMARY KEY, name text, geom geometry(Point, 4326), speed float8, kind text);
@@ -14,8 +12,7 @@ struct FollowTests {
             CASE WHEN n % 3 = 0 THEN NULL ELSE 'car' END FROM generate_series(1, 2500) n;
         """
 
-    @Test("A table is copied, and every kind of change follows in commit order")
-    func follows() throws {
+    @Test("A table is copied, and every kind of change follows in commit order") func follows() throws {
         let server = try PostgresServer.shared()
         let database = try server.makeDatabase()
         try server.sql(Self.vehicles, in: database)

@@ -73,9 +73,7 @@ final class FollowedTable: TableFeedConsumer {
     /// Runs until the position of the server's end at this moment is reached.
     func catchUp(_ server: PostgresServer) throws {
         guard let end = LogPosition(try server.position()) else { throw Failure(description: "no position") }
-        try run("position \(end)") {
-            ($0.position?.log ?? LogPosition(rawValue: 0)) >= end && $0.gathered == nil
-        }
+        try run("position \(end)") { ($0.position?.log ?? LogPosition(rawValue: 0)) >= end && $0.gathered == nil }
     }
 
     func confirmAll() { if let position { feed.confirm(position) } }

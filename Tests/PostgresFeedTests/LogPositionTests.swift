@@ -18,22 +18,19 @@ import Testing
     @Test(
         "anything else is none",
         arguments: [
-            "", "/", "0", "0/", "/0", "0/0/0", "0/123456789", "123456789/0", "0/g", "-1/0", "0/+1", " 0/1",
-            "0/1 ",
+            "", "/", "0", "0/", "/0", "0/0/0", "0/123456789", "123456789/0", "0/g", "-1/0", "0/+1", " 0/1", "0/1 ",
             "０/１", "0x1/2",
         ])
     func invalid(_ text: String) { #expect(LogPosition(text) == nil) }
 
-    @Test("positions are in the order of the log")
-    func order() {
+    @Test("positions are in the order of the log") func order() {
         let texts = ["0/1", "0/FFFFFFFF", "1/0", "A/0", "10/0"]
         let positions = texts.compactMap { LogPosition($0) }
         #expect(positions.count == texts.count)
         #expect(positions.sorted() == positions)
     }
 
-    @Test("a distance is the number of bytes to a later position, and 0 to an earlier one")
-    func distance() {
+    @Test("a distance is the number of bytes to a later position, and 0 to an earlier one") func distance() {
         let (first, last) = (LogPosition(rawValue: 0), LogPosition(rawValue: .max))
         #expect(first.distance(to: last) == .max)
         #expect(last.distance(to: first) == 0)

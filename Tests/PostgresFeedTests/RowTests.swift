@@ -4,9 +4,7 @@ import Testing
 
 @testable import PostgresFeed
 
-@Suite(
-    "Rows and columns",
-    .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.missing)))
+@Suite("Rows and columns", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.missing)))
 struct RowTests {
     private func expectSame(_ table: FollowedTable) throws {
         #expect(table.features == (try table.freshCopy()))
@@ -44,8 +42,7 @@ struct RowTests {
         table.stop()
     }
 
-    @Test("coordinates of SRID 3857 become the degrees of PostGIS, to the last few digits")
-    func mercator() throws {
+    @Test("coordinates of SRID 3857 become the degrees of PostGIS, to the last few digits") func mercator() throws {
         let server = try PostgresServer.shared()
         let database = try server.makeDatabase()
         try server.sql(
@@ -57,8 +54,7 @@ struct RowTests {
         let table = try FollowedTable(server, database, table: "t")
         try table.run("a copy") { $0.states.last == .following }
         let lines = try server.sql(
-            "SELECT id, ST_X(p), ST_Y(p) FROM (SELECT id, ST_Transform(geom, 4326) AS p FROM t) AS u",
-            in: database)
+            "SELECT id, ST_X(p), ST_Y(p) FROM (SELECT id, ST_Transform(geom, 4326) AS p FROM t) AS u", in: database)
         for line in lines.split(separator: "\n") {
             let fields = line.split(separator: "|").map(String.init)
             let text = table.features[fields[0]] ?? ""
@@ -126,8 +122,7 @@ struct RowTests {
         table.stop()
     }
 
-    @Test("A change of the key or of the geometry's type is reported, and the data stay")
-    func keyChanges() throws {
+    @Test("A change of the key or of the geometry's type is reported, and the data stay") func keyChanges() throws {
         let server = try PostgresServer.shared()
         let database = try server.makeDatabase()
         for (table, change, repair) in [

@@ -3,8 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(
-    "The tests' server", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.missing)))
+@Suite("The tests' server", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.missing)))
 struct ServerTests {
     @Test("A server starts, answers, stops, starts again with its data, and leaves nothing behind")
     func lives() throws {

@@ -8,9 +8,7 @@ import Testing
 
 /// Each value comes by a copy, by an INSERT and by an UPDATE, and is compared with what the server's
 /// `to_jsonb` gives.
-@Suite(
-    "SQL values as JSON",
-    .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.missing)))
+@Suite("SQL values as JSON", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.missing)))
 struct ValueTests {
     private static let types = """
         CREATE EXTENSION hstore; CREATE EXTENSION citext;
@@ -24,12 +22,9 @@ struct ValueTests {
 
     /// A type and values of it as SQL expressions.
     static let cases: [(type: String, values: [String])] = [
-        ("boolean", ["true", "false"]),
-        ("flag", ["true", "false"]),
-        ("smallint", ["0", "-32768", "32767"]),
+        ("boolean", ["true", "false"]), ("flag", ["true", "false"]), ("smallint", ["0", "-32768", "32767"]),
         ("integer", ["2147483647", "-2147483648"]),
-        ("bigint", ["9223372036854775807", "-9223372036854775808", "9007199254740993"]),
-        ("positive", ["1", "77"]),
+        ("bigint", ["9223372036854775807", "-9223372036854775808", "9007199254740993"]), ("positive", ["1", "77"]),
         (
             "double precision",
             [
@@ -44,8 +39,7 @@ struct ValueTests {
         (
             "numeric",
             [
-                "0", "1.50", "-0.00", "12345678901234567890123456789012345678901234567890.123", "'NaN'",
-                "'Infinity'",
+                "0", "1.50", "-0.00", "12345678901234567890123456789012345678901234567890.123", "'NaN'", "'Infinity'",
                 "1e-30", "1e40", "'-Infinity'",
             ]
         ),
@@ -65,17 +59,13 @@ struct ValueTests {
         ("citext", ["'MiXed'"]),
         ("uuid", ["'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'"]),
         ("bytea", ["'\\x'", "'\\xdeadbeef'"]),
-        (
-            "json",
-            ["'{\"b\" : 1,\n \"a\": [1, 2.50, null], \"b\": 2}'", "'null'", "'[]'", "'\"x\"'", "'1e5'"]
-        ),
+        ("json", ["'{\"b\" : 1,\n \"a\": [1, 2.50, null], \"b\": 2}'", "'null'", "'[]'", "'\"x\"'", "'1e5'"]),
         ("jsonb", ["'{\"bb\": {\"x\": 1e3}, \"a\": [true, \"\\u00fc\"]}'", "'null'", "'-0.50'"]),
         (
             "timestamp",
             [
                 "'2026-01-31 12:34:56'", "'2026-01-31 12:34:56.789'", "'infinity'", "'-infinity'",
-                "'0044-03-15 01:02:03 BC'",
-                "'294276-12-31 23:59:59.999999'",
+                "'0044-03-15 01:02:03 BC'", "'294276-12-31 23:59:59.999999'",
             ]
         ),
         (
@@ -126,8 +116,7 @@ struct ValueTests {
         (
             "part",
             [
-                "ROW('a, \"b\" (c) \\ d', 1, 'so so', true, '2026-01-31 12:00Z')",
-                "ROW(NULL, NULL, NULL, NULL, NULL)",
+                "ROW('a, \"b\" (c) \\ d', 1, 'so so', true, '2026-01-31 12:00Z')", "ROW(NULL, NULL, NULL, NULL, NULL)",
                 "ROW('', -5, 'sad', false, 'infinity')",
             ]
         ),
@@ -145,16 +134,14 @@ struct ValueTests {
             [
                 "'LINESTRING(0 0,1.25 1)'", "'POLYGON((0 0,1 0,1 1,0 0),(0.1 0.1,0.2 0.1,0.2 0.2,0.1 0.1))'",
                 "'MULTIPOINT((1 2),(3 4))'", "'GEOMETRYCOLLECTION(POINT(1 2),LINESTRING(0 0,1 1))'",
-                "'POINT Z (1 2 3)'",
-                "'MULTIPOLYGON(((0 0,1 0,1 1,0 0)))'", "'MULTILINESTRING((0 0,1 1),(2 2,3 3))'",
+                "'POINT Z (1 2 3)'", "'MULTIPOLYGON(((0 0,1 0,1 1,0 0)))'", "'MULTILINESTRING((0 0,1 1),(2 2,3 3))'",
                 "'POINT(10.123456789 -0.5)'",
             ]
         ),
         ("geography", ["'SRID=4326;POINT(1.5 2)'"]),
     ]
 
-    @Test("each type's values are the same by copy, INSERT and UPDATE, and those of to_jsonb")
-    func values() throws {
+    @Test("each type's values are the same by copy, INSERT and UPDATE, and those of to_jsonb") func values() throws {
         let server = try PostgresServer.shared()
         let database = try server.makeDatabase()
         try server.sql(Self.types, in: database)
@@ -165,9 +152,7 @@ struct ValueTests {
         let rows = Self.cases.map(\.values.count).max() ?? 0
         func insert(_ offset: Int) -> String {
             (0..<rows).map { row in
-                let values = Self.cases.map {
-                    row < $0.values.count ? "(\($0.values[row]))::\($0.type)" : "NULL"
-                }
+                let values = Self.cases.map { row < $0.values.count ? "(\($0.values[row]))::\($0.type)" : "NULL" }
                 return
                     "INSERT INTO t VALUES (\(row + offset), 'SRID=4326;POINT(1 2)', \(values.joined(separator: ", ")));"
             }.joined(separator: "\n")
@@ -176,9 +161,7 @@ struct ValueTests {
         let table = try FollowedTable(server, database, table: "t") { $0.geometry = .column("place") }
         try table.run("a copy") { $0.states.last == .following }
         try server.sql(insert(1000), in: database)
-        let assignments = Self.cases.indices.map {
-            "v\($0) = (SELECT v\($0) FROM t o WHERE o.id = t.id - 2000)"
-        }
+        let assignments = Self.cases.indices.map { "v\($0) = (SELECT v\($0) FROM t o WHERE o.id = t.id - 2000)" }
         try server.sql(
             """
             INSERT INTO t SELECT n + 2000, 'SRID=4326;POINT(1 2)' FROM generate_series(0, \(rows - 1)) n;
@@ -206,9 +189,7 @@ struct ValueTests {
             let (ours, theirs) = (found["v\(index)"] ?? "", server["v\(index)"] ?? "")
             if value.type == "json" || value.type == "json[]" {
                 // Unchanged, while to_jsonb drops repeated keys and sorts them: the values are the same.
-                #expect(
-                    (try? JSONReader.parse(ours)) == (try? JSONReader.parse(theirs)), "\(value.type): \(ours)"
-                )
+                #expect((try? JSONReader.parse(ours)) == (try? JSONReader.parse(theirs)), "\(value.type): \(ours)")
             } else {
                 #expect(Self.compact(ours) == Self.compact(theirs), "\(value.type)")
             }
@@ -258,8 +239,7 @@ struct ValueTests {
         return result
     }
 
-    @Test("random numbers have the text of to_jsonb, copied and followed")
-    func randomNumbers() throws {
+    @Test("random numbers have the text of to_jsonb, copied and followed") func randomNumbers() throws {
         let server = try PostgresServer.shared()
         let database = try server.makeDatabase()
         try server.sql(

@@ -15,8 +15,7 @@ import Testing
 /// shows too late. The ceilings are for debug builds, which allocate more than release builds; an increase beyond one
 /// is either a mistake or is put here on purpose.
 @Suite(
-    "Allocations",
-    .enabled(if: Allocations.areCounted, "a sanitizer has an allocator of its own, which nobody counts"))
+    "Allocations", .enabled(if: Allocations.areCounted, "a sanitizer has an allocator of its own, which nobody counts"))
 struct AllocationTests {
     private let loop = HandLoop()
     private let parser = JSONParser()
@@ -34,9 +33,7 @@ struct AllocationTests {
     private func call(_ text: String, into bytes: inout ByteWriter) throws {
         var text = text
         let message = try text.withUTF8 { bytes in
-            Result { () throws(EnvelopeError) in
-                try ClientMessage.read(bytes.span, parser: parser)
-            }
+            Result { () throws(EnvelopeError) in try ClientMessage.read(bytes.span, parser: parser) }
         }.get()
         guard case .open(let request) = message else {
             Issue.record("\(text) opens no call")
@@ -49,8 +46,7 @@ struct AllocationTests {
         #"{"id":1,"method":"clusterd.v1.ClusterService/GetClusters","params":{"source":"test","bbox":\#(box),"zoom":\#(zoom)}}"#
     }
 
-    @Test("a short GetClusters", arguments: [30.0])
-    func short(ceiling: Double) throws {
+    @Test("a short GetClusters", arguments: [30.0]) func short(ceiling: Double) throws {
         var bytes = ByteWriter(capacity: 1 << 20)
         let text = Self.getClusters("[10,10,40,30]", zoom: 2)
         let count = try Allocations.fewest { try call(text, into: &bytes) }
@@ -58,8 +54,7 @@ struct AllocationTests {
         #expect(count <= ceiling, "\(count) allocations")
     }
 
-    @Test("a long GetClusters, for each of its features", arguments: [10.0])
-    func long(ceiling: Double) throws {
+    @Test("a long GetClusters, for each of its features", arguments: [10.0]) func long(ceiling: Double) throws {
         var bytes = ByteWriter()
         let text = Self.getClusters("[-180,-90,180,90]", zoom: 20)
         let count = try Allocations.fewest { try call(text, into: &bytes) }
@@ -69,16 +64,14 @@ struct AllocationTests {
         #expect(each <= ceiling, "\(each) allocations for each feature")
     }
 
-    @Test("an object of many members, for each of them", arguments: [0.01])
-    func members(ceiling: Double) throws {
+    @Test("an object of many members, for each of them", arguments: [0.01]) func members(ceiling: Double) throws {
         let text = "{\((0..<20_000).map { "\"\($0)\":0" }.joined(separator: ","))}"
         let count = try Allocations.fewest(of: 3) { _ = try JSONReader.parse(text) }
         #expect(count / 20_000 <= ceiling, "\(count) allocations")
     }
 
     // A step over an array allocates in a debug build: a build of the index goes over each level's claimants by arrays.
-    @Test("an import, for each of its features", arguments: [9.5])
-    func imported(ceiling: Double) throws {
+    @Test("an import, for each of its features", arguments: [9.5]) func imported(ceiling: Double) throws {
         let (few, many) = (towns(2000), towns(6000))
         func load(_ text: String) throws -> Double {
             try Allocations.fewest(of: 2) { try test.load(text) }
@@ -87,8 +80,7 @@ struct AllocationTests {
         #expect(each <= ceiling, "\(each) allocations for each feature")
     }
 
-    @Test("an update of one feature", arguments: [2200.0])
-    func update(ceiling: Double) throws {
+    @Test("an update of one feature", arguments: [2200.0]) func update(ceiling: Double) throws {
         var id = 4000
         let count = try Allocations.fewest {
             id += 1

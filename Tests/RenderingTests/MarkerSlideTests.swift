@@ -15,8 +15,7 @@ import Testing
     }
 
     private func shown(_ markers: Marker...) -> [String: (feature: Feature, position: MarkerSlide.Position)] {
-        Dictionary(
-            uniqueKeysWithValues: markers.map { ($0.key, ($0.feature, MarkerSlide.Position($0.feature))) })
+        Dictionary(uniqueKeysWithValues: markers.map { ($0.key, ($0.feature, MarkerSlide.Position($0.feature))) })
     }
 
     private func slide(
@@ -26,8 +25,7 @@ import Testing
         MarkerSlide(from: old, to: new, absorbers: absorbers, wraps: wraps)
     }
 
-    @Test("a new marker comes out of the one that it was in")
-    func movesNewMarkerOutOfItsOrigin() throws {
+    @Test("a new marker comes out of the one that it was in") func movesNewMarkerOutOfItsOrigin() throws {
         let (new, kept) = (try marker("b", 20, from: "a"), try marker("a", 0))
         var slide = try #require(slide(shown(try marker("a", 10)), [kept, new]))
         #expect(slide.position(of: "b", new.feature).longitude == 10)
@@ -46,8 +44,7 @@ import Testing
         #expect(slide.position(of: "b", new.feature).longitude == 20)
     }
 
-    @Test("a marker that has gone moves into its absorber")
-    func movesRemovedMarkerIntoAbsorber() throws {
+    @Test("a marker that has gone moves into its absorber") func movesRemovedMarkerIntoAbsorber() throws {
         let old = shown(try marker("a", 0), try marker("b", 40), try marker("c", 80))
         var slide = try #require(slide(old, [try marker("a", 0)], ["b": "a"]))
         #expect(slide.leaving.map(\.position.longitude) == [40])
@@ -55,8 +52,7 @@ import Testing
         #expect(slide.leaving[0].position.longitude < 40)
     }
 
-    @Test("the shorter way is taken over the antimeridian")
-    func takesShorterWayOverAntimeridian() throws {
+    @Test("the shorter way is taken over the antimeridian") func takesShorterWayOverAntimeridian() throws {
         let new = try marker("a", -170)
         var slide = try #require(slide(shown(try marker("a", 170)), [new]))
         _ = slide.advance()
@@ -66,8 +62,7 @@ import Testing
         #expect(onPlane.position(of: "a", new.feature).longitude < 170)
     }
 
-    @Test("without movement there is nothing to draw")
-    func drawsNothingWithoutMovement() throws {
+    @Test("without movement there is nothing to draw") func drawsNothingWithoutMovement() throws {
         #expect(slide(shown(try marker("a", 0)), [try marker("a", 0), try marker("b", 9)]) == nil)
         #expect(slide([:], [try marker("a", 0)]) == nil)
         var map = TerminalMap(camera: MapCamera(columns: 80, rows: 21))

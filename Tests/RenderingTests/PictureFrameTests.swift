@@ -25,8 +25,7 @@ import Testing
         #expect(width <= 800 + 1e-6)
     }
 
-    @Test("a frame's box crosses the antimeridian")
-    func aFramesBoxCrossesTheAntimeridian() {
+    @Test("a frame's box crosses the antimeridian") func aFramesBoxCrossesTheAntimeridian() {
         let box = BoundingBox(west: 170, south: -50, east: -160, north: -10)
         let seen = PictureFrame(showing: box, width: 300, height: 900).box
         #expect(abs(seen.west - 170) < 1e-9)
@@ -41,8 +40,7 @@ import Testing
         #expect(abs(frame.pixel(longitude: 5, latitude: 50).x - 32) < 1e-6)
     }
 
-    @Test("a line across the antimeridian stays whole")
-    func aLineAcrossTheAntimeridianStaysWhole() {
+    @Test("a line across the antimeridian stays whole") func aLineAcrossTheAntimeridianStaysWhole() {
         let frame = PictureFrame(
             showing: BoundingBox(west: 170, south: -10, east: -170, north: 10), width: 200, height: 200)
         let pixels = frame.pixels([(179, 0), (-179, 0)])

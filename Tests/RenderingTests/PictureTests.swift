@@ -11,8 +11,7 @@ struct PictureTests {
         -> Feature
     {
         let label = count < 1000 ? "\(count)" : "\"\(count / 1000)k\""
-        let cluster =
-            #""cluster":true,"cluster_id":5,"point_count":\#(count),"point_count_abbreviated":\#(label)"#
+        let cluster = #""cluster":true,"cluster_id":5,"point_count":\#(count),"point_count_abbreviated":\#(label)"#
         let members = [count > 1 ? cluster : nil, hull.map { "\"hull\":\($0)" }].compactMap { $0 }
         let text = """
             {"type":"Feature","id":5,"geometry":{"type":"Point","coordinates":[\(longitude),\(latitude)]},\
@@ -42,21 +41,18 @@ struct PictureTests {
         if format == .pdf { #expect(String(decoding: bytes, as: UTF8.self).contains("%%EOF")) }
     }
 
-    @Test("an SVG is well-formed XML of the picture's size")
-    func svg() throws {
+    @Test("an SVG is well-formed XML of the picture's size") func svg() throws {
         let bytes = try picture(width: 640, height: 480).draw([feature(10, 50, count: 1500)], as: .svg)
         let text = String(decoding: bytes, as: UTF8.self)
         #expect(text.contains("width=\"640px\" height=\"480px\""))
         #expect(text.hasSuffix("</svg>\n"))
     }
 
-    @Test("circles have the colour of their count, land is land and sea is sea")
-    func colours() throws {
+    @Test("circles have the colour of their count, land is land and sea is sea") func colours() throws {
         let picture = picture()
         let image = try PNGPixels(
             picture.draw(
-                [feature(-5, 58, count: 20), feature(5, 48, count: 200), feature(20, 55, count: 2000)],
-                as: .png))
+                [feature(-5, 58, count: 20), feature(5, 48, count: 200), feature(20, 55, count: 2000)], as: .png))
         func colour(_ longitude: Double, _ latitude: Double, dx: Double = 0, dy: Double = 0) -> Colour {
             let pixel = picture.frame.pixel(longitude: longitude, latitude: latitude)
             let map = picture.layout.map
@@ -75,8 +71,7 @@ struct PictureTests {
         #expect(isNear(colour(-10.5, 47), MarkerStyle.sea))
     }
 
-    @Test("the heat map is drawn above the circles")
-    func heat() throws {
+    @Test("the heat map is drawn above the circles") func heat() throws {
         var picture = picture(isPlain: true)
         let features = try [feature(10, 50, count: 500)]
         let middle = picture.frame.pixel(longitude: 10, latitude: 50)
@@ -87,8 +82,7 @@ struct PictureTests {
         #expect(hot.red > hot.blue, "dense heat is red: \(hot)")
     }
 
-    @Test("positions far outside and very small pictures are drawn without an error")
-    func extremes() throws {
+    @Test("positions far outside and very small pictures are drawn without an error") func extremes() throws {
         let odd = try [feature(180, 90, count: 5), feature(-180, -90), feature(1e9, 50, count: 3)]
         for (width, height) in [(16, 16), (360, 300), (8192, 16)] {
             let bytes = try picture(width: width, height: height).draw(odd, as: .png)
@@ -98,8 +92,7 @@ struct PictureTests {
         }
     }
 
-    @Test("hulls are drawn, also those that are lines or broken")
-    func hulls() throws {
+    @Test("hulls are drawn, also those that are lines or broken") func hulls() throws {
         var picture = picture(isPlain: true)
         picture.showsHulls = true
         let ring = #"{"type":"Polygon","coordinates":[[[0,45],[10,45],[10,50],[0,45]]]}"#
@@ -112,8 +105,7 @@ struct PictureTests {
         }
     }
 
-    @Test("heat grows with density")
-    func ramp() {
+    @Test("heat grows with density") func ramp() {
         #expect(HeatRamp.colour(0).opacity == 0)
         #expect(HeatRamp.colour(0).colour == MarkerStyle.heat.first)
         #expect(HeatRamp.colour(1).colour == MarkerStyle.heat.last)

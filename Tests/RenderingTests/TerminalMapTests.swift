@@ -11,8 +11,7 @@ import Testing
         arguments: [
             ("hjkl", [MapKey.west, .south, .north, .east]),
             ("\u{1B}[A\u{1B}[B\u{1B}OC\u{1B}[D", [.north, .south, .east, .west]),
-            ("+-=_", [.zoomIn, .zoomOut, .zoomIn, .zoomOut]),
-            ("\r\t0q", [.open, .nextMarker, .wholeSource, .quit]),
+            ("+-=_", [.zoomIn, .zoomOut, .zoomIn, .zoomOut]), ("\r\t0q", [.open, .nextMarker, .wholeSource, .quit]),
             ("?\u{1B}[Z", [.help, .previousMarker]), ("\u{3}", [.quit]), ("x\u{1B}[1;5Aé", [.north]),
             ("\u{1B}\u{1B}[A", [.north]),
         ])
@@ -23,8 +22,7 @@ import Testing
         #expect(text.utf8.flatMap { drops.decode([$0]) } == keys)
     }
 
-    @Test("the camera moves around the world, but not over the poles")
-    func cameraWrapsButStopsAtPoles() {
+    @Test("the camera moves around the world, but not over the poles") func cameraWrapsButStopsAtPoles() {
         var camera = MapCamera(columns: 80, rows: 24)
         for _ in 0..<100 { camera.pan(right: 0.3, down: 0.4) }
         #expect((0..<1).contains(camera.centreX))
@@ -35,8 +33,7 @@ import Testing
         #expect(camera.zoom == 0)
     }
 
-    @Test("the camera looks at a box as close as it fits")
-    func cameraFitsBox() {
+    @Test("the camera looks at a box as close as it fits") func cameraFitsBox() {
         var camera = MapCamera(columns: 100, rows: 30)
         let box = BoundingBox(west: 5, south: 47, east: 16, north: 55)
         camera.look(at: box)
@@ -51,8 +48,7 @@ import Testing
         #expect(Double(11) / 360 * side * 2 > 100 || (Mercator.y(47) - Mercator.y(55)) * side * 2 > 60)
     }
 
-    @Test("dots are half characters")
-    func dotsAreHalfCharacters() {
+    @Test("dots are half characters") func dotsAreHalfCharacters() {
         var grid = TerminalGrid(columns: 3, rows: 2)
         grid.disc(PixelPoint(x: 0.5, y: 0.5), radius: 0.6, colour: Colour(0xFF0000))
         grid.disc(PixelPoint(x: 1.5, y: 3.5), radius: 0.6, colour: Colour(0x0000FF))
@@ -62,8 +58,7 @@ import Testing
         #expect(grid.lines(.indexed)[1] == " \u{1B}[38;5;21m▄\u{1B}[0m ")
     }
 
-    @Test("what lies outside the grid is left out")
-    func clipsToGrid() {
+    @Test("what lies outside the grid is left out") func clipsToGrid() {
         var grid = TerminalGrid(columns: 4, rows: 2)
         grid.disc(PixelPoint(x: 1e300, y: -1e300), radius: 5, colour: Colour(0))
         grid.text("long text", at: PixelPoint(x: 0, y: 1), ink: Colour(0))
@@ -93,8 +88,7 @@ import Testing
         return try #require(Marker(JSONReader.parse(text)))
     }
 
-    @Test("the selected marker stays selected while it is there")
-    func keepsSelection() throws {
+    @Test("the selected marker stays selected while it is there") func keepsSelection() throws {
         var map = TerminalMap(camera: MapCamera(columns: 80, rows: 24))
         try map.show([marker("a", 5), marker("b", 40)], keepingSelection: false)
         #expect(map.selectedFeature?.longitude == 5)
@@ -145,8 +139,7 @@ import Testing
         return try #require(Marker(JSONReader.parse(text)))
     }
 
-    @Test("the selected marker is named, and a point's properties can be shown")
-    func selection() throws {
+    @Test("the selected marker is named, and a point's properties can be shown") func selection() throws {
         var map = TerminalMap(camera: MapCamera(columns: 80, rows: 21))
         try map.show([point("a", 0, name: "Oran"), marker("b", 40)], keepingSelection: false)
         #expect(map.selection == "▸ Oran  0°N 0°E  name=Oran  people=1200")
@@ -158,8 +151,7 @@ import Testing
         #expect(map.selection == "▸ cluster of 2 points  0°N 40°E  id 5")
     }
 
-    @Test("the map shows land, the graticule's labels and the legend")
-    func ground() {
+    @Test("the map shows land, the graticule's labels and the legend") func ground() {
         let map = TerminalMap(camera: MapCamera(columns: 80, rows: 21))
         let lines = map.lines(source: "cities", palette: .none)
         #expect(lines.contains { $0.contains("····") })
@@ -168,8 +160,7 @@ import Testing
         #expect(visible(map.lines(source: "c", palette: .full)[0]).contains("● 1 ● 2+ ● 100+ ● 750+"))
     }
 
-    @Test("known places are land and sea")
-    func land() {
+    @Test("known places are land and sea") func land() {
         let frame = PictureFrame(
             showing: BoundingBox(west: -180, south: -80, east: 180, north: 80), width: 360, height: 300)
         let raster = LandRaster(frame)

@@ -6,11 +6,9 @@ import Testing
 
 @testable import SocketServer
 
-@Suite("Answers as frames")
-struct FrameAnswerEncoderTests {
+@Suite("Answers as frames") struct FrameAnswerEncoderTests {
     private static let contents: [JSONValue] = [
-        .null, .array([]), .object(["a": .string("b")]),
-        .array((0..<2000).map { .string("feature \($0 % 7)") }),
+        .null, .array([]), .object(["a": .string("b")]), .array((0..<2000).map { .string("feature \($0 % 7)") }),
     ]
 
     /// The envelope of an answer behind other bytes, as a client reads it.
@@ -35,14 +33,12 @@ struct FrameAnswerEncoderTests {
     func parts(_ content: JSONValue, _ compresses: Bool) throws {
         let id: Int64 = 9_007_199_254_740_991
         let text = Array(content.text.utf8)
-        #expect(
-            try Self.message(.result, content, compresses: compresses).message == .result(id: id, text))
+        #expect(try Self.message(.result, content, compresses: compresses).message == .result(id: id, text))
         #expect(try Self.message(.item, content, compresses: compresses).message == .item(id: id, text))
         #expect(try Self.message(.end, content, compresses: compresses).message == .end(id: id, text))
     }
 
-    @Test("are smaller if they are compressed and long")
-    func compression() throws {
+    @Test("are smaller if they are compressed and long") func compression() throws {
         let content = try #require(Self.contents.last)
         let plain = try Self.message(.result, content, compresses: false).bytes
         #expect(try Self.message(.result, content, compresses: true).bytes < plain / 5)

@@ -16,8 +16,7 @@ struct IterationAnswersTests {
         #expect(answers.borrow() === first)
     }
 
-    @Test("that are not empty are not reused")
-    func full() {
+    @Test("that are not empty are not reused") func full() {
         let answers = IterationAnswers()
         let buffer = answers.borrow()
         buffer.writer.append("an answer of somebody else")

@@ -61,15 +61,12 @@ package final class KeptSources {
         try open()
     }
 
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
-    }
+    deinit { try? FileManager.default.removeItem(atPath: path) }
 
     private func open() throws {
         let events = Events()
         self.events = events
-        var limits = SourceLimits(
-            filterCacheBytes: 0, buildThreads: 1, memory: memory)
+        var limits = SourceLimits(filterCacheBytes: 0, buildThreads: 1, memory: memory)
         limits.textInMemory = textInMemory
         limits.textGathered = textInMemory
         // On a busy machine a few changes would take long enough for a snapshot, which clusters everything again.
@@ -77,8 +74,7 @@ package final class KeptSources {
         limits.longestClustering = longestClustering
         limits.imageInMemory = imageInMemory
         limits.evictsIndexes = isOnDemand
-        registry = SourceRegistry(
-            limits: limits, directory: try StateDirectory(path), report: { events.add($0) })
+        registry = SourceRegistry(limits: limits, directory: try StateDirectory(path), report: { events.add($0) })
         if let beforeReading {
             registry.shared.beforeReading.withLock { $0 = beforeReading }
             recovery = try registry.beginRecovery()
@@ -175,15 +171,13 @@ package final class KeptSources {
 }
 
 extension Source {
-    @discardableResult
-    package func load(_ features: String, mode: ImportMode = .replace) throws -> ImportOutcome {
+    @discardableResult package func load(_ features: String, mode: ImportMode = .replace) throws -> ImportOutcome {
         let load = FeatureImport(into: self, mode: mode, policy: .reject)
         try load.add(features)
         return try load.finish(.never)
     }
 
-    @discardableResult
-    package func change(upsert: String? = nil, remove: [JSONValue] = []) throws -> UpdateOutcome {
+    @discardableResult package func change(upsert: String? = nil, remove: [JSONValue] = []) throws -> UpdateOutcome {
         let removals = remove.compactMap { FeatureIdentifier($0) }
         return try update(upserts: upsert.map { Array($0.utf8) }, removals: removals, .never)
     }

@@ -9,8 +9,7 @@ extension Revision {
         var bytes = ByteWriter()
         try writeTile(tile, of: view, into: &bytes, .never)
         var vector = ByteWriter()
-        try appendVectorTile(
-            tile, of: view, layer: "test", output: FeatureOutput(), into: &vector, .never)
+        try appendVectorTile(tile, of: view, layer: "test", output: FeatureOutput(), into: &vector, .never)
         return bytes.string + vector.withUnsafeBytes { "\(Array($0))" }
     }
 }

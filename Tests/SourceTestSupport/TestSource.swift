@@ -19,8 +19,7 @@ package struct TestSource {
     }
 
     /// Imports a JSON array of features.
-    @discardableResult
-    package func load(
+    @discardableResult package func load(
         _ features: String..., mode: ImportMode = .replace, policy: InvalidFeaturePolicy = .reject
     ) throws -> ImportOutcome {
         let load = FeatureImport(into: source, mode: mode, policy: policy)
@@ -36,9 +35,7 @@ package struct TestSource {
     package func world(_ zoom: Double, filter: String? = nil, _ output: FeatureOutput = FeatureOutput())
         throws
         -> Answer
-    {
-        try clusters(ClustersQuery(box: .world, zoom: zoom, output: output), filter: filter)
-    }
+    { try clusters(ClustersQuery(box: .world, zoom: zoom, output: output), filter: filter) }
 
     package func clusters(_ query: ClustersQuery, filter: String? = nil) throws -> Answer {
         try answer(filter, zoom: query.zoom) { revision, view, bytes in
@@ -48,8 +45,7 @@ package struct TestSource {
 
     /// What a query of the newest revision wrote.
     package func answer(
-        _ filter: String? = nil, zoom: Double? = nil,
-        _ write: (Revision, View, inout ByteWriter) throws -> Void
+        _ filter: String? = nil, zoom: Double? = nil, _ write: (Revision, View, inout ByteWriter) throws -> Void
     ) throws -> Answer {
         let revision = source.revision
         let queryFilter = try filter.map { QueryFilter(try JSONReader.parse($0)) }
@@ -89,8 +85,7 @@ package struct Answer {
 }
 
 /// The text of a feature.
-package func point(_ id: Int?, _ longitude: Double, _ latitude: Double, _ properties: String = "{}") -> String
-{
+package func point(_ id: Int?, _ longitude: Double, _ latitude: Double, _ properties: String = "{}") -> String {
     let member = id.map { "\"id\":\($0)," } ?? ""
     return """
         {"type":"Feature",\(member)"geometry":{"type":"Point","coordinates":[\(longitude),\(latitude)]},\

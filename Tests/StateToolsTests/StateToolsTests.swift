@@ -10,8 +10,7 @@ import Testing
 @testable import SystemSupport
 
 /// State directories with a source `test` of 2,000 features and a changed one.
-@Suite("Checking, salvaging, backing up and restoring")
-struct StateToolsTests {
+@Suite("Checking, salvaging, backing up and restoring") struct StateToolsTests {
     private final class Folder {
         let path = NSTemporaryDirectory() + "clusterd-tools-" + UUID().uuidString
         var state: String { path + "/state" }
@@ -23,9 +22,7 @@ struct StateToolsTests {
             try open(state)
             let source = try registry.create(#require(SourceName("test")), options: SourceOptions())
             let load = FeatureImport(into: source, mode: .replace, policy: .reject)
-            try add(
-                "[" + (0..<2000).map { feature($0, text: "some text") }.joined(separator: ",") + "]", to: load
-            )
+            try add("[" + (0..<2000).map { feature($0, text: "some text") }.joined(separator: ",") + "]", to: load)
             _ = try load.finish(.never)
             try change(source, upsert: feature(5000, text: "later"), remove: "[7]")
             _ = try registry.create(#require(SourceName("beside")), options: SourceOptions())
@@ -35,8 +32,7 @@ struct StateToolsTests {
 
         func open(_ directory: String) throws {
             registry = SourceRegistry(
-                limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1),
-                directory: try StateDirectory(directory))
+                limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1), directory: try StateDirectory(directory))
             try registry.recover()
             registry.shared.checks.sync {}
             for source in registry.all { source.jobs.wait() }
@@ -74,8 +70,7 @@ struct StateToolsTests {
         }
     }
 
-    @Test("intact files are reported as intact, also in a directory in use")
-    func intact() throws {
+    @Test("intact files are reported as intact, also in a directory in use") func intact() throws {
         let folder = try Folder()
         #expect(try StateCheck.sources(in: folder.state) == ["beside", "test"])
         let findings = try StateCheck.check("test", in: folder.state)
@@ -83,8 +78,7 @@ struct StateToolsTests {
         #expect(findings.allSatisfy { $0.condition == .intact })
     }
 
-    @Test("a damaged file is named with its bytes, in text, index, mark and record")
-    func damaged() throws {
+    @Test("a damaged file is named with its bytes, in text, index, mark and record") func damaged() throws {
         let folder = try Folder()
         folder.close()
         var bytes = 0
@@ -143,8 +137,7 @@ struct StateToolsTests {
         folder.close()
     }
 
-    @Test("a backup that is cut short or damaged restores nothing")
-    func damagedBackup() throws {
+    @Test("a backup that is cut short or damaged restores nothing") func damagedBackup() throws {
         let folder = try Folder()
         let archive = URL(fileURLWithPath: folder.path + "/backup.tar")
         _ = try Backup.write(folder.state, sources: ["test"], to: archive.path)
@@ -158,9 +151,7 @@ struct StateToolsTests {
             let left = (try? FileManager.default.contentsOfDirectory(atPath: target + "/sources")) ?? []
             #expect(left.isEmpty)
         }
-        #expect(throws: StateToolError.self) {
-            try Backup.write(folder.state, sources: ["none"], to: archive.path)
-        }
+        #expect(throws: StateToolError.self) { try Backup.write(folder.state, sources: ["none"], to: archive.path) }
     }
 
     /// The header of a file of a backup, with another text in its field for the size.
@@ -184,10 +175,7 @@ struct StateToolsTests {
 
     @Test(
         "a size that is no octal number, or beyond the file, is refused",
-        arguments: [
-            "-0000000001", "-1", "+0000000001", "", "00000000008", "0x1", "77777777777", "777777777777",
-            "1 1",
-        ])
+        arguments: ["-0000000001", "-1", "+0000000001", "", "00000000008", "0x1", "77777777777", "777777777777", "1 1"])
     func badSize(_ size: String) throws {
         let archive = NSTemporaryDirectory() + "clusterd-backup-" + UUID().uuidString
         defer {
@@ -198,9 +186,7 @@ struct StateToolsTests {
         #expect(throws: StateToolError.self) { try Restore.read(archive, into: archive + "-state") }
     }
 
-    @Test(
-        "whatever bytes of a backup are changed, it is restored or refused, and what is refused leaves nothing"
-    )
+    @Test("whatever bytes of a backup are changed, it is restored or refused, and what is refused leaves nothing")
     func fuzzedBackup() throws {
         let folder = try Folder()
         let archive = folder.path + "/backup.tar"
@@ -243,8 +229,7 @@ struct StateToolsTests {
         #expect(refused > 0)
     }
 
-    @Test("tar's own program reads a backup")
-    func tar() throws {
+    @Test("tar's own program reads a backup") func tar() throws {
         let header = TarHeader(name: "sources/a/1.snapshot", count: 12_345)
         let bytes = try #require(header.bytes)
         #expect(bytes.count == 512)

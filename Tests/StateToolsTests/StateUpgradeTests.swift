@@ -8,8 +8,7 @@ import Testing
 @testable import StateTools
 
 /// `Tests/Data/state-0.2.0` was written by release 0.2.0; `answers.json` has what its daemon answered.
-@Suite("State of release 0.2.0")
-struct StateUpgradeTests {
+@Suite("State of release 0.2.0") struct StateUpgradeTests {
     private final class Copy {
         let path = NSTemporaryDirectory() + "clusterd-upgrade-" + UUID().uuidString
 
@@ -33,15 +32,13 @@ struct StateUpgradeTests {
 
         func registry() throws -> SourceRegistry {
             let registry = SourceRegistry(
-                limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1),
-                directory: try StateDirectory(path))
+                limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1), directory: try StateDirectory(path))
             try registry.recover()
             return registry
         }
     }
 
-    @Test("is refused, untouched, with the name of the command that converts it")
-    func refused() throws {
+    @Test("is refused, untouched, with the name of the command that converts it") func refused() throws {
         let copy = try Copy()
         let before = try copy.files("sources")
         let registry = try copy.registry()
@@ -53,8 +50,7 @@ struct StateUpgradeTests {
         #expect(try copy.files("sources") == before)
     }
 
-    @Test("is converted once, and the old files are kept")
-    func converted() throws {
+    @Test("is converted once, and the old files are kept") func converted() throws {
         let copy = try Copy()
         let before = try copy.files("sources").filter { $0.key.contains(".") }
         let files = try StateUpgrade.run(copy.path)
@@ -72,8 +68,7 @@ struct StateUpgradeTests {
         }
     }
 
-    @Test("a damaged file is not converted, and stays as it is")
-    func damaged() throws {
+    @Test("a damaged file is not converted, and stays as it is") func damaged() throws {
         let copy = try Copy()
         let path = copy.path + "/sources/plain/2.snapshot"
         var bytes = try #require(FileManager.default.contents(atPath: path))

@@ -141,8 +141,7 @@ public final class DaemonProcess {
 
     /// The most memory that the daemon has had resident, in bytes.
     public var peakMemory: Int {
-        let status = try? String(
-            contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
+        let status = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
         let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
         return (line?.split(separator: " ").dropFirst().first).flatMap { Int($0) }.map { $0 << 10 } ?? 0
     }
@@ -181,9 +180,7 @@ public final class NotifySocket {
         var limit = timeval(tv_sec: 30, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         let status = withUnsafePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(length))
-            }
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, socklen_t(length)) }
         }
         if status != 0 { throw DaemonProcess.Failure(description: "bind \(path): errno \(errno)") }
     }
@@ -201,8 +198,7 @@ public final class NotifySocket {
             // A signal that stops the process and lets it go on interrupts a call with a time limit (signal(7)).
             if count < 0, errno == EINTR { continue }
             if count <= 0 { return nil }
-            let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").map(
-                String.init)
+            let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").map(String.init)
             if lines.contains(line) { return lines }
         }
     }

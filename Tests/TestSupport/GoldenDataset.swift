@@ -21,17 +21,13 @@ public struct GoldenPoint: Sendable {
 public enum GoldenDataset {
     private static let categories = ["school", "cafe", "hospital", "fuel", "hotel", "museum"]
     private static let edges: [(Double, Double)] = [
-        (-180, 0), (180, 0), (0, 90), (0, -90), (179.999999, 45), (-179.999999, 45), (0, 85.0511287798),
-        (12.5, 41.9),
+        (-180, 0), (180, 0), (0, 90), (0, -90), (179.999999, 45), (-179.999999, 45), (0, 85.0511287798), (12.5, 41.9),
     ]
 
     public static func points(kind: String, count: Int, seed: UInt32) -> [GoldenPoint] {
         var random = PythonRandom(seed: seed)
         let towns = (0..<2000).map { _ in
-            (
-                x: random.uniform(-170, 170), y: random.uniform(-55, 70),
-                spread: 0.02 + 2 * pow(random.random(), 4)
-            )
+            (x: random.uniform(-170, 170), y: random.uniform(-55, 70), spread: 0.02 + 2 * pow(random.random(), 4))
         }
         let weights = towns.indices.map { 1 / Double($0 + 3) }
         let chosen = kind == "c" ? random.choices(weights: weights, count: count) : []
@@ -56,8 +52,7 @@ public enum GoldenDataset {
             let category = categories[random.randrange(6)]
             let value = random.randrange(1000)
             return GoldenPoint(
-                id: index, longitude: rounded(x, 7), latitude: rounded(y, 7), category: category,
-                value: value,
+                id: index, longitude: rounded(x, 7), latitude: rounded(y, 7), category: category, value: value,
                 score: rounded(random.random() * 10, 3))
         }
     }

@@ -3,9 +3,7 @@ import Foundation
 
 /// A client that speaks HTTP in bytes, also what no good client would send. Blocking, with a time limit.
 public final class HTTPClient {
-    public struct Failure: Error, CustomStringConvertible {
-        public let description: String
-    }
+    public struct Failure: Error, CustomStringConvertible { public let description: String }
 
     /// A response as it came.
     public struct Response {
@@ -84,9 +82,7 @@ public final class HTTPClient {
     /// A request's bytes.
     ///
     /// - Parameter fields: lines such as `Accept: text/plain`; `Host` is added unless it is among them.
-    public func request(
-        _ method: String, _ target: String, _ fields: [String] = [], body: [UInt8]? = nil
-    ) -> [UInt8] {
+    public func request(_ method: String, _ target: String, _ fields: [String] = [], body: [UInt8]? = nil) -> [UInt8] {
         var head = "\(method) \(target) HTTP/1.1\r\n"
         if !fields.contains(where: { $0.lowercased().hasPrefix("host:") }) { head += "Host: \(host)\r\n" }
         for field in fields { head += field + "\r\n" }
@@ -131,8 +127,7 @@ public final class HTTPClient {
             if let end = held.firstIndex(of: 0x0A) {
                 let line = try take(end + 1)
                 return String(
-                    decoding: line.dropLast(line.count > 1 && line[line.count - 2] == 0x0D ? 2 : 1),
-                    as: UTF8.self)
+                    decoding: line.dropLast(line.count > 1 && line[line.count - 2] == 0x0D ? 2 : 1), as: UTF8.self)
             }
             if try !fill() { throw Failure(description: "the connection is closed") }
         }
@@ -199,8 +194,7 @@ public final class HTTPClient {
     public static func frame(_ opcode: UInt8, _ payload: [UInt8]) -> [UInt8] {
         let length: [UInt8] =
             payload.count < 126
-            ? [0x80 | UInt8(payload.count)]
-            : [0x80 | 126, UInt8(payload.count >> 8), UInt8(payload.count & 255)]
+            ? [0x80 | UInt8(payload.count)] : [0x80 | 126, UInt8(payload.count >> 8), UInt8(payload.count & 255)]
         let key: [UInt8] = [9, 8, 7, 6]
         return [0x80 | opcode] + length + key + payload.enumerated().map { $1 ^ key[$0 % 4] }
     }

@@ -6,9 +6,7 @@ public struct MarkerReplay {
     /// What it has, by key, without the keys.
     public private(set) var markers: [String: JSONValue] = [:]
 
-    public struct Failure: Error, CustomStringConvertible {
-        public let description: String
-    }
+    public struct Failure: Error, CustomStringConvertible { public let description: String }
 
     public init() {}
 
@@ -35,8 +33,7 @@ public struct MarkerReplay {
             markers[key] = plain
         }
         guard change["keep"] == .number(Double(markers.count - told.count)) else {
-            throw Failure(
-                description: "keeps \(change["keep"]?.text ?? "nothing"), not \(markers.count - told.count)")
+            throw Failure(description: "keeps \(change["keep"]?.text ?? "nothing"), not \(markers.count - told.count)")
         }
     }
 

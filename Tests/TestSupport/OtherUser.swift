@@ -14,8 +14,7 @@ public enum OtherUser {
             line.firstIndex(of: "/").map { String(line[$0...]) }
         }
         let needed = [DaemonProcess.products.path] + libraries.filter { $0.contains("/libswift") }
-        return Set(needed.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }).allSatisfy(
-            isOpen)
+        return Set(needed.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }).allSatisfy(isOpen)
     }
 
     /// Whether everybody may pass through a folder and all above it.
@@ -36,8 +35,7 @@ public enum OtherUser {
     ///     `{"error":status,"message":…}`.
     ///   - asRoot: what goes before that with root's rights.
     public static func run(
-        _ script: String, socket: String, user: Int = 4242, group: Int = 4242, groups: [Int] = [],
-        asRoot: String = ""
+        _ script: String, socket: String, user: Int = 4242, group: Int = 4242, groups: [Int] = [], asRoot: String = ""
     ) throws -> JSONValue {
         let examples = Repository.root.appendingPathComponent("Examples").path
         let program = """

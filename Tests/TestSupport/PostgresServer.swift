@@ -28,18 +28,14 @@ public final class PostgresServer: Sendable {
     public static let hasPostGIS: Bool = {
         guard let programs else { return false }
         let version = programs.split(separator: "/").dropLast().last ?? ""
-        return FileManager.default.fileExists(
-            atPath: "/usr/share/postgresql/\(version)/extension/postgis.control")
+        return FileManager.default.fileExists(atPath: "/usr/share/postgresql/\(version)/extension/postgis.control")
     }()
 
     /// Whether tests with a server can run; `missing` says what is missing.
     public static let isInstalled = programs != nil && hasPostGIS
-    public static let missing =
-        "PostgreSQL with PostGIS is not installed: scripts/install-dependencies --tests"
+    public static let missing = "PostgreSQL with PostGIS is not installed: scripts/install-dependencies --tests"
 
-    public struct Failure: Error, CustomStringConvertible {
-        public let description: String
-    }
+    public struct Failure: Error, CustomStringConvertible { public let description: String }
 
     private static let start = Mutex<PostgresServer?>(nil)
 
@@ -65,16 +61,14 @@ public final class PostgresServer: Sendable {
     public init(settings: [String] = []) throws {
         guard Self.programs != nil else { throw Failure(description: Self.missing) }
         folder = try Self.makeFolder()
-        try run(
-            "initdb", ["-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "-N"])
+        try run("initdb", ["-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "-N"])
         let lines =
             [
                 "listen_addresses = ''", "unix_socket_directories = '\(folder)'", "wal_level = logical",
                 "max_replication_slots = 500", "max_wal_senders = 200", "max_connections = 400",
                 "fsync = off", "shared_buffers = 32MB", "log_min_messages = warning",
             ] + settings
-        try Data((lines.joined(separator: "\n") + "\n").utf8).write(
-            to: URL(fileURLWithPath: folder + "/settings"))
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: URL(fileURLWithPath: folder + "/settings"))
         try shell("cat '\(folder)/settings' >> '\(data)/postgresql.conf'")
         try start()
     }
@@ -95,10 +89,7 @@ public final class PostgresServer: Sendable {
         folder = try Self.makeFolder()
         try run(
             "pg_basebackup",
-            [
-                "-D", data, "-R", "-X", "stream", "-c", "fast", "-h", primary.folder, "-p", "\(port)", "-U",
-                "postgres",
-            ])
+            ["-D", data, "-R", "-X", "stream", "-c", "fast", "-h", primary.folder, "-p", "\(port)", "-U", "postgres"])
         try configure(["unix_socket_directories = '\(folder)'"])
         try start()
     }
@@ -129,8 +120,7 @@ public final class PostgresServer: Sendable {
 
     /// Lets all users but `postgres` in with their passwords only.
     public func onlyWithPassword() throws {
-        try shell(
-            "printf 'local all postgres trust\\nlocal all all scram-sha-256\\n' > '\(data)/pg_hba.conf'")
+        try shell("printf 'local all postgres trust\\nlocal all all scram-sha-256\\n' > '\(data)/pg_hba.conf'")
         try sql("SELECT pg_reload_conf()")
     }
 

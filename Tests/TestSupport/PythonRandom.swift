@@ -15,8 +15,7 @@ public struct PythonRandom {
         }
         var index = 1
         for _ in 0..<624 {
-            state[index] =
-                (state[index] ^ ((state[index - 1] ^ (state[index - 1] >> 30)) &* 1_664_525)) &+ seed
+            state[index] = (state[index] ^ ((state[index - 1] ^ (state[index - 1] >> 30)) &* 1_664_525)) &+ seed
             index += 1
             if index == 624 {
                 state[0] = state[623]

@@ -5,9 +5,7 @@ import JSON
 
 /// A client that speaks in bytes, for what no good client would send. Blocking, with a time limit.
 public final class RawClient {
-    public struct Failure: Error, CustomStringConvertible {
-        public let description: String
-    }
+    public struct Failure: Error, CustomStringConvertible { public let description: String }
 
     private let descriptor: Int32
     private var held: [UInt8] = []
@@ -126,8 +124,7 @@ public final class RawClient {
     }
 
     /// Calls a method and waits for the answer's message.
-    public func exchange(_ method: String, _ params: JSONValue = [:], extra: String = "") throws -> JSONObject
-    {
+    public func exchange(_ method: String, _ params: JSONValue = [:], extra: String = "") throws -> JSONObject {
         let id = try open(method, params, extra: extra)
         let message = try receive()
         guard message["id"] == .number(Double(id)) else {
@@ -146,13 +143,10 @@ public final class RawClient {
     }
 
     /// Calls a method that must fail; the error's status name and message.
-    public func failure(_ method: String, _ params: JSONValue = [:]) throws -> (
-        status: String, message: String
-    ) {
+    public func failure(_ method: String, _ params: JSONValue = [:]) throws -> (status: String, message: String) {
         let message = try exchange(method, params)
         guard let error = message["error"] else {
-            throw Failure(
-                description: "\(method) did not fail: \(JSONValue.object(message).text.prefix(300))")
+            throw Failure(description: "\(method) did not fail: \(JSONValue.object(message).text.prefix(300))")
         }
         return Self.status(error)
     }
@@ -166,8 +160,7 @@ public final class RawClient {
 
     /// Imports features in batches; the result's message.
     public func importFeatures(
-        _ source: String, _ features: [String], mode: String = "replace", onInvalid: String = "reject",
-        batch: Int = 500
+        _ source: String, _ features: [String], mode: String = "replace", onInvalid: String = "reject", batch: Int = 500
     ) throws -> JSONObject {
         let id = try open(
             "SourceService/ImportFeatures",

@@ -5,8 +5,7 @@ import Testing
 
 @testable import TileCompression
 
-@Suite("Tile compressor")
-struct TileCompressorTests {
+@Suite("Tile compressor") struct TileCompressorTests {
     private static func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* $0) >> 7 ^ $0 / 300) }
     }
@@ -26,13 +25,11 @@ struct TileCompressorTests {
             let bytes = Self.bytes(count)
             let compressed = try Self.compressed(bytes, by: &compressor, after: [7])
             #expect(compressed.first == 7)
-            #expect(
-                try Zlib.inflate(Array(compressed.dropFirst()), format: .gzip, limit: 1 << 19) == bytes)
+            #expect(try Zlib.inflate(Array(compressed.dropFirst()), format: .gzip, limit: 1 << 19) == bytes)
         }
     }
 
-    @Test("incompressible bytes grow by only a few bytes")
-    func incompressible() throws {
+    @Test("incompressible bytes grow by only a few bytes") func incompressible() throws {
         var random = SeededRandom(seed: 5)
         let bytes = (0..<100_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
         var compressor = try TileCompressor()
@@ -41,8 +38,7 @@ struct TileCompressorTests {
         #expect(try Zlib.inflate(compressed, format: .gzip, limit: 1 << 19) == bytes)
     }
 
-    @Test("equal bytes give equal compressed bytes")
-    func isDeterministic() throws {
+    @Test("equal bytes give equal compressed bytes") func isDeterministic() throws {
         var first = try TileCompressor()
         var second = try TileCompressor()
         let bytes = Self.bytes(5000)

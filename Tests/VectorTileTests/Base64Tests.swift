@@ -19,8 +19,7 @@ import Testing
             ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"]))
     func examples(_ text: String, _ base64: String) { #expect(encode(Array(text.utf8)) == base64) }
 
-    @Test("every length up to several blocks agrees with Foundation's")
-    func lengths() {
+    @Test("every length up to several blocks agrees with Foundation's") func lengths() {
         for length in Array(0...40) + Array(760...775) + [1536, 4000] {
             let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 151 &+ $0 >> 3) }
             #expect(encode(bytes) == Data(bytes).base64EncodedString())

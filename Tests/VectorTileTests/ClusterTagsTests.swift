@@ -23,8 +23,7 @@ import Testing
         direct.begin(layer: "l", extent: 512)
         fromJSON.begin(layer: "l", extent: 512)
         for (place, cluster) in clusters.enumerated() {
-            let point =
-                #"{"name":"\#(place % 7)","point_count":\#(place),"clu\u0073ter_id":\#(place % 5),"f":0.5}"#
+            let point = #"{"name":"\#(place % 7)","point_count":\#(place),"clu\u0073ter_id":\#(place % 5),"f":0.5}"#
             Array(point.utf8).withUnsafeBytes { point in
                 direct.feature(x: 1, y: 2, id: nil)
                 direct.tags(json: point)
@@ -57,8 +56,7 @@ import Testing
         #expect(direct == fromJSON)
     }
 
-    @Test("ids of clusters that updates made, beyond 2^48, are kept")
-    func largeIds() throws {
+    @Test("ids of clusters that updates made, beyond 2^48, are kept") func largeIds() throws {
         let (direct, fromJSON) = tiles([Cluster(id: 1 << 48 | 77, count: 2, label: "2")])
         #expect(direct == fromJSON)
         let layer = try #require(try DecodedTile(direct).layers.first)
@@ -66,8 +64,7 @@ import Testing
         #expect(id == 1 << 48 | 77)
     }
 
-    @Test("equal numbers are one value, however many numbers there are")
-    func wholeNumbers() throws {
+    @Test("equal numbers are one value, however many numbers there are") func wholeNumbers() throws {
         let numbers = (0..<3000).map { $0 * 7_919 % 1501 - 700 }
         let points = numbers.map { PointInput(json: "{\"n\":\($0)}") }
         let layer = try #require(try DecodedTile(encode(points)).layers.first)

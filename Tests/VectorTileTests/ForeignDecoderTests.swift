@@ -9,9 +9,7 @@ import Testing
     private static let hasDecoder: Bool = {
         let isThere = (try? python("import mapbox_vector_tile", input: Data())) != nil
         if !isThere {
-            print(
-                "Skipped: python3 has no mapbox-vector-tile here (python3 -m pip install mapbox-vector-tile)."
-            )
+            print("Skipped: python3 has no mapbox-vector-tile here (python3 -m pip install mapbox-vector-tile).")
         }
         return isThere
     }()
@@ -36,13 +34,11 @@ import Testing
 
     @Test(
         "reads the same features",
-        .enabled(
-            if: hasDecoder, "python3 has no mapbox-vector-tile: python3 -m pip install mapbox-vector-tile"))
+        .enabled(if: hasDecoder, "python3 has no mapbox-vector-tile: python3 -m pip install mapbox-vector-tile"))
     func decode() throws {
         let tile = encode(
             [
-                PointInput(
-                    x: 25, y: 17, id: 7, json: #"{"name":"Köln","count":12,"big":true,"nothing":null}"#),
+                PointInput(x: 25, y: 17, id: 7, json: #"{"name":"Köln","count":12,"big":true,"nothing":null}"#),
                 PointInput(x: -30, y: 600, json: #"{"count":-12,"share":0.25,"list":[1, 2],"name":"Köln"}"#),
             ], layer: "cities", extent: 512)
         let program = """
@@ -62,8 +58,7 @@ import Testing
         #expect((features[0]["geometry"] as? [String: Any])?["coordinates"] as? [Int] == [25, 17])
         #expect((features[1]["geometry"] as? [String: Any])?["coordinates"] as? [Int] == [-30, 600])
         #expect(
-            features[0]["properties"] as? NSDictionary == ["name": "Köln", "count": 12, "big": true]
-                as NSDictionary)
+            features[0]["properties"] as? NSDictionary == ["name": "Köln", "count": 12, "big": true] as NSDictionary)
         #expect(
             features[1]["properties"] as? NSDictionary
                 == ["count": -12, "share": 0.25, "list": "[1,2]", "name": "Köln"] as NSDictionary)

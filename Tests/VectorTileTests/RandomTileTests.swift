@@ -21,8 +21,7 @@ import Testing
         case 0: return ("null", nil)
         case 1: return ("true", .bool(true))
         case 2:
-            let number = UInt64.random(
-                in: 0...(1 << 53) >> UInt64.random(in: 0...50, using: &random), using: &random)
+            let number = UInt64.random(in: 0...(1 << 53) >> UInt64.random(in: 0...50, using: &random), using: &random)
             return ("\(number)", .unsigned(number))
         case 3:
             let number = Int64.random(in: -(1 << 40) ... -1, using: &random)
@@ -34,8 +33,7 @@ import Testing
         case 5: return ("[ 1 , 2 ]", .string("[1,2]"))
         default:
             let text =
-                ["", "a", "München", "quote\"", "tab\t", "東京", "\\", "x\u{1}"].randomElement(using: &random)
-                ?? ""
+                ["", "a", "München", "quote\"", "tab\t", "東京", "\\", "x\u{1}"].randomElement(using: &random) ?? ""
             var writer = ByteWriter()
             writer.append(json: text)
             return (writer.string, .string(text))
@@ -44,21 +42,17 @@ import Testing
 
     private static let longKey = String(repeating: "k", count: 130)
 
-    @Test("encoding and decoding round-trip", arguments: 1...40)
-    func roundTrip(_ seed: UInt64) throws {
+    @Test("encoding and decoding round-trip", arguments: 1...40) func roundTrip(_ seed: UInt64) throws {
         var random = Generator(state: seed)
         var points: [PointInput] = []
         var expected: [DecodedTile.Feature] = []
         for _ in 0..<Int.random(in: 1...120, using: &random) {
             var feature = DecodedTile.Feature(
                 id: Bool.random(using: &random) ? UInt64.random(in: 0...(.max), using: &random) : nil,
-                x: Int64.random(in: -600...1200, using: &random),
-                y: Int64.random(in: -600...1200, using: &random))
+                x: Int64.random(in: -600...1200, using: &random), y: Int64.random(in: -600...1200, using: &random))
             var members: [String] = []
             for _ in 0..<Int.random(in: 0...8, using: &random) {
-                let keys = [
-                    "a", "b", "name", "größe", "e", "f g", "", "a\\", "a\\\"", "a\"", "na", Self.longKey,
-                ]
+                let keys = ["a", "b", "name", "größe", "e", "f g", "", "a\\", "a\\\"", "a\"", "na", Self.longKey]
                 let key = keys.randomElement(using: &random) ?? ""
                 let (json, value) = value(&random)
                 var quoted = ByteWriter()
@@ -68,8 +62,7 @@ import Testing
             }
             expected.append(feature)
             points.append(
-                PointInput(
-                    x: feature.x, y: feature.y, id: feature.id, json: "{\(members.joined(separator: ","))}"))
+                PointInput(x: feature.x, y: feature.y, id: feature.id, json: "{\(members.joined(separator: ","))}"))
         }
         let layer = try #require(try DecodedTile(encode(points)).layers.first)
         #expect(layer.features == expected)

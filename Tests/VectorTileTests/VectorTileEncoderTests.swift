@@ -37,8 +37,7 @@ func encode(
         try #require(try DecodedTile(encode([PointInput(json: json)])).layers.first?.features.first).tags
     }
 
-    @Test("a tile of one point has exactly the specified bytes")
-    func exactBytes() {
+    @Test("a tile of one point has exactly the specified bytes") func exactBytes() {
         let bytes = encode([PointInput(x: 25, y: -1, id: 7, json: #"{"a":1}"#)])
         #expect(
             bytes
@@ -49,8 +48,7 @@ func encode(
                 ].withLength())
     }
 
-    @Test("a tile without features is empty")
-    func empty() { #expect(encode([]).isEmpty) }
+    @Test("a tile without features is empty") func empty() { #expect(encode([]).isEmpty) }
 
     @Test("the layer has name, extent and version")
     func layer() throws {
@@ -85,8 +83,7 @@ func encode(
             ("\"text\"", DecodedTile.Value.string("text")), ("\"\"", .string("")), ("true", .bool(true)),
             ("false", .bool(false)), ("0", .unsigned(0)), ("-0", .unsigned(0)), ("1.0", .unsigned(1)),
             ("1e3", .unsigned(1000)), ("9007199254740991", .unsigned(9_007_199_254_740_991)),
-            ("9007199254740993", .unsigned(9_007_199_254_740_993)),
-            ("1e18", .unsigned(1_000_000_000_000_000_000)),
+            ("9007199254740993", .unsigned(9_007_199_254_740_993)), ("1e18", .unsigned(1_000_000_000_000_000_000)),
             ("9223372036854775808", .unsigned(1 << 63)), ("18446744073709551615", .unsigned(.max)),
             ("18446744073709551616", .double(0x1p64)), ("-4503599627370496", .signed(-1 << 52)),
             ("-4503599627370497", .integer(-4_503_599_627_370_497)), ("-9223372036854775808", .integer(.min)),
@@ -103,15 +100,13 @@ func encode(
         #expect(try tags(" { \"k\" : \(json) , \"z\" : true } ") == ["k": value, "z": .bool(true)])
     }
 
-    @Test("null has no tag, and neither has a feature without properties")
-    func nulls() throws {
+    @Test("null has no tag, and neither has a feature without properties") func nulls() throws {
         #expect(try tags(#"{"a":null,"b":1}"#) == ["b": .unsigned(1)])
         #expect(try tags("null").isEmpty)
         #expect(try tags("{}").isEmpty)
     }
 
-    @Test("of equal keys the last one counts, whatever their escapes")
-    func equalKeys() throws {
+    @Test("of equal keys the last one counts, whatever their escapes") func equalKeys() throws {
         #expect(try tags(#"{"a":1,"b":2,"a":3}"#) == ["a": .unsigned(3), "b": .unsigned(2)])
         #expect(try tags(#"{"a":1,"\u0061":null}"#).isEmpty)
         #expect(try tags(#"{"a":null,"a":4}"#) == ["a": .unsigned(4)])
@@ -129,21 +124,17 @@ func encode(
         #expect(layer.features[999].tags["name"] == .string("n99"))
     }
 
-    @Test("a reused encoder keeps nothing of the last tile")
-    func reuse() throws {
+    @Test("a reused encoder keeps nothing of the last tile") func reuse() throws {
         var encoder = VectorTileEncoder()
         var first = ByteWriter()
         let points = [PointInput(x: 3, json: #"{"x":"y"}"#)]
-        encode(
-            [PointInput(json: #"{"a":[1],"b":"c"}"#)], layer: "other", extent: 1, with: &encoder, into: &first
-        )
+        encode([PointInput(json: #"{"a":[1],"b":"c"}"#)], layer: "other", extent: 1, with: &encoder, into: &first)
         var second = ByteWriter()
         encode(points, layer: "l", extent: 512, with: &encoder, into: &second)
         #expect(second.bytes == encode(points))
     }
 
-    @Test("invalid JSON is never read past its end, and the tile stays valid")
-    func brokenText() throws {
+    @Test("invalid JSON is never read past its end, and the tile stays valid") func brokenText() throws {
         let whole = #"{"a":"b\"c","d":[1,{"e":"f"}],"g":-1.5e3,"h":true,"i":null}"#
         for length in 0...whole.utf8.count {
             let part = String(decoding: whole.utf8.prefix(length), as: UTF8.self)

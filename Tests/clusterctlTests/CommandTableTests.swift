@@ -31,8 +31,7 @@ import Testing
         return calls.filter { $0.first == "clusterctl" }.map { Array($0.dropFirst()) }
     }
 
-    @Test("every command has an example that parses")
-    func everyCommandHasAnExampleThatItsTableTakes() throws {
+    @Test("every command has an example that parses") func everyCommandHasAnExampleThatItsTableTakes() throws {
         for command in CommandTable.root.subcommands where !command.isHidden {
             #expect(!command.examples.isEmpty, "\(command.name) has no example")
             for example in command.examples {
@@ -48,8 +47,7 @@ import Testing
         }
     }
 
-    @Test("names and letters are unambiguous")
-    func namesAndLettersAreUnambiguous() {
+    @Test("names and letters are unambiguous") func namesAndLettersAreUnambiguous() {
         let general = CommandTable.root.options
         for command in CommandTable.root.subcommands {
             let options = general + command.options
@@ -60,8 +58,7 @@ import Testing
         }
     }
 
-    @Test("every command's help names its options")
-    func everyCommandsHelpNamesItsOptions() throws {
+    @Test("every command's help names its options") func everyCommandsHelpNamesItsOptions() throws {
         for command in CommandTable.root.subcommands {
             guard case .help(let text) = try CommandTable.root.parse([command.name, "--help"]) else {
                 Issue.record("\(command.name) --help shows no help")

@@ -7,8 +7,7 @@ import Testing
 @testable import clusterctl
 
 /// clusterctl speaks of its commands and options, never of methods and params.
-@Suite("Messages of clusterctl")
-struct DaemonMessageTests {
+@Suite("Messages of clusterctl") struct DaemonMessageTests {
     /// Whether a text names a method or a param of the protocol.
     private static func namesProtocol(_ text: String) -> Bool {
         let words = text.split { !$0.isLetter && $0 != "." }
@@ -24,8 +23,7 @@ struct DaemonMessageTests {
             + command.examples.flatMap { [$0.commandLine, $0.explanation] }
     }
 
-    @Test("no help text names a method or a param")
-    func help() {
+    @Test("no help text names a method or a param") func help() {
         for command in [CommandTable.root] + CommandTable.root.subcommands where command.name != "call" {
             for text in Self.texts(command) { #expect(!Self.namesProtocol(text), "\(command.name): \(text)") }
         }
@@ -45,8 +43,7 @@ struct DaemonMessageTests {
         }
     }
 
-    @Test("no message in the sources names a method or a param")
-    func sources() throws {
+    @Test("no message in the sources names a method or a param") func sources() throws {
         var count = 0
         try Self.eachLine { file, parts in
             // Every second part is within quotes. A message has words; a method's name in a call has none.
@@ -58,8 +55,7 @@ struct DaemonMessageTests {
         #expect(count > 300)
     }
 
-    @Test("each method that the program calls has the name of its command")
-    func methods() throws {
+    @Test("each method that the program calls has the name of its command") func methods() throws {
         var count = 0
         try Self.eachLine { file, parts in
             // `ClusterService/GetTile`, or `.getTile`.
@@ -76,8 +72,7 @@ struct DaemonMessageTests {
         #expect(count > 20)
     }
 
-    @Test("the commands that stand for methods exist, and so do the methods")
-    func commands() {
+    @Test("the commands that stand for methods exist, and so do the methods") func commands() {
         let names = Set(CommandTable.root.subcommands.map(\.name))
         let methods = Set(MethodDeclaration.all.map(\.name))
         #expect(DaemonMessage.commands.count > 20)

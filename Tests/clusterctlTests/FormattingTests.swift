@@ -43,8 +43,7 @@ import Testing
     @Test(
         "durations are in their unit",
         arguments: [
-            (0.034, "0.03 ms"), (15.2, "15 ms"), (1500, "1.50 s"), (65_000, "1 min 5 s"),
-            (7_260_000, "2 h 1 min"),
+            (0.034, "0.03 ms"), (15.2, "15 ms"), (1500, "1.50 s"), (65_000, "1 min 5 s"), (7_260_000, "2 h 1 min"),
             (183_600_000, "2 d 3 h"),
         ])
     func durationsAreInTheirUnit(milliseconds: Double, text: String) {
@@ -53,15 +52,12 @@ import Testing
 
     @Test(
         "decimals are fixed",
-        arguments: [
-            (1.005, 2, "1.00"), (-0.5, 0, "-1"), (2.5, 1, "2.5"), (1e300, 2, "1e+300"), (0.07, 1, "0.1"),
-        ])
+        arguments: [(1.005, 2, "1.00"), (-0.5, 0, "-1"), (2.5, 1, "2.5"), (1e300, 2, "1e+300"), (0.07, 1, "0.1")])
     func decimalsAreFixed(value: Double, decimals: Int, text: String) {
         #expect(Quantity.fixed(value, decimals: decimals) == text)
     }
 
-    @Test("tables align by displayed width")
-    func tablesAlignByDisplayedWidth() {
+    @Test("tables align by displayed width") func tablesAlignByDisplayedWidth() {
         var table = Table([.text("NAME"), .number("N"), .flexible("MORE")])
         table.add(["Zürich", "7", "a"])
         table.add(["東京", "1,234", "b\u{1B}[31m\n"])
@@ -74,19 +70,16 @@ import Testing
                 """)
     }
 
-    @Test("flexible columns shrink")
-    func flexibleColumnsGiveWay() {
+    @Test("flexible columns shrink") func flexibleColumnsGiveWay() {
         var table = Table([.text("A"), .flexible("B")])
         table.add(["x", String(repeating: "long ", count: 10)])
         let lines = table.text(width: 20, style: .plain).split(separator: "\n")
         #expect(lines[1] == "x  long long long l…")
     }
 
-    @Test("the progress bar fits the terminal")
-    func theProgressBarFitsTheTerminal() {
+    @Test("the progress bar fits the terminal") func theProgressBarFitsTheTerminal() {
         for width in [10, 40, 80, 200] {
-            let line = ProgressBar.line(
-                "cities", 50 << 20, of: 100 << 20, 12_345, elapsed: .seconds(2), width: width)
+            let line = ProgressBar.line("cities", 50 << 20, of: 100 << 20, 12_345, elapsed: .seconds(2), width: width)
             #expect(DisplayWidth.of(line) < width)
         }
         let line = ProgressBar.line("c", 50 << 20, of: 100 << 20, 12_345, elapsed: .seconds(2), width: 90)
@@ -95,17 +88,14 @@ import Testing
         #expect(line.contains("25.0 MiB/s"))
     }
 
-    @Test("the wrong part is underlined")
-    func theWrongPartIsUnderlined() {
+    @Test("the wrong part is underlined") func theWrongPartIsUnderlined() {
         let text = #"["+", 1, ["get", 7]]"#
         #expect(JSONLocation.range(of: "[2][1]", in: text) == 17..<18)
         #expect(JSONLocation.range(of: "[2]", in: text) == 9..<19)
         #expect(JSONLocation.range(of: "", in: text) == 0..<20)
         #expect(JSONLocation.range(of: #"[1]["b"]"#, in: #"[0,{"b":"é"}]"#) == 8..<12)
         #expect(JSONLocation.range(of: "[0]", in: "no json") == nil)
-        #expect(
-            Underline.message("Expected.", in: "[\n \"東\", 7]", at: 10..<11)
-                == " \"東\", 7]\n       ^\nExpected.")
+        #expect(Underline.message("Expected.", in: "[\n \"東\", 7]", at: 10..<11) == " \"東\", 7]\n       ^\nExpected.")
         #expect(Underline.message("Past.", in: "[1", at: 9..<10) == "[1\n  ^\nPast.")
     }
 
@@ -136,8 +126,7 @@ import Testing
         #expect(UpdateCommand.identifier(text) == id)
     }
 
-    @Test("counters of statistics get rates")
-    func countersOfStatisticsGetRates() throws {
+    @Test("counters of statistics get rates") func countersOfStatisticsGetRates() throws {
         let before = try JSONReader.parse(#"{"bytes":{"sent":1024},"calls":{"total":10},"uptimeSeconds":1}"#)
         let now = try JSONReader.parse(
             #"{"bytes":{"sent":5120},"calls":{"total":30},"uptimeSeconds":3,"methods":{"A/B":{"calls":2,"latencyMs":{"p50":0.5}}}}"#
@@ -149,16 +138,14 @@ import Testing
         #expect(text.contains("A/B       2  0.50 ms"))
     }
 
-    @Test("only statistics in milliseconds are durations")
-    func durationsOfStatistics() throws {
+    @Test("only statistics in milliseconds are durations") func durationsOfStatistics() throws {
         let value = try JSONReader.parse(#"{"http":{"eventStreams":2},"buildMs":1500}"#)
         let text = StatsReport(value, before: nil, seconds: 0).text(width: nil, style: .plain)
         #expect(text.contains("http.eventStreams  2\n"), "\(text)")
         #expect(text.contains("buildMs            1.50 s"), "\(text)")
     }
 
-    @Test("a large archive gets advice on a smaller one")
-    func sizeOfArchives() throws {
+    @Test("a large archive gets advice on a smaller one") func sizeOfArchives() throws {
         func estimate(_ mebibytes: [Int]) -> JSONValue {
             let zooms = mebibytes.enumerated().map { zoom, size -> JSONValue in
                 ["zoom": .number(Double(zoom + 3)), "bytes": .number(Double(size << 20))]
@@ -182,8 +169,7 @@ import Testing
         #expect(text.contains("C         3        2          1  1.00 ms"))
     }
 
-    @Test("a quotation mark in a cell of CSV is doubled, also before a combining accent")
-    func quotedCells() {
+    @Test("a quotation mark in a cell of CSV is doubled, also before a combining accent") func quotedCells() {
         #expect(CSVText.row(["a\"b", "c"]) == "\"a\"\"b\",c\n")
         #expect(
             Array(CSVText.row(["a\"\u{301}b"]).unicodeScalars)

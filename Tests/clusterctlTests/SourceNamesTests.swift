@@ -3,8 +3,7 @@ import Testing
 
 @testable import clusterctl
 
-@Suite("Names of sources made from names of files")
-struct SourceNamesTests {
+@Suite("Names of sources made from names of files") struct SourceNamesTests {
     @Test(
         "names",
         arguments: [
@@ -19,12 +18,10 @@ struct SourceNamesTests {
         arguments: [("vehicles", "vehicles"), ("Ta\"ble.x é", "Ta-ble.x"), ("é", "source")])
     func tables(table: String, name: String) { #expect(SourceNames.of(table: table) == name) }
 
-    @Test("are different, and short enough")
-    func different() {
+    @Test("are different, and short enough") func different() {
         let long = String(repeating: "a", count: 100)
         let names = SourceNames.of(["a/x.json", "b/x.csv", "x-2.json", "c/x.json", long, long + ".gz"])
-        #expect(
-            names == ["x", "x-2", "x-2-2", "x-3", String(long.prefix(64)), String(long.prefix(58)) + "-2"])
+        #expect(names == ["x", "x-2", "x-2-2", "x-3", String(long.prefix(64)), String(long.prefix(58)) + "-2"])
         #expect(Set(names).count == names.count)
     }
 }

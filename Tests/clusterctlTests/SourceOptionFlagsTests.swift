@@ -8,12 +8,9 @@ import Testing
 
 @testable import clusterctl
 
-@Suite("Options of sources: flags and documents")
-struct SourceOptionFlagsTests {
+@Suite("Options of sources: flags and documents") struct SourceOptionFlagsTests {
     /// Options that a flag sets under another name, or with others.
-    private static let flags = [
-        "clusterProperties": "cluster-property", "projection": "planar", "ttlSeconds": "ttl",
-    ]
+    private static let flags = ["clusterProperties": "cluster-property", "projection": "planar", "ttlSeconds": "ttl"]
 
     private static func text(_ path: String) throws -> String {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -23,17 +20,14 @@ struct SourceOptionFlagsTests {
 
     /// Such as `min-zoom` of `minZoom`.
     private static func flag(_ name: String) -> String {
-        flags[name]
-            ?? name.reduce(into: "") { $0 += $1.isUppercase ? "-" + $1.lowercased() : String($1) }
+        flags[name] ?? name.reduce(into: "") { $0 += $1.isUppercase ? "-" + $1.lowercased() : String($1) }
     }
 
-    @Test("each option has a flag", arguments: SourceOption.all.map(\.name))
-    func complete(_ name: String) {
+    @Test("each option has a flag", arguments: SourceOption.all.map(\.name)) func complete(_ name: String) {
         #expect(SourceOptionFlags.options.contains { $0.name == Self.flag(name) })
     }
 
-    @Test("help shows the daemon's default, and the flag is not sent by itself")
-    func defaults() throws {
+    @Test("help shows the daemon's default, and the flag is not sent by itself") func defaults() throws {
         for option in SourceOption.all {
             guard let flag = SourceOptionFlags.options.first(where: { $0.name == Self.flag(option.name) }),
                 flag.valueName != nil, option.name != "projection", let standard = option.standard
@@ -56,8 +50,7 @@ struct SourceOptionFlagsTests {
         }
     }
 
-    @Test("the documents' table has each option with its default")
-    func documents() throws {
+    @Test("the documents' table has each option with its default") func documents() throws {
         let page = "proto-docs/source-service.md"
         let rows = try Self.rows(page)
         for option in SourceOption.all {
@@ -71,8 +64,7 @@ struct SourceOptionFlagsTests {
                 $0.trimmingCharacters(in: CharacterSet(charactersIn: "` "))
             }
             let expected = option.standard?.text
-            #expect(
-                (shown.count > place ? shown[place] : nil) == expected, "\(page): \(option.name)")
+            #expect((shown.count > place ? shown[place] : nil) == expected, "\(page): \(option.name)")
         }
     }
 }

@@ -22,9 +22,7 @@ package protocol Aggregate: Sendable {
     func fold(_ values: RowValues, over tree: HierarchyFold) throws(EvaluationStop) -> FoldedAggregate
 
     /// Reads a stored column; nil if its kind belongs to another aggregate.
-    static func load(_ kind: String, from stored: StoredAggregate) throws(StateFault) -> (
-        any AggregateColumn
-    )?
+    static func load(_ kind: String, from stored: StoredAggregate) throws(StateFault) -> (any AggregateColumn)?
 
     /// Whether `extend` is supported. If not, an update folds all clusters again.
     var followsUpdates: Bool { get }
@@ -32,9 +30,7 @@ package protocol Aggregate: Sendable {
     /// Adds the values of clusters that an update made, from their children's values.
     ///
     /// - Returns: nil if a value is null, since only a fold of all clusters counts the causes.
-    func extend(
-        _ column: any AggregateColumn, with values: RowValues, in update: LiveFold
-    ) -> (any AggregateColumn)?
+    func extend(_ column: any AggregateColumn, with values: RowValues, in update: LiveFold) -> (any AggregateColumn)?
 
     /// The equivalent reduce expression; nil if there is none.
     func reducer(for name: String) -> Expression?
@@ -97,8 +93,6 @@ package struct AggregateDefinition {
 
     /// The reduce expression that an operator stands for.
     package static func writtenOut(_ operatorName: String, _ name: String) -> JSONValue {
-        .array([
-            .string(operatorName), .array([.string("accumulated")]), .array([.string("get"), .string(name)]),
-        ])
+        .array([.string(operatorName), .array([.string("accumulated")]), .array([.string("get"), .string(name)])])
     }
 }

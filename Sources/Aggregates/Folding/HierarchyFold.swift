@@ -28,8 +28,7 @@ package struct HierarchyFold {
             index.withHierarchy { starts, children in
                 points.withUnsafeBufferPointer { points in
                     let work = Work(
-                        points: points, clusters: clusters, starts: starts, children: children, zero: zero,
-                        fold: fold)
+                        points: points, clusters: clusters, starts: starts, children: children, zero: zero, fold: fold)
                     for level in index.levels where !cancellation.isCancelled {
                         Parallel(.shared, threads: threads).forEachShare(
                             of: level, smallest: Self.leastClusters

@@ -64,8 +64,7 @@ package struct ReduceFolder {
     ) -> JSONValue {
         guard let reducer else { return accumulated }
         do throws(EvaluationError) {
-            let value = try reducer.evaluate(
-                properties: neighbour, accumulated: accumulated, budget: budget)
+            let value = try reducer.evaluate(properties: neighbour, accumulated: accumulated, budget: budget)
             if case .number(let number) = value, !number.isFinite { return .null }
             return value
         } catch {

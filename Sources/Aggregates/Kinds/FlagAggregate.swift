@@ -38,9 +38,7 @@ package struct FlagAggregate: ValueAggregate {
         try? Expression(compiling: AggregateDefinition.writtenOut(name, property), purpose: .reduce)
     }
 
-    package func fold(
-        _ values: RowValues, over tree: HierarchyFold
-    ) throws(EvaluationStop) -> FoldedAggregate {
+    package func fold(_ values: RowValues, over tree: HierarchyFold) throws(EvaluationStop) -> FoldedAggregate {
         let points = values.foldableFlags
         var errors = values.errors
         var folded = try tree.fold(points, zero: 0, by: step)

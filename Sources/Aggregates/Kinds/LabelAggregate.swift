@@ -22,9 +22,7 @@ package struct LabelAggregate: Aggregate {
         name = definition.operatorName ?? ""
     }
 
-    package func fold(
-        _ values: RowValues, over tree: HierarchyFold
-    ) throws(EvaluationStop) -> FoldedAggregate {
+    package func fold(_ values: RowValues, over tree: HierarchyFold) throws(EvaluationStop) -> FoldedAggregate {
         (try LabelColumn(name, values, tree.cancellation, Self.format(name)), values.errors)
     }
 
@@ -38,9 +36,7 @@ package struct LabelAggregate: Aggregate {
         formats.first { $0.name == name }?.write ?? writeDistinct
     }
 
-    @Sendable static func writeDistinct(
-        _ counts: [UInt32: Int], _ labels: [JSONValue], _ bytes: inout ByteWriter
-    ) {
+    @Sendable static func writeDistinct(_ counts: [UInt32: Int], _ labels: [JSONValue], _ bytes: inout ByteWriter) {
         let listed = counts.keys.sorted().prefix(LabelColumn.most)
         bytes.append("[")
         for (index, code) in listed.enumerated() {
@@ -55,9 +51,7 @@ package struct LabelAggregate: Aggregate {
     }
 
     /// Writes the most frequent labels, in the labels' order, and the sum of the rest.
-    @Sendable static func writeHistogram(
-        _ counts: [UInt32: Int], _ labels: [JSONValue], _ bytes: inout ByteWriter
-    ) {
+    @Sendable static func writeHistogram(_ counts: [UInt32: Int], _ labels: [JSONValue], _ bytes: inout ByteWriter) {
         let byCount = counts.sorted { $0.value > $1.value || ($0.value == $1.value && $0.key < $1.key) }
         let listed = byCount.prefix(LabelColumn.most).sorted { $0.key < $1.key }
         let rest = byCount.dropFirst(LabelColumn.most).reduce(0) { $0 + $1.value }
@@ -129,9 +123,7 @@ package final class LabelColumn: AggregateColumn {
 
     package var valueType: AggregateValueType { .string }
 
-    package var memoryBytes: Int {
-        codes.memoryBytes + labels.count * MemoryLayout<JSONValue>.stride
-    }
+    package var memoryBytes: Int { codes.memoryBytes + labels.count * MemoryLayout<JSONValue>.stride }
 
     package func write(_ cluster: ClusterOrdinal, of index: ClusterIndex, into bytes: inout ByteWriter) {
         texts.write(cluster, of: index, into: &bytes) { leaves in
@@ -147,9 +139,7 @@ package final class LabelColumn: AggregateColumn {
     }
 
     /// The positions of all values except null, sorted by value.
-    private static func order(
-        of values: [JSONValue], _ cancellation: Cancellation
-    ) throws(EvaluationStop) -> [Int] {
+    private static func order(of values: [JSONValue], _ cancellation: Cancellation) throws(EvaluationStop) -> [Int] {
         var comparisons = 0
         do {
             return try values.indices.filter { values[$0] != .null }.sorted {

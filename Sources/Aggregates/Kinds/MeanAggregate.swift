@@ -13,9 +13,7 @@ package struct CountAggregate: ValueAggregate {
         try definition.rejectArgument()
     }
 
-    package func fold(
-        _ values: RowValues, over tree: HierarchyFold
-    ) throws(EvaluationStop) -> FoldedAggregate {
+    package func fold(_ values: RowValues, over tree: HierarchyFold) throws(EvaluationStop) -> FoldedAggregate {
         let counts = try tree.fold(points(values), zero: 0, by: step)
         return (Self.column(ClusterValues(counts)), values.errors)
     }
@@ -37,9 +35,7 @@ package struct MeanAggregate: Aggregate {
         try definition.rejectArgument()
     }
 
-    package func fold(
-        _ values: RowValues, over tree: HierarchyFold
-    ) throws(EvaluationStop) -> FoldedAggregate {
+    package func fold(_ values: RowValues, over tree: HierarchyFold) throws(EvaluationStop) -> FoldedAggregate {
         let sums = try tree.fold(values.summands, zero: 0, by: SumFold())
         let counts = try tree.fold(values.numberCounts, zero: 0, by: SumFold())
         return (Column(sums: ClusterValues(sums), counts: ClusterValues(counts)), values.errors)

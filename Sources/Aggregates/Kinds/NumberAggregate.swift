@@ -45,9 +45,7 @@ package struct NumberAggregate: ValueAggregate {
         return try? Expression(compiling: text, purpose: .reduce)
     }
 
-    package func fold(
-        _ values: RowValues, over tree: HierarchyFold
-    ) throws(EvaluationStop) -> FoldedAggregate {
+    package func fold(_ values: RowValues, over tree: HierarchyFold) throws(EvaluationStop) -> FoldedAggregate {
         try fold(values.rowNumbers, over: tree) { values }
     }
 
@@ -61,8 +59,7 @@ package struct NumberAggregate: ValueAggregate {
         var clusters = try tree.fold(points, zero: 0, by: step)
         if clusters.contains(where: \.isNaN) {
             let values = numbers.knowsTypes ? nil : try values()
-            let failures = FoldFailures(index: tree.index, threads: tree.threads, expected: .number) {
-                point in
+            let failures = FoldFailures(index: tree.index, threads: tree.threads, expected: .number) { point in
                 values.map { ExpressionType.of($0.value(point)) } ?? numbers.type(point)
             }
             errors.merge(failures.counts(points, clusters, isNull: \.isNaN), uniquingKeysWith: +)

@@ -27,8 +27,7 @@ package struct QuantilesAggregate: Aggregate {
             throw AggregateDefinition.fault("", "must be [\"quantiles\", [number from 0 to 1, …], map].")
         }
         guard case .array(let items) = argument, (1...Self.most).contains(items.count) else {
-            throw AggregateDefinition.fault(
-                "[1]", "must be an array of 1 to \(Self.most) numbers from 0 to 1.")
+            throw AggregateDefinition.fault("[1]", "must be an array of 1 to \(Self.most) numbers from 0 to 1.")
         }
         var quantiles: [Double] = []
         for (index, item) in items.enumerated() {
@@ -40,9 +39,7 @@ package struct QuantilesAggregate: Aggregate {
         self.quantiles = quantiles
     }
 
-    package func fold(
-        _ values: RowValues, over tree: HierarchyFold
-    ) throws(EvaluationStop) -> FoldedAggregate {
+    package func fold(_ values: RowValues, over tree: HierarchyFold) throws(EvaluationStop) -> FoldedAggregate {
         (QuantileColumn(name, values, quantiles, isSingle: name == Self.median), values.errors)
     }
 
@@ -146,7 +143,6 @@ package final class QuantileColumn: AggregateColumn {
         let difference = sorted[upper] - sorted[lower]
         // Numbers near both limits of a double: their difference is beyond these, what lies between them is not.
         guard difference.isFinite else { return sorted[lower] * (1 - fraction) + sorted[upper] * fraction }
-        return fraction < 0.5
-            ? sorted[lower] + difference * fraction : sorted[upper] - difference * (1 - fraction)
+        return fraction < 0.5 ? sorted[lower] + difference * fraction : sorted[upper] - difference * (1 - fraction)
     }
 }

@@ -12,9 +12,7 @@ package struct StoredAggregate {
     private let name: (UInt32) -> UInt32
 
     /// - Parameter name: returns the name of a part's section. Parts are 0 to 7.
-    package init(
-        _ reader: SectionFileReader, clusters: Int, points: Int, name: @escaping (UInt32) -> UInt32
-    ) {
+    package init(_ reader: SectionFileReader, clusters: Int, points: Int, name: @escaping (UInt32) -> UInt32) {
         self.reader = reader
         self.clusters = clusters
         self.points = points
@@ -24,9 +22,7 @@ package struct StoredAggregate {
     /// The file's path, for error messages.
     package var path: String { reader.path }
 
-    func array<Value: BitwiseCopyable & Sendable>(_ part: UInt32, count: Int? = nil) throws(StateFault)
-        -> [Value]
-    {
+    func array<Value: BitwiseCopyable & Sendable>(_ part: UInt32, count: Int? = nil) throws(StateFault) -> [Value] {
         try reader.values(name(part), count: count)
     }
 
@@ -85,9 +81,7 @@ package enum ValueSections {
     /// Snapshots of earlier versions may have deeper values than expressions make.
     private static let maximumDepth = 1024
 
-    private enum Kind: UInt8 {
-        case null, no, yes, number, other
-    }
+    private enum Kind: UInt8 { case null, no, yes, number, other }
 
     package static func write(
         _ values: [JSONValue], to writer: SectionFileWriter, _ name: (UInt32) -> UInt32

@@ -101,8 +101,7 @@ struct CallTable<Call> {
         guard let entry = entries[id] else { return unknown(id) }
         guard case .open = entry.phase else { return .ignore }
         guard entry.kind == .serverStream || entry.kind == .both else {
-            return .violation(
-                RPCError(.internal, "the server sent an item to call \(id), which has no stream"))
+            return .violation(RPCError(.internal, "the server sent an item to call \(id), which has no stream"))
         }
         return .deliver(entry.call)
     }

@@ -38,8 +38,7 @@ extension Client {
                         bytes.append(contentsOf: batch)
                         bytes.append("]}")
                     }
-                    progress(
-                        ImportProgress(bytesRead: input.bytesRead, features: sieve.accepted, isSent: false))
+                    progress(ImportProgress(bytesRead: input.bytesRead, features: sieve.accepted, isSent: false))
                 }
             }
             progress(ImportProgress(bytesRead: input.bytesRead, features: sieve.accepted, isSent: true))
@@ -61,9 +60,7 @@ extension Client {
     }
 
     /// Returns a checker that applies the source's own rules to features.
-    private static func sieve(
-        for description: SourceDescription, _ options: ImportOptions
-    ) -> FeatureSieve {
+    private static func sieve(for description: SourceDescription, _ options: ImportOptions) -> FeatureSieve {
         var rules = FeatureRules(options: description.options)
         rules.wrapsLongitudes = options.wrapsLongitudes
         let sieve = FeatureSieve(
@@ -94,8 +91,7 @@ extension Client {
         let reasons = sieve.skippedReasons.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         let advice = sieve.warnings.map { "; \($0)" }.joined()
         throw FeatureTextError(
-            message:
-                "none of \(sieve.skipped) features is valid (\(reasons.joined(separator: ", "))), and the import "
+            message: "none of \(sieve.skipped) features is valid (\(reasons.joined(separator: ", "))), and the import "
                 + "would replace the source's data with nothing; params.allowEmpty allows that\(advice)")
     }
 }
@@ -126,8 +122,7 @@ extension Answer {
         object["skippedReasons"] = .object(reasons)
         object["skipped"] = .number((object["skipped"]?.asNumber ?? 0) + Double(sieve.skipped))
         if !warnings.isEmpty {
-            object["warnings"] = .array(
-                warnings.map { .string($0) } + (object["warnings"]?.asArray ?? []))
+            object["warnings"] = .array(warnings.map { .string($0) } + (object["warnings"]?.asArray ?? []))
         }
         return Answer(bytes: Array(JSONValue.object(object).text.utf8))
     }

@@ -37,14 +37,12 @@ public struct Feature: Sendable, Equatable {
     /// A cluster has its id both in the feature and in its properties, beside a count.
     private static func cluster(_ properties: JSONObject, id: JSONValue?) -> Cluster? {
         guard properties["cluster"] == .bool(true), let own = properties["cluster_id"], own == id,
-            let number = own.asNumber.flatMap({ Int64(exactly: $0) }),
-            let count = properties["point_count"]?.asInteger
+            let number = own.asNumber.flatMap({ Int64(exactly: $0) }), let count = properties["point_count"]?.asInteger
         else { return nil }
         let abbreviated = properties["point_count_abbreviated"]
         return Cluster(
             id: number, pointCount: count,
-            abbreviatedCount: abbreviated?.asString ?? abbreviated?.asNumber.map { String(javaScript: $0) }
-                ?? "")
+            abbreviatedCount: abbreviated?.asString ?? abbreviated?.asNumber.map { String(javaScript: $0) } ?? "")
     }
 }
 

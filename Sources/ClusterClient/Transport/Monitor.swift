@@ -22,9 +22,7 @@ final class Monitor<State: ~Copyable>: Sendable {
     init(_ state: consuming sending State) { guarded = Mutex(Guarded(state)) }
 
     /// Accesses the state without waking anybody.
-    func withLock<Result: ~Copyable>(_ body: (inout State) throws -> sending Result) rethrows
-        -> sending Result
-    {
+    func withLock<Result: ~Copyable>(_ body: (inout State) throws -> sending Result) rethrows -> sending Result {
         try guarded.withLock { try body(&$0.state) }
     }
 

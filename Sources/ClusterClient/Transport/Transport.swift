@@ -52,8 +52,7 @@ final class Transport: Sendable {
 
     /// The thread's body: returns when the connection has ended.
     private static func run<Owner: TransportOwner>(
-        _ path: String, _ makeOwner: (Transport) -> Owner,
-        _ report: @escaping (Result<Owner, RPCError>) -> Void
+        _ path: String, _ makeOwner: (Transport) -> Owner, _ report: @escaping (Result<Owner, RPCError>) -> Void
     ) {
         blockBrokenPipeSignal()
         do throws(EventLoopError) {
@@ -232,8 +231,7 @@ enum ConnectFailure {
     static let noThread = RPCError(.resourceExhausted, "no thread could be started for the connection")
 
     static func error(_ failure: EventLoopError, path: String) -> RPCError {
-        let start =
-            "start the daemon (clusterd --socket \(path)), or name its socket by --socket or $CLUSTERD_SOCKET"
+        let start = "start the daemon (clusterd --socket \(path)), or name its socket by --socket or $CLUSTERD_SOCKET"
         switch failure.number {
         case ENOENT: return RPCError(.unavailable, "there is no socket at \(path): \(start)")
         case ECONNREFUSED: return RPCError(.unavailable, "no daemon listens at \(path): \(start)")

@@ -100,8 +100,7 @@ extension Client {
         var params: JSONObject = ["source": .string(source), "bbox": box.json, "zoom": .number(zoom)]
         params["maxRateHz"] = maxRateHz.map { .number($0) }
         if transitions { params["transitions"] = .bool(true) }
-        let call = try openBothWays(
-            "ClusterService/WatchClusters", CallParams(params.with(extra)), options: options)
+        let call = try openBothWays("ClusterService/WatchClusters", CallParams(params.with(extra)), options: options)
         return ViewportSession(call, box: box, pace: pace)
     }
 }

@@ -106,8 +106,7 @@ public struct FlushPace: Sendable {
         let budget = (frame / .seconds(1)) * share
         guard secondsPerMarker > 0, budget > 0 else { return batches.upperBound }
         let count = budget / secondsPerMarker
-        return count >= Double(batches.upperBound)
-            ? batches.upperBound : max(batches.lowerBound, Int(count))
+        return count >= Double(batches.upperBound) ? batches.upperBound : max(batches.lowerBound, Int(count))
     }
 
     /// Records that the app has applied a batch.

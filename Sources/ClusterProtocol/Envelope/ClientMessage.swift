@@ -22,9 +22,7 @@ extension ClientMessage {
     public static let maximumID: Int64 = (1 << 53) - 1
 
     /// Reads one message. Members that the envelope does not know are ignored, so that it can grow.
-    public static func read(
-        _ text: Span<UInt8>, parser: JSONParser
-    ) throws(EnvelopeError) -> ClientMessage {
+    public static func read(_ text: Span<UInt8>, parser: JSONParser) throws(EnvelopeError) -> ClientMessage {
         do {
             // A lone surrogate invalidates the feature that contains it, not the message: features' text is
             // parsed again later.
@@ -81,21 +79,18 @@ extension ClientMessage {
 
     private static func read(_ root: JSONElement) throws(EnvelopeError) -> ClientMessage {
         guard root.kind == .object else {
-            throw EnvelopeError(
-                id: nil, error: RPCError(.invalidArgument, "The message is not a JSON object."))
+            throw EnvelopeError(id: nil, error: RPCError(.invalidArgument, "The message is not a JSON object."))
         }
         let (method, item, end, cancel) = (root["method"], root["item"], root["end"], root["cancel"])
         guard let id = root["id"]?.integer, id >= 1, id <= maximumID else {
             throw EnvelopeError(
                 id: nil,
                 error: RPCError(
-                    .invalidArgument,
-                    "The message has no usable id: an integer from 1 to 2^53-1 was expected."),
+                    .invalidArgument, "The message has no usable id: an integer from 1 to 2^53-1 was expected."),
                 isOpening: method != nil && item == nil)
         }
         func refuse(_ problem: String) -> EnvelopeError {
-            EnvelopeError(
-                id: id, error: RPCError(.invalidArgument, problem), isOpening: method != nil)
+            EnvelopeError(id: id, error: RPCError(.invalidArgument, problem), isOpening: method != nil)
         }
         let kinds = [method, item, end, cancel].count { $0 != nil }
         guard kinds == 1 else {
@@ -217,9 +212,7 @@ extension CallRequest {
                 // Of features, which would use many times as much memory when parsed, only the text is kept.
                 let isTextOnly =
                     value.kind == .array
-                    && declaration.params.contains {
-                        $0.type == .features && key.isString(Array($0.name.utf8))
-                    }
+                    && declaration.params.contains { $0.type == .features && key.isString(Array($0.name.utf8)) }
                 if isTextOnly { memoryBytes -= value.valueCount * Self.bytesPerValue }
                 return (key.string ?? "", isTextOnly ? .array([]) : value.value)
             })

@@ -30,9 +30,7 @@ public struct FrameDecoder: Sendable {
 
     /// Passes the next whole message to `body`, inflated if it was compressed; returns nil if none is
     /// complete.
-    public mutating func next<Result>(
-        _ body: (Span<UInt8>) -> Result
-    ) throws(RPCError) -> Result? {
+    public mutating func next<Result>(_ body: (Span<UInt8>) -> Result) throws(RPCError) -> Result? {
         var result: Result?
         _ = try lendNext { result = body($0) }
         return result
@@ -89,8 +87,7 @@ public struct FrameDecoder: Sendable {
         }
         guard waiting >= MessageLimits.prefixLength else { return nil }
         let length =
-            Int(held[start + 1]) << 24 | Int(held[start + 2]) << 16 | Int(held[start + 3]) << 8
-            | Int(held[start + 4])
+            Int(held[start + 1]) << 24 | Int(held[start + 2]) << 16 | Int(held[start + 3]) << 8 | Int(held[start + 4])
         guard length <= limit else {
             throw RPCError(
                 .resourceExhausted,
@@ -147,9 +144,7 @@ public struct HeldFrame: Sendable, Equatable {
     /// frame came can no longer be trusted.
     ///
     /// - Complexity: O(length); inflating runs at a few hundred MB/s.
-    public func withText<Result>(
-        _ body: (Span<UInt8>) -> Result
-    ) throws(RPCError) -> Result {
+    public func withText<Result>(_ body: (Span<UInt8>) -> Result) throws(RPCError) -> Result {
         if isCompressed { return try withInflated(body) }
         return body(payload.span)
     }
@@ -169,8 +164,7 @@ public struct HeldFrame: Sendable, Equatable {
                 )
             }
             throw RPCError(
-                .invalidArgument,
-                "The compressed frame does not inflate as zlib (RFC 1950). The connection is closed.")
+                .invalidArgument, "The compressed frame does not inflate as zlib (RFC 1950). The connection is closed.")
         }
     }
 }

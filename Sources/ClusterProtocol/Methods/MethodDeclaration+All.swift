@@ -16,15 +16,13 @@ extension MethodDeclaration {
         "Clusters and points in a box at a zoom.")
     public static let getTile = MethodDeclaration(
         .cluster, "GetTile", right: .query, on: .query,
-        params: [.source, .tileZoom, .tileColumn, .tileRow, .encoding, .properties, .include]
-            + ParamDeclaration.data,
+        params: [.source, .tileZoom, .tileColumn, .tileRow, .encoding, .properties, .include] + ParamDeclaration.data,
         "The features of a tile, as JSON or as a Mapbox Vector Tile.")
     public static let getChildren = MethodDeclaration(
         .cluster, "GetChildren", right: .query, on: .query, params: ParamDeclaration.cluster,
         "A cluster's children on the next zoom.")
     public static let getLeaves = MethodDeclaration(
-        .cluster, "GetLeaves", right: .query, on: .query,
-        params: ParamDeclaration.cluster + [.leafLimit, .offset],
+        .cluster, "GetLeaves", right: .query, on: .query, params: ParamDeclaration.cluster + [.leafLimit, .offset],
         "A page of a cluster's points.")
     public static let getClusterExpansionZoom = MethodDeclaration(
         .cluster, "GetClusterExpansionZoom", right: .query, on: .query, params: ParamDeclaration.cluster,
@@ -93,6 +91,5 @@ extension MethodDeclaration {
     public static let getServerInfo = MethodDeclaration(
         .server, "GetServerInfo", right: .query, on: .loop, params: [], "Name, version, limits and methods.")
     public static let getStats = MethodDeclaration(
-        .server, "GetStats", right: .query, on: .loop, params: [.format],
-        "Counters, latencies, memory and sources.")
+        .server, "GetStats", right: .query, on: .loop, params: [.format], "Counters, latencies, memory and sources.")
 }

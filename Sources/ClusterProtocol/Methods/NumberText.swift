@@ -21,9 +21,7 @@ public enum NumberText {
         return number
     }
 
-    private static func takeDigits(_ rest: inout Substring.UTF8View.SubSequence)
-        -> Substring.UTF8View.SubSequence
-    {
+    private static func takeDigits(_ rest: inout Substring.UTF8View.SubSequence) -> Substring.UTF8View.SubSequence {
         let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         rest = rest.dropFirst(digits.count)
         return digits

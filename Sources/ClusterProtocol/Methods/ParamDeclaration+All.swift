@@ -20,8 +20,7 @@ extension ParamDeclaration {
         "properties", .strings, defaultInWords: "all",
         "the names of the properties to keep, of points and of aggregates")
     public static let precision = ParamDeclaration(
-        "precision", .integer(0...15), unit: "decimals", defaultInWords: "not rounded",
-        "how coordinates are rounded")
+        "precision", .integer(0...15), unit: "decimals", defaultInWords: "not rounded", "how coordinates are rounded")
     public static let filter = ParamDeclaration(
         "filter", .expression, defaultInWords: "all features", "use only the features that pass")
     public static let include = ParamDeclaration(
@@ -31,14 +30,12 @@ extension ParamDeclaration {
         "revision", .revision, defaultInWords: "the current one", "fail if the data are of another revision")
     public static let atLeast = ParamDeclaration(
         "atLeast", .logPosition, defaultInWords: "no wait",
-        "wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it"
-    )
+        "wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it")
 
     /// Params of the data that a query reads.
     public static let data: [ParamDeclaration] = [filter, revision, atLeast]
     /// Params of `GetClusters` and `WatchClusters`.
-    static let viewport: [ParamDeclaration] =
-        [source, bbox, zoom, limit, properties, precision, include] + data
+    static let viewport: [ParamDeclaration] = [source, bbox, zoom, limit, properties, precision, include] + data
     public static let maxRateHz = ParamDeclaration(
         "maxRateHz", .number(0.01...1e9), unit: "changes per second", default: .number(10),
         "the maximum rate; more than 1000 count as 1000")
@@ -48,23 +45,19 @@ extension ParamDeclaration {
 
     // MARK: Tiles
 
-    public static let tileZoom = ParamDeclaration(
-        "z", .integer(0...30), isRequired: true, "the tile's zoom")
+    public static let tileZoom = ParamDeclaration("z", .integer(0...30), isRequired: true, "the tile's zoom")
     public static let tileColumn = ParamDeclaration(
         "x", .integer(0...(1 << 30) - 1), isRequired: true, "its column, below 2^z")
     public static let tileRow = ParamDeclaration(
         "y", .integer(0...(1 << 30) - 1), isRequired: true, "its row, below 2^z")
     public static let encoding = ParamDeclaration(
-        "encoding", .word(["json", "mvt"]), default: .string("json"),
-        "JSON, or a Mapbox Vector Tile in base64")
+        "encoding", .word(["json", "mvt"]), default: .string("json"), "JSON, or a Mapbox Vector Tile in base64")
     /// Over HTTP only.
-    public static let tilesURL = ParamDeclaration(
-        "tiles", .string, isRequired: true, "the template of the tiles' URLs")
+    public static let tilesURL = ParamDeclaration("tiles", .string, isRequired: true, "the template of the tiles' URLs")
 
     // MARK: Clusters and features
 
-    public static let clusterID = ParamDeclaration(
-        "clusterId", .anyInteger, isRequired: true, "the cluster's id")
+    public static let clusterID = ParamDeclaration("clusterId", .anyInteger, isRequired: true, "the cluster's id")
     public static let zoomOfCluster = ParamDeclaration(
         "zoom", .number(nil), defaultInWords: "none",
         "the zoom at which the cluster was found: needed if the filter depends on it")
@@ -82,8 +75,7 @@ extension ParamDeclaration {
         "source", .sourceName, isRequired: true, "its name: [A-Za-z0-9][A-Za-z0-9._-]{0,63}")
     public static let options = ParamDeclaration(
         "options", .object, defaultInWords: "all options' defaults", "the source's options")
-    public static let allOptions = ParamDeclaration(
-        "options", .object, isRequired: true, "the complete options")
+    public static let allOptions = ParamDeclaration("options", .object, isRequired: true, "the complete options")
     public static let upsert = ParamDeclaration(
         "upsert", .features, defaultInWords: "none", "features to add or replace, each with an id")
     public static let remove = ParamDeclaration(
@@ -91,26 +83,22 @@ extension ParamDeclaration {
 
     // MARK: Imports
 
-    public static let features = ParamDeclaration(
-        "features", .features, isRequired: true, "features to import")
+    public static let features = ParamDeclaration("features", .features, isRequired: true, "features to import")
     public static let path = ParamDeclaration(
         "path", .string, isRequired: true, "the file, below one of the directories of --import-dir")
     public static let mode = ParamDeclaration(
-        "mode", .word(["replace", "append"]), default: .string("replace"),
-        "what an import does with the source's data")
+        "mode", .word(["replace", "append"]), default: .string("replace"), "what an import does with the source's data")
     public static let onInvalid = ParamDeclaration(
         "onInvalid", .word(["reject", "skip"]), default: .string("reject"),
         "what to do about invalid features: reject the import, or leave them out and count them")
     public static let wrap = ParamDeclaration(
         "wrap", .boolean, default: .bool(false), "wrap longitudes beyond 180 degrees around")
     public static let allowEmpty = ParamDeclaration(
-        "allowEmpty", .boolean, default: .bool(false),
-        "replace the source's data even if no feature is valid")
+        "allowEmpty", .boolean, default: .bool(false), "replace the source's data even if no feature is valid")
     /// Params that say how to import features.
     public static let imports: [ParamDeclaration] = [mode, onInvalid, wrap, allowEmpty]
     public static let longitude = ParamDeclaration(
-        "longitude", .string, defaultInWords: "longitude, lon, lng, long, x",
-        "a table's column of longitudes")
+        "longitude", .string, defaultInWords: "longitude, lon, lng, long, x", "a table's column of longitudes")
     public static let latitude = ParamDeclaration(
         "latitude", .string, defaultInWords: "latitude, lat, y", "a table's column of latitudes")
     public static let idColumn = ParamDeclaration(
@@ -142,13 +130,11 @@ extension ParamDeclaration {
     public static let overwrite = ParamDeclaration(
         "overwrite", .boolean, default: .bool(false), "replace an archive of that name, as a whole")
     public static let estimate = ParamDeclaration(
-        "estimate", .boolean, default: .bool(false),
-        "answer about how large each zoom's tiles are, and write nothing")
+        "estimate", .boolean, default: .bool(false), "answer about how large each zoom's tiles are, and write nothing")
 
     // MARK: Expressions and statistics
 
-    public static let expression = ParamDeclaration(
-        "expression", .value, isRequired: true, "the expression")
+    public static let expression = ParamDeclaration("expression", .value, isRequired: true, "the expression")
     public static let feature = ParamDeclaration(
         "feature", .object, defaultInWords: "none", "the feature that the expression reads; null: none")
     public static let expressionZoom = ParamDeclaration(
@@ -159,6 +145,5 @@ extension ParamDeclaration {
         "type", .string, defaultInWords: "any",
         "the expected type of the value, such as number or string; null: any")
     public static let format = ParamDeclaration(
-        "format", .word(["json", "prometheus"]), default: .string("json"),
-        "JSON, or Prometheus's text format")
+        "format", .word(["json", "prometheus"]), default: .string("json"), "JSON, or Prometheus's text format")
 }

@@ -33,8 +33,7 @@ public final class ParamDeclaration: Sendable {
 
     /// The flag of `clusterctl` that stands for it, without dashes: `max-rate-hz`.
     public var flagName: String {
-        name.reduce(into: "") { flag, letter in
-            flag += letter.isUppercase ? "-" + letter.lowercased() : String(letter)
+        name.reduce(into: "") { flag, letter in flag += letter.isUppercase ? "-" + letter.lowercased() : String(letter)
         }
     }
 
@@ -48,9 +47,7 @@ public final class ParamDeclaration: Sendable {
 extension ParamDeclaration {
     /// The declaration as documents and clients' types are generated from it.
     var json: JSONValue {
-        var object: JSONObject = [
-            "name": .string(name), "type": .string(type.name), "required": .bool(isRequired),
-        ]
+        var object: JSONObject = ["name": .string(name), "type": .string(type.name), "required": .bool(isRequired)]
         object["unit"] = unit.map { .string($0) }
         object["default"] = standard
         object["defaultInWords"] = standardInWords.map { .string($0) }

@@ -41,8 +41,7 @@ final class BaseIndex: Sendable {
 
     /// A cluster's id as supercluster computes it.
     @inline(__always) func id(ofCluster ordinal: Int) -> Int64 {
-        (Int64(columns.originIndexes[ordinal]) &<< 5 | Int64(columns.zooms[ordinal]) &+ 1)
-            &+ Int64(pointCount)
+        (Int64(columns.originIndexes[ordinal]) &<< 5 | Int64(columns.zooms[ordinal]) &+ 1) &+ Int64(pointCount)
     }
 
     /// The cluster with an id; nil if there is none. O(log(clusters of its zoom)).
@@ -53,9 +52,7 @@ final class BaseIndex: Sendable {
         let origin = code >> 5
         guard zoom >= 0, zoom < columns.ranges.count else { return nil }
         let range = Int(columns.ranges[zoom].lowerBound)..<Int(columns.ranges[zoom].upperBound)
-        let position = range.partitionIndex {
-            Int64(columns.originIndexes[Int(columns.ordinalsByOrigin[$0])]) < origin
-        }
+        let position = range.partitionIndex { Int64(columns.originIndexes[Int(columns.ordinalsByOrigin[$0])]) < origin }
         guard position < range.upperBound else { return nil }
         let ordinal = columns.ordinalsByOrigin[position]
         guard Int64(columns.originIndexes[Int(ordinal)]) == origin else { return nil }
@@ -126,10 +123,7 @@ struct ClusterColumns: Sendable {
     func willRead(_ ordinals: [Int], from memory: any IndexMemory) {
         memory.willRead(
             ordinals.flatMap {
-                [
-                    x.address($0), y.address($0), counts.address($0), zooms.address($0),
-                    originIndexes.address($0),
-                ]
+                [x.address($0), y.address($0), counts.address($0), zooms.address($0), originIndexes.address($0)]
             })
     }
 

@@ -176,8 +176,7 @@ final class PackedTree: Sendable {
         for quarter in 0..<4 {
             let x = base.loadUnaligned(fromByteOffset: quarter &* 16, as: SIMD4<Float>.self)
             let y = base.loadUnaligned(fromByteOffset: (quarter &+ 4) &* 16, as: SIMD4<Float>.self)
-            let isInside =
-                (x .>= edges.left) .& (x .<= edges.right) .& (y .>= edges.top) .& (y .<= edges.bottom)
+            let isInside = (x .>= edges.left) .& (x .<= edges.right) .& (y .>= edges.top) .& (y .<= edges.bottom)
             found |= SIMD4<Int32>.zero.replacing(with: bits, where: isInside)
             bits = bits &<< 4
         }
@@ -207,8 +206,7 @@ extension PackedTree {
         levels.withUnsafeMutableBufferPointer { levels in
             let levels = Unchecked(levels)
             parallel.run(small.count) { level in
-                let words = UnsafeBufferPointer(
-                    start: alive.base + level * layout.wordCount, count: layout.wordCount)
+                let words = UnsafeBufferPointer(start: alive.base + level * layout.wordCount, count: layout.wordCount)
                 levels.value[level] = PackedTree(count: small[level], of: slots, alive: words)
             }
         }

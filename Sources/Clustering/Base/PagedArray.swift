@@ -51,9 +51,7 @@ struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
         }
         set {
             own(index >> Self.shift)
-            withExtendedLifetime(groups) {
-                pages[index >> Self.shift][index & (Self.pageCount - 1)] = newValue
-            }
+            withExtendedLifetime(groups) { pages[index >> Self.shift][index & (Self.pageCount - 1)] = newValue }
         }
     }
 

@@ -48,8 +48,7 @@ final class Scratch<Element: BitwiseCopyable> {
         let kept = min(count, capacity) * MemoryLayout<Element>.stride
         LargePages.release(
             UnsafeMutableRawBufferPointer(
-                start: UnsafeMutableRawPointer(base) + kept,
-                count: capacity * MemoryLayout<Element>.stride - kept))
+                start: UnsafeMutableRawPointer(base) + kept, count: capacity * MemoryLayout<Element>.stride - kept))
     }
 
     /// Returns the first `count` values as a column, which takes ownership of the memory; this object is empty
@@ -75,8 +74,7 @@ final class Scratch<Element: BitwiseCopyable> {
     private static func allocate(_ count: Int, isBound: Bool = false) -> UnsafeMutablePointer<Element> {
         let bytes = count.multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
         precondition(!bytes.overflow, "out of memory")
-        return LargePages.allocate(bytes.partialValue, isBound: isBound).bindMemory(
-            to: Element.self, capacity: count)
+        return LargePages.allocate(bytes.partialValue, isBound: isBound).bindMemory(to: Element.self, capacity: count)
     }
 }
 

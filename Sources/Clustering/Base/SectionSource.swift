@@ -27,8 +27,7 @@ struct SectionSource {
         let stride = MemoryLayout<Element>.stride
         guard bytes.count % stride == 0, bytes.count / stride <= limit else {
             throw IndexSectionError(
-                section: name,
-                message: "\(bytes.count) bytes where at most \(limit) values of \(stride) belong")
+                section: name, message: "\(bytes.count) bytes where at most \(limit) values of \(stride) belong")
         }
         guard let start = bytes.baseAddress, !bytes.isEmpty else {
             return Scratch<Element>(capacity: 1).finish(count: 0)
@@ -36,8 +35,7 @@ struct SectionSource {
         guard Int(bitPattern: start) % MemoryLayout<Element>.alignment == 0 else {
             throw IndexSectionError(section: name, message: "not aligned")
         }
-        return Column(
-            base: start.assumingMemoryBound(to: Element.self), count: bytes.count / stride, owner: owner)
+        return Column(base: start.assumingMemoryBound(to: Element.self), count: bytes.count / stride, owner: owner)
     }
 
     func optional<Element: BitwiseCopyable>(
@@ -55,16 +53,13 @@ struct SectionSource {
     }
 
     /// All columns of clusters.
-    func columns(
-        _ options: ClusteringOptions, points: Int, clusters: Int
-    ) throws(IndexSectionError) -> ClusterColumns {
+    func columns(_ options: ClusteringOptions, points: Int, clusters: Int) throws(IndexSectionError) -> ClusterColumns {
         ClusterColumns(
             x: try column(.clusterX, clusters), y: try column(.clusterY, clusters),
             counts: try column(.clusterCounts, clusters), zooms: try column(.clusterZooms, clusters),
             originIndexes: try column(.originIndexes, clusters),
             ordinalsByOrigin: try column(.ordinalsByOrigin, clusters),
-            childStarts: try column(.childStarts, clusters + 1),
-            children: try column(.children, atMost: 2 * points),
+            childStarts: try column(.childStarts, clusters + 1), children: try column(.children, atMost: 2 * points),
             leafStarts: try column(.leafStarts, clusters), leaves: try column(.leaves, atMost: points),
             parents: try column(.parents, points + clusters),
             weights: try optional(.weights, points + clusters),
@@ -79,8 +74,7 @@ struct SectionSource {
         for zoom in stride(from: options.maximumZoom, through: options.minimumZoom, by: -1) {
             let (lower, upper) = (bounds[2 * zoom], bounds[2 * zoom + 1])
             guard lower == end, upper >= lower else {
-                throw IndexSectionError(
-                    section: .zoomRanges, message: "zoom \(zoom)'s clusters do not follow")
+                throw IndexSectionError(section: .zoomRanges, message: "zoom \(zoom)'s clusters do not follow")
             }
             ranges[zoom] = lower..<upper
             end = upper
@@ -109,12 +103,10 @@ struct SectionSource {
         return SpatialIndex(
             layout: layout, slots: try column(.spatialSlots, nodes),
             alive: try column(.alive, layout.levels * layout.wordCount),
-            wordBoxes: try column(.wordBoxes, layout.wordCount),
-            eighthBoxes: try column(.eighthBoxes, eighths),
+            wordBoxes: try column(.wordBoxes, layout.wordCount), eighthBoxes: try column(.eighthBoxes, eighths),
             groupBoxes: try column(.groupBoxes, groups), districtBoxes: try column(.districtBoxes, districts),
             regionBoxes: try column(.regionBoxes, (districts + 7) / 8),
-            aliveWords: try column(.aliveWords, layout.levels * layout.groupCount),
-            lowLevels: try lowLevels(layout))
+            aliveWords: try column(.aliveWords, layout.levels * layout.groupCount), lowLevels: try lowLevels(layout))
     }
 
     private func lowLevels(_ layout: SpatialLayout) throws(IndexSectionError) -> [PackedTree] {

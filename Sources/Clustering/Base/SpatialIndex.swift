@@ -118,13 +118,10 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
 
     /// Calls `body` with each node alive at a zoom inside a box, in the curve's order. Nodes are examined in
     /// batches.
-    @inline(__always) func visitTogether(
-        _ box: UnitBox, zoom: Int, _ body: (SpatialSlot<Scalar>) -> Void
-    ) {
+    @inline(__always) func visitTogether(_ box: UnitBox, zoom: Int, _ body: (SpatialSlot<Scalar>) -> Void) {
         let level = zoom - layout.minimumZoom
         if level < lowLevels.count {
-            return lowLevels[level].visit(box) { x, y, node in
-                body(SpatialSlot(x: Scalar(x), y: Scalar(y), node: node))
+            return lowLevels[level].visit(box) { x, y, node in body(SpatialSlot(x: Scalar(x), y: Scalar(y), node: node))
             }
         }
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 2 * Self.lookahead) { memory in
@@ -216,9 +213,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     /// false.
     ///
     /// - Returns: false if `body` returned false.
-    @inline(__always) func visit(
-        _ box: UnitBox, zoom: Int, _ body: (SpatialSlot<Scalar>) -> Bool
-    ) -> Bool {
+    @inline(__always) func visit(_ box: UnitBox, zoom: Int, _ body: (SpatialSlot<Scalar>) -> Bool) -> Bool {
         visitWords(box, zoom: zoom) { word, bits in
             var bits = bits
             while bits != 0 {
@@ -246,8 +241,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     /// curve's order, until it returns false.
     ///
     /// - Returns: false if `body` returned false.
-    @inline(__always) func visitWords(meeting box: UnitBox, level: Int, _ body: (_ word: Int) -> Bool) -> Bool
-    {
+    @inline(__always) func visitWords(meeting box: UnitBox, level: Int, _ body: (_ word: Int) -> Bool) -> Bool {
         let bounds = SpatialBounds(box)
         return visitGroups(bounds, level) { group, summary in
             var summary = summary

@@ -29,9 +29,7 @@ struct ClaimResolver<Scalar: Coordinate> {
 
     /// Finds the state of one node and of all nodes on which it depends. It uses an explicit stack instead of
     /// recursion, because chains of neighbours may be as long as the level.
-    @inline(__always) private func resolve(
-        _ position: UInt32, _ links: LinkPool.Links, _ stack: inout [UInt32]
-    ) {
+    @inline(__always) private func resolve(_ position: UInt32, _ links: LinkPool.Links, _ stack: inout [UInt32]) {
         guard state(position) == ClaimState.pending else { return }
         var top = position
         while true {

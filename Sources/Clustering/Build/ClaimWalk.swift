@@ -224,9 +224,7 @@ struct ClaimWalk<Scalar: Coordinate> {
     /// The walk ends with the window in x, or with the adjacent rows. So it may leave its row, but it does not pass
     /// through many rows, even if all nodes have the same x.
     private func walk(from start: Int, by step: Int, for position: Int) {
-        let (entries, count, reachSquared) = (
-            claims.list.entries, claims.list.count, claims.radius.reachSquared
-        )
+        let (entries, count, reachSquared) = (claims.list.entries, claims.list.count, claims.radius.reachSquared)
         let entry = entries[position]
         let (width, height) = (claims.radius.reach, claims.list.rowSpan)
         let (west, east) = (entry.x - width, entry.x + width)

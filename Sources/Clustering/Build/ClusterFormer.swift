@@ -64,9 +64,7 @@ struct ClusterFormer<Scalar: Coordinate> {
         var points: UInt32 = 0
     }
 
-    @inline(__always) private func add(
-        _ entry: LevelEntry<Scalar>, to sum: inout Sum, child: inout Int, ordinal: Int
-    ) {
+    @inline(__always) private func add(_ entry: LevelEntry<Scalar>, to sum: inout Sum, child: inout Int, ordinal: Int) {
         let node = Int(entry.node)
         let points = table.pointCount(ofNode: entry.node)
         var (x, y) = (Double(entry.x), Double(entry.y))

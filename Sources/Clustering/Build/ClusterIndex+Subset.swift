@@ -23,14 +23,12 @@ extension ClusterIndex {
         switch layers.base.spatial {
         case .float(let spatial):
             return try Self.assemble(
-                try positions(of: points, spatial, parallel), weights: weights, partitions: partitions,
-                options,
+                try positions(of: points, spatial, parallel), weights: weights, partitions: partitions, options,
                 parallel
             ) { .float($0) }
         case .double(let spatial):
             return try Self.assemble(
-                try positions(of: points, spatial, parallel), weights: weights, partitions: partitions,
-                options,
+                try positions(of: points, spatial, parallel), weights: weights, partitions: partitions, options,
                 parallel
             ) { .double($0) }
         }

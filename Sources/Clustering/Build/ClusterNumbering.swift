@@ -25,9 +25,7 @@ struct ClusterNumbering {
     ///   - forEachCluster: calls its second argument with the former ordinal and the zoom of each cluster in a
     ///     range of slots, in slot order. It is called twice for each share: the first time no ordinals have been
     ///     assigned.
-    func number(
-        count: Int, forEachCluster: (Range<Int>, (_ former: Int, _ zoom: Int) -> UInt32?) -> Void
-    ) {
+    func number(count: Int, forEachCluster: (Range<Int>, (_ former: Int, _ zoom: Int) -> UInt32?) -> Void) {
         let zooms = table.ranges.count
         let shares = parallel.shares(of: count)
         // By share and zoom: first the number of clusters, later the next ordinal.
@@ -84,14 +82,12 @@ struct ClusterNumbering {
             let first = Int(range.lowerBound)
             parallel.forEachShare(of: range.count) { _, indexes in
                 for index in indexes {
-                    keys.base[index] =
-                        UInt64(table.originIndexes.base[first + index]) << 32 | UInt64(first + index)
+                    keys.base[index] = UInt64(table.originIndexes.base[first + index]) << 32 | UInt64(first + index)
                 }
             }
             RadixSort.sort(
                 keys.base, spare: spare.base, count: range.count,
-                bits: Int.bitWidth - table.pointCount.leadingZeroBitCount, by: UpperHalf(),
-                parallel: parallel)
+                bits: Int.bitWidth - table.pointCount.leadingZeroBitCount, by: UpperHalf(), parallel: parallel)
             parallel.forEachShare(of: range.count) { _, indexes in
                 for index in indexes {
                     target.base[first + index] = UInt32(truncatingIfNeeded: keys.base[index])

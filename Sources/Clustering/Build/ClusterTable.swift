@@ -30,9 +30,7 @@ final class ClusterTable {
     /// The partition of each node; nil if there are no partitions.
     var partitions: Scratch<UInt32>?
 
-    init(
-        pointCount: Int, zoomLimit: Int, weights: [Double]?, partitions: [UInt32]?, parallel: Parallel
-    ) {
+    init(pointCount: Int, zoomLimit: Int, weights: [Double]?, partitions: [UInt32]?, parallel: Parallel) {
         self.pointCount = pointCount
         ranges = Array(repeating: 0..<0, count: zoomLimit)
         x = Scratch(atMost: pointCount)
@@ -82,8 +80,7 @@ struct Centers<Scalar: Coordinate> {
     /// The same, given the squared distance between the rounded positions, which must not exceed `reachSquared`.
     /// The exact centre is used only if that distance does not decide.
     @inline(__always) func reaches(
-        _ claimant: LevelEntry<Scalar>, _ other: LevelEntry<Scalar>, _ squared: Scalar,
-        _ radius: LevelRadius<Scalar>
+        _ claimant: LevelEntry<Scalar>, _ other: LevelEntry<Scalar>, _ squared: Scalar, _ radius: LevelRadius<Scalar>
     ) -> Bool {
         if squared < radius.innerSquared { return true }
         var (x, y) = (Double(claimant.x), Double(claimant.y))

@@ -85,13 +85,9 @@ struct CrowdedClaims<Scalar: Coordinate> {
     }
 
     /// By position of a node: the first node of each adjacent row that is not too far west, or none.
-    private func neighbourStarts(
-        _ strips: [ClaimStrip]
-    ) -> (north: Scratch<UInt32>, south: Scratch<UInt32>) {
+    private func neighbourStarts(_ strips: [ClaimStrip]) -> (north: Scratch<UInt32>, south: Scratch<UInt32>) {
         let keys = list.rowKeys.base
-        let starts = (
-            north: Scratch<UInt32>(capacity: list.count), south: Scratch<UInt32>(capacity: list.count)
-        )
+        let starts = (north: Scratch<UInt32>(capacity: list.count), south: Scratch<UInt32>(capacity: list.count))
         parallel.run(strips.count) { strip in
             for row in strips[strip].rows {
                 let hasNorth = row > 0 && keys[row - 1] &+ 1 == keys[row]

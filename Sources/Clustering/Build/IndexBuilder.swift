@@ -134,17 +134,14 @@ struct IndexBuilder<Scalar: Coordinate> {
         }
         try parallel.stopIfCancelled()
         let (claimed, count) = try CrowdedClaims(
-            list: list, centers: centers, radius: radius, states: states, claimants: claimants,
-            parallel: parallel
+            list: list, centers: centers, radius: radius, states: states, claimants: claimants, parallel: parallel
         ).run(orders: alive.limit)
         let shares = parallel.shares(of: count)
         let candidates = (0..<shares).map { share in
             let (start, end) = Parallel.bounds(share, of: shares, count: count)
             return ClaimGroups.Candidates(start: claimed.base + start, count: end - start)
         }
-        withExtendedLifetime(claimed) {
-            groups.gather(candidates, claimantOf: claimants, states: states)
-        }
+        withExtendedLifetime(claimed) { groups.gather(candidates, claimantOf: claimants, states: states) }
     }
 
     /// Separates groups with enough points from those without.
@@ -157,8 +154,7 @@ struct IndexBuilder<Scalar: Coordinate> {
                 if pointCount(of: claimant, list) >= options.minimumPoints {
                     grown.append(claimant)
                 } else {
-                    judged.tooSmall.append(
-                        UInt64(list.entries[Int(claimant)].order) << 32 | UInt64(claimant))
+                    judged.tooSmall.append(UInt64(list.entries[Int(claimant)].order) << 32 | UInt64(claimant))
                 }
             }
             judged.grown.append(grown)
@@ -179,8 +175,7 @@ struct IndexBuilder<Scalar: Coordinate> {
     /// Clusters are made in the order of the level's list, so that what a thread reads and writes lies together.
     private func form(_ grown: [[UInt32]], _ list: LevelList<Scalar>, zoom: Int) {
         let former = ClusterFormer<Scalar>(
-            table: table, options: options, entries: list.entries, groups: groups, alive: alive,
-            zoom: UInt8(zoom))
+            table: table, options: options, entries: list.entries, groups: groups, alive: alive, zoom: UInt8(zoom))
         let pieces = evenPieces(of: grown)
         var firsts = pieces.map(\.count)
         let count = Parallel.accumulate(&firsts)
@@ -203,8 +198,7 @@ struct IndexBuilder<Scalar: Coordinate> {
                 states.base[Int(claimant)] = ClaimState.merged
                 list.arrivals[index] = LevelEntry(
                     x: Scalar(table.x.base[ordinal]), y: Scalar(table.y.base[ordinal]),
-                    order: list.entries[Int(claimant)].order,
-                    node: UInt32(truncatingIfNeeded: pointCount + ordinal))
+                    order: list.entries[Int(claimant)].order, node: UInt32(truncatingIfNeeded: pointCount + ordinal))
                 index += 1
             }
         }
@@ -218,8 +212,7 @@ struct IndexBuilder<Scalar: Coordinate> {
     /// The lists cut into pieces of about the same length, in the same order: where nodes lie close together, a list is
     /// many times as long as others.
     private func evenPieces(of lists: [[UInt32]]) -> [ArraySlice<UInt32>] {
-        let longest = max(
-            Self.shortestPiece, lists.reduce(0) { $0 + $1.count } / parallel.shares(of: pointCount))
+        let longest = max(Self.shortestPiece, lists.reduce(0) { $0 + $1.count } / parallel.shares(of: pointCount))
         return lists.flatMap { list in
             let count = (list.count + longest - 1) / longest
             return (0..<count).map { piece in
@@ -246,8 +239,7 @@ struct IndexBuilder<Scalar: Coordinate> {
     /// The members of each group that stays too small for a cluster, as orders, in the sequence in which
     /// supercluster passes them to the next level: that of its k-d tree.
     private func orderPassedOn(
-        _ tooSmall: [UInt64], _ list: LevelList<Scalar>, _ centers: Centers<Scalar>,
-        _ radius: LevelRadius<Scalar>
+        _ tooSmall: [UInt64], _ list: LevelList<Scalar>, _ centers: Centers<Scalar>, _ radius: LevelRadius<Scalar>
     ) -> [[UInt32]] {
         var tree: (KDTreeOrder<Scalar>, positions: Scratch<UInt32>)?
         return tooSmall.map { group in
@@ -288,9 +280,7 @@ struct IndexBuilder<Scalar: Coordinate> {
 
     /// Numbers the next level's nodes by their indexes in supercluster's list, in which the members of groups
     /// that stayed too small follow their claimant.
-    private func renumber(
-        _ tooSmall: [UInt64], _ passedOn: [[UInt32]], _ list: LevelList<Scalar>, arrived: Int
-    ) {
+    private func renumber(_ tooSmall: [UInt64], _ passedOn: [[UInt32]], _ list: LevelList<Scalar>, arrived: Int) {
         let follows = NodeNumber.none - 1
         let newOrders = Scratch(repeating: NodeNumber.none, count: alive.limit)
         for members in passedOn {

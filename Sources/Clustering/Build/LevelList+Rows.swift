@@ -13,9 +13,7 @@ extension LevelList {
         var doublings = 0
         while height(doublings + 1) < 0.5,
             Self.hasFewerPairs(than: pairs, in: sample, within: Scalar(height(doublings + 1)))
-        {
-            doublings += 1
-        }
+        { doublings += 1 }
         return doublings
     }
 

@@ -70,8 +70,7 @@ final class LevelList<Scalar: Coordinate> {
     }
 
     /// Sorts entries by row, and each row's by x.
-    private func sort(_ entries: UnsafeMutablePointer<Entry>, spare: UnsafeMutablePointer<Entry>, count: Int)
-    {
+    private func sort(_ entries: UnsafeMutablePointer<Entry>, spare: UnsafeMutablePointer<Entry>, count: Int) {
         let row = RowKey<Scalar>(scale: 1 / rowHeight, doublings: UInt64(doublings), partitions: partitions)
         let rows = (UInt64(1 / rowHeight) &+ 1) &>> UInt64(doublings)
         let rowBits = partitions == nil ? UInt64.bitWidth - rows.leadingZeroBitCount : 64
@@ -81,8 +80,7 @@ final class LevelList<Scalar: Coordinate> {
                 by: PlaceKey(row: row), parallel: parallel)
         }
         RadixSort.sort(
-            entries, spare: spare, count: count, bits: Scalar.orderedBitCount, by: XKey<Scalar>(),
-            parallel: parallel)
+            entries, spare: spare, count: count, bits: Scalar.orderedBitCount, by: XKey<Scalar>(), parallel: parallel)
         RadixSort.sort(entries, spare: spare, count: count, bits: rowBits, by: row, parallel: parallel)
     }
 
@@ -139,9 +137,7 @@ final class LevelList<Scalar: Coordinate> {
         doublings += min(doubles, 1)
         sort(arrivals, spare: arrivingSpare.base, count: arrived)
         if parallel.isCancelled() { return }
-        merge(
-            states: arrived > 0 ? states : nil, doubling: doubles > 0, arrivals: arrivals,
-            arrivalCount: arrived)
+        merge(states: arrived > 0 ? states : nil, doubling: doubles > 0, arrivals: arrivals, arrivalCount: arrived)
         for _ in 0..<max(0, doubles - 1) where !parallel.isCancelled() {
             doublings += 1
             merge(states: nil, doubling: true, arrivals: arrivals, arrivalCount: 0)
@@ -165,8 +161,7 @@ final class LevelList<Scalar: Coordinate> {
     }
 
     private func merge(
-        states: UnsafePointer<UInt8>?, doubling: Bool, arrivals: UnsafeMutablePointer<Entry>,
-        arrivalCount: Int
+        states: UnsafePointer<UInt8>?, doubling: Bool, arrivals: UnsafeMutablePointer<Entry>, arrivalCount: Int
     ) {
         var shares = plan(doubling: doubling, arrivals: arrivals, arrivalCount: arrivalCount)
         let shareCount = shares.count
@@ -186,9 +181,7 @@ final class LevelList<Scalar: Coordinate> {
     }
 
     /// Divides the rows into shares so that no two rows that become one are separated.
-    private func plan(
-        doubling: Bool, arrivals: UnsafeMutablePointer<Entry>, arrivalCount: Int
-    ) -> [Share] {
+    private func plan(doubling: Bool, arrivals: UnsafeMutablePointer<Entry>, arrivalCount: Int) -> [Share] {
         let shareCount = parallel.shares(of: count)
         var shares: [Share] = []
         var row = 0
@@ -208,8 +201,7 @@ final class LevelList<Scalar: Coordinate> {
                     endArrival = max(arrival, firstArrival(arrivals, arrivalCount, notBefore: key))
                 }
             }
-            shares.append(
-                Share(rows: row..<endRow, arrivals: arrival..<endArrival, outputStart: 0, rowOutputStart: 0))
+            shares.append(Share(rows: row..<endRow, arrivals: arrival..<endArrival, outputStart: 0, rowOutputStart: 0))
             (row, arrival) = (endRow, endArrival)
         }
         return shares
@@ -264,9 +256,7 @@ final class LevelList<Scalar: Coordinate> {
             if arrival < share.arrivals.upperBound { key = min(key, rowKey(arrivals[arrival])) }
             let begin = output
             output = takeRows(
-                &row, until: share.rows.upperBound, key: key, doubling: doubling, states: states,
-                output: output
-            )
+                &row, until: share.rows.upperBound, key: key, doubling: doubling, states: states, output: output)
             let firstArrival = arrival
             while arrival < share.arrivals.upperBound, rowKey(arrivals[arrival]) == key { arrival += 1 }
             if arrival > firstArrival {
@@ -285,8 +275,7 @@ final class LevelList<Scalar: Coordinate> {
     /// Writes the remaining nodes of the one or two old rows that become the row `key`; returns the end of the
     /// output.
     @inline(__always) private func takeRows(
-        _ row: inout Int, until end: Int, key: UInt64, doubling: Bool, states: UnsafePointer<UInt8>?,
-        output: Int
+        _ row: inout Int, until end: Int, key: UInt64, doubling: Bool, states: UnsafePointer<UInt8>?, output: Int
     ) -> Int {
         guard row < end, (doubling ? Self.doubled(rowKeys.base[row]) : rowKeys.base[row]) == key else {
             return output
@@ -303,9 +292,7 @@ final class LevelList<Scalar: Coordinate> {
     }
 
     /// Moves a row's remaining nodes to its front.
-    @inline(__always) private func survivors(
-        of row: Int, _ states: UnsafePointer<UInt8>?
-    ) -> (start: Int, end: Int) {
+    @inline(__always) private func survivors(of row: Int, _ states: UnsafePointer<UInt8>?) -> (start: Int, end: Int) {
         let start = Int(rowStarts.base[row])
         let end = Int(rowStarts.base[row + 1])
         guard let states else { return (start, end) }
@@ -360,8 +347,7 @@ final class LevelList<Scalar: Coordinate> {
             rowCount = Parallel.accumulate(&firstRows)
             parallel.run(shares.count) { index in
                 let (share, row) = (shares[index], firstRows[index])
-                (rowKeys.base + row).update(
-                    from: spareKeys.base + share.rowOutputStart, count: share.rowOutputCount)
+                (rowKeys.base + row).update(from: spareKeys.base + share.rowOutputStart, count: share.rowOutputCount)
                 (rowStarts.base + row).update(
                     from: spareStarts.base + share.rowOutputStart, count: share.rowOutputCount)
             }
@@ -386,9 +372,7 @@ final class LevelList<Scalar: Coordinate> {
         (0..<rowCount).partitionIndex { Int(rowStarts.base[$0 + 1]) <= position }
     }
 
-    private func firstArrival(
-        _ arrivals: UnsafeMutablePointer<Entry>, _ count: Int, notBefore key: UInt64
-    ) -> Int {
+    private func firstArrival(_ arrivals: UnsafeMutablePointer<Entry>, _ count: Int, notBefore key: UInt64) -> Int {
         (0..<count).partitionIndex { rowKey(arrivals[$0]) < key }
     }
 

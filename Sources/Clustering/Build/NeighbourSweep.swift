@@ -57,8 +57,7 @@ final class NeighbourSweep<Scalar: Coordinate> {
         _ range: Range<Int>, in list: LevelList<Scalar>, _ states: UnsafeMutablePointer<UInt8>
     ) -> Target {
         Target(
-            states: states, heads: heads.base, pending: list.numbers + range.lowerBound, links: pool.links,
-            pool: pool)
+            states: states, heads: heads.base, pending: list.numbers + range.lowerBound, links: pool.links, pool: pool)
     }
 
     /// If the mean number of comparisons per node exceeds this, the level is too crowded for lists of neighbours.
@@ -90,8 +89,7 @@ final class NeighbourSweep<Scalar: Coordinate> {
                 let range = outcome[share].range
                 (states + range.lowerBound).update(repeating: ClaimState.unclaimed, count: range.count)
                 var walk = SweepWalk(
-                    list: list, centers: centers, radius: radius,
-                    target: self.target(range, in: list, states),
+                    list: list, centers: centers, radius: radius, target: self.target(range, in: list, states),
                     parallel: parallel, found: outcome[share])
                 walk.run()
                 outcome[share] = walk.found
@@ -110,14 +108,9 @@ final class NeighbourSweep<Scalar: Coordinate> {
     }
 
     /// Adds the pairs that cross the borders of shares. Runs after all shares have been traversed.
-    private func linkAcross(
-        _ list: LevelList<Scalar>, _ states: UnsafeMutablePointer<UInt8>, _ parallel: Parallel
-    ) {
+    private func linkAcross(_ list: LevelList<Scalar>, _ states: UnsafeMutablePointer<UInt8>, _ parallel: Parallel) {
         let across = found.filter { $0.acrossCount > 0 }.map {
-            (
-                UnsafeBufferPointer(start: $0.across.base, count: $0.acrossCount),
-                $0.range.upperBound..<$0.acrossEnd
-            )
+            (UnsafeBufferPointer(start: $0.across.base, count: $0.acrossCount), $0.range.upperBound..<$0.acrossEnd)
         }
         guard !across.isEmpty else { return }
         found.withUnsafeMutableBufferPointer { buffer in
@@ -245,8 +238,7 @@ private struct SweepWalk<Scalar: Coordinate> {
             found.link(later, to: UInt32(truncatingIfNeeded: earlier), target)
         } else {
             found.across.grow(to: found.acrossCount + 1)
-            found.across.base[found.acrossCount] =
-                UInt64(later) << 32 | UInt64(UInt32(truncatingIfNeeded: earlier))
+            found.across.base[found.acrossCount] = UInt64(later) << 32 | UInt64(UInt32(truncatingIfNeeded: earlier))
             found.acrossCount += 1
             found.acrossEnd = max(found.acrossEnd, later + 1)
         }

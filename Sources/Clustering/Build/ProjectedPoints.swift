@@ -69,9 +69,7 @@ extension PointColumns {
         _ longitudes: UnsafeBufferPointer<Double>, _ latitudes: UnsafeBufferPointer<Double>,
         _ options: ClusteringOptions, _ parallel: Parallel
     ) throws(ClusteringError) {
-        let (x, y) = (
-            Scratch<Scalar>(capacity: longitudes.count), Scratch<Scalar>(capacity: longitudes.count)
-        )
+        let (x, y) = (Scratch<Scalar>(capacity: longitudes.count), Scratch<Scalar>(capacity: longitudes.count))
         parallel.forEachShare(of: longitudes.count) { _, indexes in
             for index in indexes {
                 if parallel.stops(at: index) { return }

@@ -40,8 +40,7 @@ enum RadixSort {
                 elements, spare: other, count: count, bits: bits - width, isWantedInOther: isWantedInOther,
                 by: key, parallel: parallel)
         }
-        let most = max(
-            count / (portionsOfThread * parallel.threads), min(1 << partBits, parallel.smallestShare))
+        let most = max(count / (portionsOfThread * parallel.threads), min(1 << partBits, parallel.smallestShare))
         var portions: [Range<Int>] = []
         var first = 0
         for digit in 0..<1 << width {
@@ -206,8 +205,7 @@ struct RadixPart<Key: RadixKey> {
                     let end = Int(ends[digit])
                     if end > start {
                         sort(
-                            other + start, elements + start, end - start, bits: bits,
-                            isWantedInOther: !isWantedInOther)
+                            other + start, elements + start, end - start, bits: bits, isWantedInOther: !isWantedInOther)
                     }
                     start = end
                 }

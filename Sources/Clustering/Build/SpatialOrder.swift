@@ -72,9 +72,7 @@ struct SpatialOrder<Scalar: Coordinate> {
     }
 
     /// The ranges of several clusters of the same zoom in the same cell that begin in a share.
-    private func runs(
-        _ items: UnsafeMutablePointer<Item>, _ share: Int, of shares: Int, count: Int
-    ) -> [Range<Int>] {
+    private func runs(_ items: UnsafeMutablePointer<Item>, _ share: Int, of shares: Int, count: Int) -> [Range<Int>] {
         var (start, end) = Parallel.bounds(share, of: shares, count: count)
         var runs: [Range<Int>] = []
         while start > 0, start < end, areTogether(items[start - 1], items[start]) { start += 1 }
@@ -88,8 +86,7 @@ struct SpatialOrder<Scalar: Coordinate> {
     }
 
     @inline(__always) private func areTogether(_ a: Item, _ b: Item) -> Bool {
-        a.code == b.code && a.lastZoom == b.lastZoom && a.node >= table.pointCount
-            && b.node >= table.pointCount
+        a.code == b.code && a.lastZoom == b.lastZoom && a.node >= table.pointCount && b.node >= table.pointCount
     }
 
     private func origin(_ cluster: Item) -> UInt32 {
@@ -170,8 +167,7 @@ struct SpatialOrder<Scalar: Coordinate> {
     /// Writes the slots of a word. A loop of its own, without branches that depend on the nodes: the processor then waits for many
     /// nodes' positions at once.
     @inline(__always) private func fill(
-        _ slots: UnsafeMutablePointer<SpatialSlot<Scalar>>, _ nodes: Range<Int>,
-        from items: UnsafeMutablePointer<Item>
+        _ slots: UnsafeMutablePointer<SpatialSlot<Scalar>>, _ nodes: Range<Int>, from items: UnsafeMutablePointer<Item>
     ) {
         for slot in nodes {
             let node = items[slot].node
@@ -188,8 +184,7 @@ struct SpatialOrder<Scalar: Coordinate> {
         _ words: UnsafeMutablePointer<UInt64>
     ) {
         // By level: the nodes whose first, and whose last it is.
-        withUnsafeTemporaryAllocation(of: (first: UInt64, last: UInt64).self, capacity: layout.levels) {
-            ends in
+        withUnsafeTemporaryAllocation(of: (first: UInt64, last: UInt64).self, capacity: layout.levels) { ends in
             ends.initialize(repeating: (0, 0))
             for slot in nodes {
                 let bit = UInt64(1) &<< UInt64(slot & 63)

@@ -26,8 +26,7 @@ struct LayeredIndex: Sendable {
 
     /// Reads one value of a cluster from the layer that has the cluster.
     @inline(__always) func read<Value>(
-        _ ordinal: Int, base fromBase: (ClusterColumns) -> Value,
-        delta fromDelta: (IndexDelta.Cluster) -> Value
+        _ ordinal: Int, base fromBase: (ClusterColumns) -> Value, delta fromDelta: (IndexDelta.Cluster) -> Value
     ) -> Value {
         guard let row = deltaRow(ordinal) else { return fromBase(columns) }
         return fromDelta(delta.clusters[row])
@@ -154,8 +153,7 @@ extension LayeredIndex {
     func isAlive(point: Int) -> Bool {
         guard point >= 0, point < delta.pointLimit else { return false }
         if let placement = delta.placement(of: UInt32(point)) { return placement.isAlive }
-        return point < base.pointCount
-            && !delta.hides(NodeKey(rawValue: UInt32(point)), at: options.maximumZoom + 1)
+        return point < base.pointCount && !delta.hides(NodeKey(rawValue: UInt32(point)), at: options.maximumZoom + 1)
     }
 
     /// Whether the base's own entry shows a node at a level, regardless of tombstones.

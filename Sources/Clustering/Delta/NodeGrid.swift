@@ -22,9 +22,7 @@ struct NodeGrid: Sendable {
         cellsAcross = 1 / max(cell, 0x1p-28)
     }
 
-    var memoryBytes: Int {
-        entries.memoryBytes + heads.memoryBytes
-    }
+    var memoryBytes: Int { entries.memoryBytes + heads.memoryBytes }
 
     mutating func insert(_ key: NodeKey, x: Double, y: Double) {
         if entries.count >= heads.count { rehash(max(16, heads.count * 2)) }
@@ -73,9 +71,7 @@ struct NodeGrid: Sendable {
                 while index >= 0 {
                     let entry = entries[Int(index)]
                     // Different cells may share a bucket: each entry is visited for its own cell only.
-                    if box.contains(entry.x, entry.y), self.column(entry.x) == column,
-                        self.column(entry.y) == row
-                    {
+                    if box.contains(entry.x, entry.y), self.column(entry.x) == column, self.column(entry.y) == row {
                         body(entry)
                     }
                     index = entry.next

@@ -30,8 +30,7 @@ extension ClusterIndex {
         let hasPlaced = !layers.delta.placements.isEmpty
         leaves.visit { point in
             // The base's position is out of date for a point that an update placed.
-            let isInBase =
-                Int(point.rawValue) < basePointCount && !(hasPlaced && placed[point.rawValue] != nil)
+            let isInBase = Int(point.rawValue) < basePointCount && !(hasPlaced && placed[point.rawValue] != nil)
             if isInBase { sieve.admit(point.rawValue) }
         }
         guard sieve.run(isCancelled) else { return nil }
@@ -113,9 +112,7 @@ private struct HullSieve<Scalar: Coordinate> {
     }
 
     /// For each column, the `y` between which its points have others in all four quadrants.
-    private static func intervals(
-        _ extents: [(north: Double, south: Double)]
-    ) -> [(north: Double, south: Double)] {
+    private static func intervals(_ extents: [(north: Double, south: Double)]) -> [(north: Double, south: Double)] {
         var inside = [(north: Double, south: Double)](repeating: (-1, 2), count: extents.count)
         func narrow(_ columns: some Sequence<Int>) {
             var (passed, last) = ((north: 2.0, south: -1.0), (north: 2.0, south: -1.0))

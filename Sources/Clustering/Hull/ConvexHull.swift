@@ -73,8 +73,7 @@ public enum ConvexHull: Equatable, Sendable {
     }
 
     private static func isBefore(_ first: Position, _ second: Position) -> Bool {
-        first.longitude < second.longitude
-            || (first.longitude == second.longitude && first.latitude < second.latitude)
+        first.longitude < second.longitude || (first.longitude == second.longitude && first.latitude < second.latitude)
     }
 
     /// The vertices of the chain: from the first to the last position, with all other positions on its left.

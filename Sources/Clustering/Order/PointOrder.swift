@@ -29,9 +29,7 @@ public struct PointOrder: Sendable {
     /// - Parameter places: the features' indexes in the store, in clustering order: each number below the
     ///   count once.
     public init(places: [UInt32]) {
-        let (ordered, points) = (
-            Scratch<UInt32>(capacity: places.count), Scratch<UInt32>(capacity: places.count)
-        )
+        let (ordered, points) = (Scratch<UInt32>(capacity: places.count), Scratch<UInt32>(capacity: places.count))
         for (point, place) in places.enumerated() {
             ordered.base[point] = place
             points.base[Int(place)] = UInt32(truncatingIfNeeded: point)
@@ -101,8 +99,7 @@ public struct PointOrder: Sendable {
         for word in marks.indices {
             var bits = marks[word]
             while bits != 0 {
-                let point = PointIndex(
-                    rawValue: UInt32(truncatingIfNeeded: word << 6 | bits.trailingZeroBitCount))
+                let point = PointIndex(rawValue: UInt32(truncatingIfNeeded: word << 6 | bits.trailingZeroBitCount))
                 bits &= bits &- 1
                 while next < others.count, label(of: others[next]) < OrderLabel(inOrder: point) {
                     sorted.append(others[next])
@@ -220,8 +217,7 @@ extension PointOrder {
 
     private func row(of point: UInt32) -> LabelAssignment.Row {
         let label = entries[Int(point) - places.count].label
-        return .init(
-            point: point, inserted: nil, gap: min(places.count, Int(label.rawValue >> 32)), label: label)
+        return .init(point: point, inserted: nil, gap: min(places.count, Int(label.rawValue >> 32)), label: label)
     }
 
     /// Records the assigned labels.
@@ -249,8 +245,7 @@ extension PointOrder {
             let point = UInt32(truncatingIfNeeded: first + index)
             entries.append(Entry(place: UInt32(truncatingIfNeeded: place), label: labels[index]))
             latest.set(UInt32(truncatingIfNeeded: place), point)
-            insertions.append(
-                Insertion(place: place, point: PointIndex(rawValue: point), label: labels[index]))
+            insertions.append(Insertion(place: place, point: PointIndex(rawValue: point), label: labels[index]))
         }
         return Change(insertions: insertions, relabelled: relabelled)
     }

@@ -92,8 +92,7 @@ extension ClusterIndex {
 
     /// Wraps a longitude to the range from -180 to 180, excluding 180, as supercluster does.
     private static func wrapped(_ longitude: Double) -> Double {
-        ((longitude + 180).truncatingRemainder(dividingBy: 360) + 360).truncatingRemainder(dividingBy: 360)
-            - 180
+        ((longitude + 180).truncatingRemainder(dividingBy: 360) + 360).truncatingRemainder(dividingBy: 360) - 180
     }
 
     /// How far outside a tile its features may lie, in units of the tile's side: the radius of the level shown.

@@ -118,9 +118,7 @@ public struct ClusterSummary: Sendable, BitwiseCopyable {
 }
 
 extension ClusterIndex {
-    public func summary(of cluster: ClusterOrdinal) -> ClusterSummary {
-        lookedUp(cluster)
-    }
+    public func summary(of cluster: ClusterOrdinal) -> ClusterSummary { lookedUp(cluster) }
 
     /// Finds the summaries of the clusters among the nodes, in their order.
     ///

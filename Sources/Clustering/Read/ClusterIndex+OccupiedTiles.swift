@@ -5,9 +5,7 @@ extension ClusterIndex {
     public func hasNodes(moreThan limit: Int, in block: TileBlock, at zoom: Int) -> Bool {
         var nodes: [Node] = []
         let level = level(for: Double(zoom))
-        return tileRange(block, zoom).boxes.contains { box in
-            collect(box, level, limit, &nodes)
-        }
+        return tileRange(block, zoom).boxes.contains { box in collect(box, level, limit, &nodes) }
     }
 
     /// Appends the tiles of a zoom within a block for which `tileNodes` finds nodes: once for each node, in no

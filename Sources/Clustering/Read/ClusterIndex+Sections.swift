@@ -25,8 +25,7 @@ extension ClusterIndex {
             case .fixed, .double: .double(try source.spatial(options, pointCount, nodes))
             }
         let base = BaseIndex(
-            options: options, pointCount: pointCount, columns: columns, spatial: spatial,
-            memory: memory)
+            options: options, pointCount: pointCount, columns: columns, spatial: spatial, memory: memory)
         return ClusterIndex(LayeredIndex(base), lineage: lineage)
     }
 }
@@ -83,8 +82,7 @@ extension SpatialIndex {
 }
 
 private func lend<Failure: Error>(
-    _ bytes: [UInt8], as section: IndexSection,
-    to body: (IndexSection, UnsafeRawBufferPointer) throws(Failure) -> Void
+    _ bytes: [UInt8], as section: IndexSection, to body: (IndexSection, UnsafeRawBufferPointer) throws(Failure) -> Void
 ) throws(Failure) {
     var failure: Failure?
     bytes.withUnsafeBytes { bytes in
@@ -106,8 +104,7 @@ extension ClusterIndex {
     /// element for the end. Children are node numbers: points first, then `pointCount` plus the ordinal. A
     /// cluster's children have lower ordinals than the cluster.
     public func withHierarchy<Result>(
-        _ body: (_ childStarts: UnsafeBufferPointer<UInt32>, _ children: UnsafeBufferPointer<UInt32>) ->
-            Result
+        _ body: (_ childStarts: UnsafeBufferPointer<UInt32>, _ children: UnsafeBufferPointer<UInt32>) -> Result
     ) -> Result {
         let columns = layers.base.columns
         return body(

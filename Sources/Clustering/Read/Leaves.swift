@@ -12,8 +12,7 @@ extension ClusterIndex {
         let columns = layers.base.columns
         guard layers.deltaRow(ordinal) == nil else {
             return Leaves(
-                leaves: columns.leaves, start: 0, endIndex: pointCount(of: cluster),
-                runs: layers.leafRuns(of: cluster))
+                leaves: columns.leaves, start: 0, endIndex: pointCount(of: cluster), runs: layers.leafRuns(of: cluster))
         }
         return Leaves(
             leaves: columns.leaves, start: Int(columns.leafStarts[ordinal]),
@@ -92,8 +91,7 @@ extension ClusterIndex {
     /// A cluster's children: the node from which it grew, then those that joined it, in the order of their origins.
     public func children(of cluster: ClusterOrdinal) -> Children {
         let indexes = layers.childIndexes(ofCluster: Int(cluster.rawValue))
-        return Children(
-            index: self, cluster: Int(cluster.rawValue), start: indexes.lowerBound, endIndex: indexes.count)
+        return Children(index: self, cluster: Int(cluster.rawValue), start: indexes.lowerBound, endIndex: indexes.count)
     }
 
     /// A cluster's children.

@@ -41,8 +41,7 @@ extension GreedyPassUpdate {
         for number in affected(outcome).all {
             let key = NodeKey(rawValue: number)
             let (claim, cluster) = search.former(key)
-            pass(
-                key, passedBefore: claim != nil && cluster == nil, cluster, isUnclaimed: claim == .unclaimed)
+            pass(key, passedBefore: claim != nil && cluster == nil, cluster, isUnclaimed: claim == .unclaimed)
         }
         for cluster in dying.all {
             outcome.departed.append(search.level.departure(NodeKey(ClusterOrdinal(rawValue: cluster))))

@@ -211,8 +211,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
             return spend(known.visit.visited)
         }
         laterNeighbours.removeAll(keepingCapacity: true)
-        let visited =
-            search.findLaterNeighbours(of: node, limit: .max, into: &laterNeighbours, &neighbours) ?? 0
+        let visited = search.findLaterNeighbours(of: node, limit: .max, into: &laterNeighbours, &neighbours) ?? 0
         enqueue(laterNeighbours[...])
         return spend(visited)
     }
@@ -254,9 +253,7 @@ struct OrderHeap {
         while true {
             var least = index
             for child in 2 * index + 1...2 * index + 2
-            where child < items.count && items[child].order < items[least].order {
-                least = child
-            }
+            where child < items.count && items[child].order < items[least].order { least = child }
             if least == index { return first.key }
             items.swapAt(index, least)
             index = least

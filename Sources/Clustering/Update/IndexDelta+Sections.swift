@@ -50,9 +50,7 @@ extension ClusterIndex {
     /// All changes since the index was built, as one update.
     public var changesOfBase: IndexUpdate {
         let made =
-            UInt32(
-                truncatingIfNeeded: layers.base.clusterCount)..<UInt32(
-                truncatingIfNeeded: layers.clusterLimit)
+            UInt32(truncatingIfNeeded: layers.base.clusterCount)..<UInt32(truncatingIfNeeded: layers.clusterLimit)
         return IndexUpdate(index: self, made: made)
     }
 
@@ -63,8 +61,7 @@ extension ClusterIndex {
 extension IndexDelta {
     /// The base's numbers of points and clusters, to which the delta belongs, and the delta's own numbers.
     fileprivate func counts(over base: BaseIndex) -> [UInt64] {
-        [base.pointCount, base.clusterCount, pointLimit, hasLabels ? 1 : 0, pointCount, clusterCount]
-            .map { UInt64($0) }
+        [base.pointCount, base.clusterCount, pointLimit, hasLabels ? 1 : 0, pointCount, clusterCount].map { UInt64($0) }
     }
 
     /// Nil if the sections do not fit together or the base.

@@ -54,13 +54,10 @@ struct IndexUpdater<Scalar: Coordinate> {
     }
 
     /// Returns what departures and arrivals at a level change in the next; nil once the budget is spent.
-    private mutating func outcome(
-        _ departed: [Departure], _ arrived: [NodeKey], at zoom: Int
-    ) -> LevelOutcome? {
+    private mutating func outcome(_ departed: [Departure], _ arrived: [NodeKey], at zoom: Int) -> LevelOutcome? {
         // Released before the layers change, because they would otherwise be copied.
         var level = GreedyPassUpdate(
-            LevelReader(layers: layers, spatial: spatial, positions: positions), zoom: zoom,
-            departed: departed,
+            LevelReader(layers: layers, spatial: spatial, positions: positions), zoom: zoom, departed: departed,
             arrived: arrived, budget: budget, positions: positionsOfThreads, parallel: parallel)
         guard level.run() else { return nil }
         budget = level.budget
@@ -98,8 +95,7 @@ struct IndexUpdater<Scalar: Coordinate> {
             if let row {
                 layers.delta.placements[Int(row)] = placed
             } else {
-                layers.delta.placed.set(
-                    key.rawValue, UInt32(truncatingIfNeeded: layers.delta.placements.count))
+                layers.delta.placed.set(key.rawValue, UInt32(truncatingIfNeeded: layers.delta.placements.count))
                 layers.delta.placements.append(placed)
             }
             layers.setParent(NodeNumber.none, of: key)
@@ -173,8 +169,7 @@ struct ClusterSums {
 
     /// - Parameter positions: a cache of point positions for each thread.
     init<Scalar: Coordinate>(
-        _ outcome: LevelOutcome, _ layers: LayeredIndex, _ positions: [PointPositionCache<Scalar>],
-        _ parallel: Parallel
+        _ outcome: LevelOutcome, _ layers: LayeredIndex, _ positions: [PointPositionCache<Scalar>], _ parallel: Parallel
     ) {
         let plans = outcome.plans
         let count = parallel.shares(of: plans.count, perThread: 4)

@@ -47,9 +47,7 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
     init() {}
 
     /// - Parameter positions: a cache of point positions for each thread.
-    init(
-        _ keys: [NodeKey], _ search: Search, _ positions: [PointPositionCache<Scalar>], _ parallel: Parallel
-    ) {
+    init(_ keys: [NodeKey], _ search: Search, _ positions: [PointPositionCache<Scalar>], _ parallel: Parallel) {
         guard keys.count >= parallel.smallestShare else { return }
         let count = parallel.shares(of: keys.count, perThread: 4)
         let sorted = Self.alongCurve(keys, search)
@@ -96,16 +94,14 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
             let (claimant, laterNeighbour) = (share.claimants.count, share.laterNeighbours.count)
             let hasRoom = laterNeighbour < mostLaterNeighbours && share.compared < mostCompared
             let visited = search.findAll(
-                of: node, limit: hasRoom ? mostLaterNeighbours : 0,
-                claimants: &share.claimants,
+                of: node, limit: hasRoom ? mostLaterNeighbours : 0, claimants: &share.claimants,
                 laterNeighbours: &share.laterNeighbours, &neighbours)
             if hasRoom, share.claimants.count == claimant { share.compared += neighbours.count }
             share.visits.append(
                 Visit(
                     claimants: claimant..<share.claimants.count,
                     laterNeighbours: visited.map { _ in laterNeighbour..<share.laterNeighbours.count },
-                    visited: visited ?? 0,
-                    former: search.former(node.key)))
+                    visited: visited ?? 0, former: search.former(node.key)))
         }
         return share
     }

@@ -72,9 +72,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
     }
 
     /// Whether a node was at the level before and still is.
-    @inline(__always) func isOld(_ key: NodeKey) -> Bool {
-        changed[key.rawValue] == nil
-    }
+    @inline(__always) func isOld(_ key: NodeKey) -> Bool { changed[key.rawValue] == nil }
 
     /// A node's former claimant; nil if it had none.
     @inline(__always) func oldClaimant(_ key: NodeKey) -> NodeKey? {
@@ -103,9 +101,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
     /// Appends the formerly unclaimed nodes that reach a node and precede it.
     ///
     /// - Parameter neighbours: working memory.
-    func findClaimants(
-        of node: SearchedNode, into found: inout [Claimant], _ neighbours: inout [Neighbour]
-    ) {
+    func findClaimants(of node: SearchedNode, into found: inout [Claimant], _ neighbours: inout [Neighbour]) {
         guard isSparse else { return findClaimantsInCrowd(of: node, into: &found, &neighbours) }
         findNeighbours(of: node, into: &neighbours)
         appendClaimants(of: node, neighbours, into: &found)
@@ -117,8 +113,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
     /// - Returns: the number of nodes compared; nil if there are more than `limit`, in which case some may have
     ///   been appended.
     func findLaterNeighbours(
-        of node: SearchedNode, limit: Int, into found: inout [LaterNeighbour],
-        _ neighbours: inout [Neighbour]
+        of node: SearchedNode, limit: Int, into found: inout [LaterNeighbour], _ neighbours: inout [Neighbour]
     ) -> Int? {
         findNeighbours(of: node, limit: limit, into: &neighbours)
         guard neighbours.count <= limit else { return nil }
@@ -151,9 +146,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
     /// reach the other.
     ///
     /// - Parameter limit: if there are more nodes than this, their orders are not looked up.
-    private func findNeighbours(
-        of node: SearchedNode, limit: Int = .max, into neighbours: inout [Neighbour]
-    ) {
+    private func findNeighbours(of node: SearchedNode, limit: Int = .max, into neighbours: inout [Neighbour]) {
         neighbours.removeAll(keepingCapacity: true)
         level.visit(
             around: node.x, node.y, reach: Double(radius.reach), squared: Double(radius.reachSquared),
@@ -168,9 +161,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
         }
     }
 
-    private func appendClaimants(
-        of node: SearchedNode, _ neighbours: [Neighbour], into found: inout [Claimant]
-    ) {
+    private func appendClaimants(of node: SearchedNode, _ neighbours: [Neighbour], into found: inout [Claimant]) {
         let part = level.layers.partition(of: node.key)
         for neighbour in neighbours where neighbour.order < node.order {
             let (dx, dy) = (neighbour.x - node.x, neighbour.y - node.y)
@@ -189,8 +180,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
     @inline(__always) private func wasUnclaimed(_ neighbour: Neighbour) -> Bool {
         let parent = level.layers.parent(of: neighbour.key)
         // A cluster has its origin's order label.
-        return !isMade(parent)
-            || level.layers.order(of: NodeKey(ClusterOrdinal(rawValue: parent))) == neighbour.order
+        return !isMade(parent) || level.layers.order(of: NodeKey(ClusterOrdinal(rawValue: parent))) == neighbour.order
     }
 
     private func appendLaterNeighbours(
@@ -202,8 +192,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
         let part = level.layers.partition(of: node.key)
         for neighbour in neighbours where neighbour.order > order && neighbour.key != node.key {
             let (dx, dy) = (neighbour.x - center.x, neighbour.y - center.y)
-            guard dx * dx + dy * dy <= radius.squared, level.layers.partition(of: neighbour.key) == part
-            else {
+            guard dx * dx + dy * dy <= radius.squared, level.layers.partition(of: neighbour.key) == part else {
                 continue
             }
             var claimant = isOld(neighbour.key) ? oldClaimant(neighbour.key) : nil
@@ -238,8 +227,7 @@ struct NeighbourSearch<Scalar: Coordinate> {
             let (dx, dy) = (neighbour.x - x, neighbour.y - y)
             let squared = dx * dx + dy * dy
             guard neighbour.isMade || squared <= near * near else { continue }
-            let origin =
-                neighbour.isMade ? level.layers.child(0, ofCluster: neighbour.key.number) : neighbour.key
+            let origin = neighbour.isMade ? level.layers.child(0, ofCluster: neighbour.key.number) : neighbour.key
             guard isOld(origin),
                 // A point was found at its exact position, so that is not looked up again.
                 neighbour.key.isCluster

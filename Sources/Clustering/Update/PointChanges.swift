@@ -112,8 +112,7 @@ extension ClusterIndex {
         _ changes: PointChanges, threads: Int = 1, areOnDisk: Bool = false,
         coordinates: @Sendable (PointIndex) -> (longitude: Double, latitude: Double)
     ) -> IndexUpdate? {
-        updated(
-            changes, threads: threads, limit: Self.nodeLimit, areOnDisk: areOnDisk, coordinates: coordinates)
+        updated(changes, threads: threads, limit: Self.nodeLimit, areOnDisk: areOnDisk, coordinates: coordinates)
     }
 
     /// - Parameter limit: the maximum number of nodes.
@@ -133,19 +132,16 @@ extension ClusterIndex {
             }
         // A built index has fewer clusters than points, but updates leave the numbers of former clusters unused.
         guard let changed, 2 * changed.clusterLimit <= limit else { return nil }
-        let made =
-            UInt32(truncatingIfNeeded: layers.clusterLimit)..<UInt32(truncatingIfNeeded: changed.clusterLimit)
+        let made = UInt32(truncatingIfNeeded: layers.clusterLimit)..<UInt32(truncatingIfNeeded: changed.clusterLimit)
         return IndexUpdate(index: ClusterIndex(changed, lineage: lineage), made: made)
     }
 
     private func run<Scalar: Coordinate>(
-        _ changes: PointChanges, _ spatial: SpatialIndex<Scalar>, _ threads: Int,
-        _ areOnDisk: Bool,
+        _ changes: PointChanges, _ spatial: SpatialIndex<Scalar>, _ threads: Int, _ areOnDisk: Bool,
         _ coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
     ) -> LayeredIndex? {
         var updater = IndexUpdater(
-            layers: layers, spatial: spatial, threads: threads, areOnDisk: areOnDisk,
-            coordinates: coordinates)
+            layers: layers, spatial: spatial, threads: threads, areOnDisk: areOnDisk, coordinates: coordinates)
         return updater.run(changes) ? updater.layers : nil
     }
 }

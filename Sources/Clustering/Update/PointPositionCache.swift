@@ -55,8 +55,7 @@ final class PointPositionCache<Scalar: Coordinate> {
         guard parent < base.clusterCount else { return }
         let zoom = Int(columns.zooms[parent])
         guard zoom >= options.minimumZoom, zoom <= options.maximumZoom else { return }
-        let box = UnitBox(
-            around: columns.x[parent], columns.y[parent], reach: 2 * options.unitRadius(at: zoom))
+        let box = UnitBox(around: columns.x[parent], columns.y[parent], reach: 2 * options.unitRadius(at: zoom))
         var (looks, isFound) = (0, false)
         _ = spatial.visit(box, zoom: zoom + 1) { slot in
             looks += 1

@@ -5,8 +5,7 @@ import JSON
 extension AccessPolicy {
     static let members: [ConfigurationMember<AccessPolicy>] = [
         ConfigurationMember(
-            "query", Rule.members, at: \.query, replacedBy: Rule(),
-            "Who may query sources. By default everybody."),
+            "query", Rule.members, at: \.query, replacedBy: Rule(), "Who may query sources. By default everybody."),
         ConfigurationMember(
             "manage", Rule.members, at: \.manage, replacedBy: Rule(),
             "Who may query, and create, fill, change and delete sources that the configuration does not declare. By default nobody else."

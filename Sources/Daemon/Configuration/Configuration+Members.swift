@@ -22,8 +22,7 @@ extension Configuration {
             "The socket's path. A socket that the service manager passes takes precedence."
         ) { value, target in target.socket = value.text },
         ConfigurationMember(
-            "socketMode", .oneOf(SocketMode.names), default: .string(SocketMode.names[0]),
-            fixed: .at(\.socketMode),
+            "socketMode", .oneOf(SocketMode.names), default: .string(SocketMode.names[0]), fixed: .at(\.socketMode),
             "Who may connect to a socket that the daemon makes, for HTTP too: \"0600\" only the daemon's own user and root, \"0660\" its group too, \"0666\" everybody. access decides what a caller may do. A socket that the service manager passes keeps its own mode."
         ) { value, target in target.socketMode = SocketMode.mode(value.text) ?? target.socketMode },
         ConfigurationMember(
@@ -90,9 +89,7 @@ extension LogSettings {
 extension DeclaredSource {
     static let members: [ConfigurationMember<DeclaredSource>] =
         [
-            ConfigurationMember(
-                "options", .sourceOptions, "The source's options, as CreateSource takes them."
-            ) {
+            ConfigurationMember("options", .sourceOptions, "The source's options, as CreateSource takes them.") {
                 (value, target) throws(Configuration.Problem) in
                 let options = value.element.value
                 do throws(SourceError) { _ = try SourceOptions(reading: options) } catch {
@@ -119,8 +116,7 @@ extension DeclaredSource {
                 "Whether an invalid feature rejects the file or is left out."
             ) { value, target in target.skipsInvalid = value.text == "skip" },
             ConfigurationMember(
-                "wrap", .boolean, default: .bool(false),
-                "Whether longitudes beyond -180 to 180 are wrapped around."
+                "wrap", .boolean, default: .bool(false), "Whether longitudes beyond -180 to 180 are wrapped around."
             ) { value, target in target.wrapsLongitudes = value.boolean },
         ] + columnMembers
 
@@ -146,18 +142,13 @@ extension DeclaredSource {
     ]
 
     /// Reads the sources from an object whose members are sources.
-    fileprivate static func read(_ value: ConfigurationValue) throws(Configuration.Problem)
-        -> [DeclaredSource]
-    {
+    fileprivate static func read(_ value: ConfigurationValue) throws(Configuration.Problem) -> [DeclaredSource] {
         var sources: [DeclaredSource] = []
-        try Configuration.Problem.gathered(value.element.members) {
-            (key, element) throws(Configuration.Problem) in
+        try Configuration.Problem.gathered(value.element.members) { (key, element) throws(Configuration.Problem) in
             let text = key.string ?? ""
             guard let name = SourceName(text) else {
                 throw value.reader.problem(
-                    at: key,
-                    "\(value.path) has \"\(text)\", which is not a source's name: \(SourceName.pattern)"
-                )
+                    at: key, "\(value.path) has \"\(text)\", which is not a source's name: \(SourceName.pattern)")
             }
             guard !sources.contains(where: { $0.name == name }) else {
                 throw value.reader.problem(at: key, "\(value.path).\(text) is given twice")

@@ -36,8 +36,7 @@ extension Configuration {
     private static func describe(_ entry: ConfigurationEntry, in path: String) -> [Documentation] {
         let here = path + entry.name
         let line = Documentation(
-            path: here, type: entry.kind.words, help: entry.help, isLive: entry.isLive,
-            standard: entry.standard?.text)
+            path: here, type: entry.kind.words, help: entry.help, isLive: entry.isLive, standard: entry.standard?.text)
         switch entry.kind {
         case .members(let inner), .either(_, .members(let inner)):
             return [line] + inner.flatMap { describe($0, in: "\(here).") }
@@ -52,9 +51,7 @@ extension ConfigurationKind {
         switch self {
         case .text: return ["type": .string("string"), "minLength": .number(1)]
         case .integer(let minimum):
-            return [
-                "type": .string("integer"), "minimum": .number(Double(minimum)), "maximum": .number(0x1p53),
-            ]
+            return ["type": .string("integer"), "minimum": .number(Double(minimum)), "maximum": .number(0x1p53)]
         case .boolean: return ["type": .string("boolean")]
         case .oneOf(let names): return ["enum": .array(names.map { .string($0) })]
         case .list(let inner): return ["type": .string("array"), "items": .object(inner.schema)]
@@ -62,16 +59,13 @@ extension ConfigurationKind {
             let account: JSONObject = [
                 "type": .string("integer"), "minimum": .number(0), "maximum": .number(Double(UInt32.max - 1)),
             ]
-            return [
-                "anyOf": .array([.object(Self.text.schema), .object(account)])
-            ]
+            return ["anyOf": .array([.object(Self.text.schema), .object(account)])]
         case .either(let simple, let object):
             return ["anyOf": .array([.object(simple.schema), .object(object.schema)])]
         case .members(let entries): return Self.object(entries)
         case .table(let entries):
             return [
-                "type": .string("object"),
-                "propertyNames": .object(["pattern": .string("^\(SourceName.pattern)$")]),
+                "type": .string("object"), "propertyNames": .object(["pattern": .string("^\(SourceName.pattern)$")]),
                 "additionalProperties": .object(Self.object(entries)),
             ]
         case .sourceOptions: return ["type": .string("object")]

@@ -75,8 +75,7 @@ public struct Configuration: Sendable, Equatable {
         LiveSettings.Values(
             limits: limits, transportLimits: ["http": .object(http.limits.json)],
             importDirectories: ImportDirectories(importDirectories),
-            exportDirectories: ExportDirectories(exportDirectories),
-            declaredSources: Set(sources.map(\.name)))
+            exportDirectories: ExportDirectories(exportDirectories), declaredSources: Set(sources.map(\.name)))
     }
 
     /// Adds an HTTP address from the command line.

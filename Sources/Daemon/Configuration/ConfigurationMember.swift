@@ -19,8 +19,7 @@ struct ConfigurationMember<Target>: Sendable {
         fixed: FixedValue<Target>? = nil, isRequired: Bool = false, _ help: String, read: @escaping Read
     ) {
         entry = ConfigurationEntry(
-            name: name, kind: kind, standard: standard, help: help, isLive: fixed == nil,
-            isRequired: isRequired)
+            name: name, kind: kind, standard: standard, help: help, isLive: fixed == nil, isRequired: isRequired)
         self.fixed = fixed.map { [(name, $0)] } ?? []
         self.read = read
     }

@@ -15,8 +15,7 @@ struct ConfigurationReader {
     ///
     /// - Parameter path: the object's path, such as `limits`; empty for the whole configuration.
     func read<Target>(
-        _ object: JSONElement, by table: [ConfigurationMember<Target>], path: String,
-        into target: inout Target
+        _ object: JSONElement, by table: [ConfigurationMember<Target>], path: String, into target: inout Target
     ) throws(Problem) {
         guard object.kind == .object else {
             throw problem(at: object, "\(path.isEmpty ? "the configuration" : path) must be an object")
@@ -109,9 +108,7 @@ struct ConfigurationValue {
 
     /// An array's values.
     var items: [ConfigurationValue] {
-        element.elements.enumerated().map {
-            ConfigurationValue(element: $1, path: "\(path)[\($0)]", reader: reader)
-        }
+        element.elements.enumerated().map { ConfigurationValue(element: $1, path: "\(path)[\($0)]", reader: reader) }
     }
 
     func read<Target>(

@@ -19,8 +19,7 @@ extension HTTPSettings {
                 }
             },
             ConfigurationMember(
-                "allowRemote", .boolean, default: .bool(standard.allowRemote),
-                fixed: .at(\.allowRemote),
+                "allowRemote", .boolean, default: .bool(standard.allowRemote), fixed: .at(\.allowRemote),
                 "Whether it may listen on addresses that other machines reach. Better: a reverse proxy on this machine, which adds TLS and logins."
             ) { value, target in target.allowRemote = value.boolean },
             ConfigurationMember(
@@ -38,8 +37,7 @@ extension HTTPSettings {
             ) { (value, target) throws(Configuration.Problem) in
                 for item in value.items where !HTTPSettings.isOrigin(item.text) {
                     throw item.problem(
-                        "is not an origin: \"https://HOST\", \"http://HOST:PORT\", \"*\" or \"null\" was expected"
-                    )
+                        "is not an origin: \"https://HOST\", \"http://HOST:PORT\", \"*\" or \"null\" was expected")
                 }
                 target.origins = value.items.map(\.text)
             },
@@ -88,8 +86,7 @@ extension HTTPSettings.Basemap {
             }
             target.url = value.text
         },
-        ConfigurationMember("attribution", .text, "The attribution to show with it, as text.") {
-            value, target in
+        ConfigurationMember("attribution", .text, "The attribution to show with it, as text.") { value, target in
             target.attribution = value.text
         },
     ]

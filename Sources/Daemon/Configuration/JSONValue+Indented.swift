@@ -4,9 +4,7 @@ import JSON
 extension JSONValue {
     /// The value over several lines, indented.
     public func indented(_ depth: Int = 0) -> String {
-        let (inner, outer) = (
-            String(repeating: "  ", count: depth + 1), String(repeating: "  ", count: depth)
-        )
+        let (inner, outer) = (String(repeating: "  ", count: depth + 1), String(repeating: "  ", count: depth))
         switch self {
         case .object(let object) where !object.members.isEmpty:
             let lines = object.members.map {

@@ -10,12 +10,10 @@ extension TableFeedConfiguration {
             "How to connect: any connection string of libpq, such as \"service=fleet\". Keep secrets in .pgpass, in a service file or in a credential of the service manager."
         ) { value, target in target.connection = value.text },
         ConfigurationMember("table", .text, isRequired: true, "The table, such as \"public.vehicles\".") {
-            value, target in
-            target.declaredTable = value.text
+            value, target in target.declaredTable = value.text
         },
         ConfigurationMember(
-            "id", .text,
-            "The column with the features' ids: text, uuid or integers. The primary key by default."
+            "id", .text, "The column with the features' ids: text, uuid or integers. The primary key by default."
         ) { value, target in target.id = value.text },
         ConfigurationMember(
             "geometry", .either(.text, .members(CoordinateColumns.members.map(\.entry))),
@@ -92,12 +90,10 @@ private struct CoordinateColumns {
 
     static let members: [ConfigurationMember<CoordinateColumns>] = [
         ConfigurationMember("longitude", .text, isRequired: true, "The column of longitudes, in degrees.") {
-            value, target in
-            target.longitude = value.text
+            value, target in target.longitude = value.text
         },
         ConfigurationMember("latitude", .text, isRequired: true, "The column of latitudes, in degrees.") {
-            value, target in
-            target.latitude = value.text
+            value, target in target.latitude = value.text
         },
     ]
 }

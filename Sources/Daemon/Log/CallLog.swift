@@ -42,8 +42,7 @@ struct CallLog: CallObserver {
     private func logChange(_ call: EndedCall, isDenied: Bool) {
         let message =
             isDenied
-            ? "a call was denied"
-            : call.status == .ok ? "a call changed a source" : "a call to change a source failed"
+            ? "a call was denied" : call.status == .ok ? "a call changed a source" : "a call to change a source failed"
         var fields: JSONObject =
             call.peer.hasUser
             ? [

@@ -63,7 +63,5 @@ final class LogOutput: Sendable {
         return poll(&state, 1, 0) > 0
     }
 
-    private func write(_ bytes: [UInt8]) {
-        _ = Glibc.write(descriptor, bytes, bytes.count)
-    }
+    private func write(_ bytes: [UInt8]) { _ = Glibc.write(descriptor, bytes, bytes.count) }
 }

@@ -65,8 +65,7 @@ public final class ServerGroup {
             let own = number == 0 ? loop : try EventLoop()
             own.poll(microseconds: limits.pollMicroseconds, within: polling)
             let engine = CallEngine(
-                loop: own, limits: limits, access: access, metrics: metrics.shard(names), methods: methods,
-                load: load)
+                loop: own, limits: limits, access: access, metrics: metrics.shard(names), methods: methods, load: load)
             let onClosed: @Sendable () -> Void = { [remote = loop.remote] in
                 connections.add(-1)
                 if gate.isFull.load(ordering: .relaxed) { remote.post { knock.closed?.value() } }
@@ -93,17 +92,14 @@ public final class ServerGroup {
     /// Serves a transport on a new socket file; the path must be free.
     ///
     /// - Parameter mode: the file's permissions.
-    func listen(for kind: TransportKind = .socket, path: String, mode: UInt32 = 0o600) throws(EventLoopError)
-    {
+    func listen(for kind: TransportKind = .socket, path: String, mode: UInt32 = 0o600) throws(EventLoopError) {
         listeners.append(
             try Listener(on: loop, path: path, mode: mode) { [weak self] in self?.accept($0, kind) })
     }
 
     /// Serves a transport on an address. Returns the listening address, including the port if the system
     /// chose it.
-    func listen(for kind: TransportKind, on address: InternetAddress) throws(EventLoopError)
-        -> InternetAddress
-    {
+    func listen(for kind: TransportKind, on address: InternetAddress) throws(EventLoopError) -> InternetAddress {
         let listener = try Listener(on: loop, address: address) { [weak self] in self?.accept($0, kind) }
         listeners.append(listener)
         return listener.address ?? address
@@ -111,8 +107,7 @@ public final class ServerGroup {
 
     /// Serves a transport on a socket that was handed over. Returns its address; nil for a Unix socket.
     func listen(for kind: TransportKind, descriptor: Int32) throws(EventLoopError) -> InternetAddress? {
-        let listener = try Listener(on: loop, descriptor: descriptor) { [weak self] in self?.accept($0, kind)
-        }
+        let listener = try Listener(on: loop, descriptor: descriptor) { [weak self] in self?.accept($0, kind) }
         listeners.append(listener)
         return listener.address
     }
@@ -151,8 +146,7 @@ public final class ServerGroup {
     private var memberForNext: Member? {
         let open = members.reduce(1) { $0 + $1.connections.now }
         let loops = (open + Self.connectionsPerLoop - 1) / Self.connectionsPerLoop
-        return members.prefix(max(Self.fewestLoops, loops))
-            .min { $0.connections.now < $1.connections.now }
+        return members.prefix(max(Self.fewestLoops, loops)).min { $0.connections.now < $1.connections.now }
     }
 
     /// A loop that finds several messages when it wakes up answers them in less time than several loops that

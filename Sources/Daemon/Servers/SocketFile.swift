@@ -7,9 +7,7 @@ import Glibc
 /// Prepares the daemon's socket file before the daemon listens on it.
 public enum SocketFile {
     /// Why the daemon cannot listen on a path, in words for a person.
-    public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
-        public let description: String
-    }
+    public struct Problem: Error, Sendable, Equatable, CustomStringConvertible { public let description: String }
 
     /// Chooses the path to listen on: the configured one, else the first default path whose directory exists
     /// or can be created.
@@ -23,8 +21,7 @@ public enum SocketFile {
         let own = ["/run/user/\(geteuid())/clusterd.sock", "/tmp/clusterd-\(geteuid())/clusterd.sock"]
         for path in usual + own where canCreate(path) { return path }
         throw Problem(
-            description:
-                "cannot create a socket in \(usual.joined(separator: " or ")). Choose a path with --socket.")
+            description: "cannot create a socket in \(usual.joined(separator: " or ")). Choose a path with --socket.")
     }
 
     /// Whether this user can write in a socket's directory; creates it if its parent permits that.
@@ -48,9 +45,7 @@ public enum SocketFile {
             throw Problem(description: "cannot examine \(path): \(message(errno))")
         }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
-            throw Problem(
-                description: "\(path) exists and is not a socket. Move it, or choose another --socket."
-            )
+            throw Problem(description: "\(path) exists and is not a socket. Move it, or choose another --socket.")
         }
         switch try owner(of: path) {
         case .nobody:
@@ -59,8 +54,7 @@ public enum SocketFile {
             }
         case .process(let pid):
             throw Problem(
-                description:
-                    "\(path) is in use by process \(pid)\(name(of: pid)). Stop it, or choose another --socket."
+                description: "\(path) is in use by process \(pid)\(name(of: pid)). Stop it, or choose another --socket."
             )
         }
     }

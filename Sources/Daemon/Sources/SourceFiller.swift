@@ -86,14 +86,12 @@ final class SourceFiller {
         } completion: { [log] (outcome: Result<Void, SourceError>) in
             switch outcome {
             case .success:
-                log.write(
-                    .notice, "the source is no longer declared, and deleted", ["source": .string(name.text)])
+                log.write(.notice, "the source is no longer declared, and deleted", ["source": .string(name.text)])
             // Somebody else has deleted it meanwhile.
             case .failure(.sourceNotFound): break
             case .failure(let error):
                 log.write(
-                    .warning,
-                    "the source is no longer declared, but cannot be deleted: \(error.description)",
+                    .warning, "the source is no longer declared, but cannot be deleted: \(error.description)",
                     ["source": .string(name.text)])
             }
         }
@@ -113,8 +111,7 @@ final class SourceFiller {
                 isNew = true
             } else if let source = try? registry.source(declared.name) {
                 // A follower of a table changes the options itself before it continues.
-                entry.changesOptions =
-                    declared.postgres == nil && source.revision.options.json != options.json
+                entry.changesOptions = declared.postgres == nil && source.revision.options.json != options.json
             } else {
                 _ = try registry.create(declared.name, options: options)
                 isNew = true
@@ -122,8 +119,7 @@ final class SourceFiller {
         } catch { return complain(declared, error) }
         let isSameFile =
             old?.declared.file == declared.file && old?.declared.skipsInvalid == declared.skipsInvalid
-            && old?.declared.wrapsLongitudes == declared.wrapsLongitudes
-            && old?.declared.columns == declared.columns
+            && old?.declared.wrapsLongitudes == declared.wrapsLongitudes && old?.declared.columns == declared.columns
         if isSameFile, !isNew, let old {
             entry.stamp = old.stamp
             entry.isWanted = old.isWanted || entry.changesOptions
@@ -196,18 +192,14 @@ final class SourceFiller {
         watchers = watchers.filter { directories.contains($0.key) }
         for directory in directories where watchers[directory] == nil {
             // If the directory cannot be watched, the periodic check has to suffice.
-            watchers[directory] = try? DirectoryWatcher(on: loop, path: directory) { [weak self] in
-                self?.settle()
-            }
+            watchers[directory] = try? DirectoryWatcher(on: loop, path: directory) { [weak self] in self?.settle() }
         }
         guard !watched.isEmpty else {
             looking = nil
             return
         }
         guard looking == nil else { return }
-        looking = Timer(on: loop, delay: Self.lookingTime, every: Self.lookingTime) { [weak self] in
-            self?.look()
-        }
+        looking = Timer(on: loop, delay: Self.lookingTime, every: Self.lookingTime) { [weak self] in self?.look() }
         looking?.unreference()
     }
 
@@ -255,8 +247,7 @@ final class SourceFiller {
         loop.compute { [registry, threads] in
             Result { () throws(SourceError) in
                 try Self.fill(
-                    try registry.source(declared.name), declared, changesOptions: changesOptions, threads,
-                    cancellation)
+                    try registry.source(declared.name), declared, changesOptions: changesOptions, threads, cancellation)
             }
         } completion: { [weak self] (outcome: Result<ImportOutcome?, SourceError>) in
             if case .failure = outcome, changesOptions { entry.changesOptions = true }
@@ -265,8 +256,7 @@ final class SourceFiller {
     }
 
     private static func fill(
-        _ source: Source, _ declared: DeclaredSource, changesOptions: Bool, _ threads: Int,
-        _ cancellation: Cancellation
+        _ source: Source, _ declared: DeclaredSource, changesOptions: Bool, _ threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) -> ImportOutcome? {
         if changesOptions {
             _ = try source.update(options: try SourceOptions(reading: declared.options), cancellation)
@@ -297,8 +287,7 @@ final class SourceFiller {
                 [
                     "source": .string(declared.name.text),
                     "points": .number(Double(outcome.description.revision.pointCount)),
-                    "skipped": .number(Double(outcome.skipped)),
-                    "ms": .number(Double(nanoseconds / 1_000_000)),
+                    "skipped": .number(Double(outcome.skipped)), "ms": .number(Double(nanoseconds / 1_000_000)),
                 ])
             for warning in outcome.warnings {
                 log.write(.warning, warning, ["source": .string(declared.name.text)])

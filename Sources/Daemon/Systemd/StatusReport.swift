@@ -75,8 +75,7 @@ final class StatusReport {
     /// Formats a number with two or three significant digits.
     private static func short(_ number: Int) -> String {
         // Rounded before the unit is chosen, so that 999,960 is 1.0 M and not 1000.0 k.
-        for (unit, size) in [("G", 1_000_000_000), ("M", 1_000_000), ("k", 1000)]
-        where number + size / 20_000 >= size {
+        for (unit, size) in [("G", 1_000_000_000), ("M", 1_000_000), ("k", 1000)] where number + size / 20_000 >= size {
             let tenths = (number + size / 20) / (size / 10)
             return "\(tenths / 10).\(tenths % 10) \(unit)"
         }

@@ -57,8 +57,7 @@ final class TableFollower {
     static let longestPause: UInt64 = 1000
 
     init(
-        _ declared: DeclaredSource, _ settings: TableFeedConfiguration, of source: Source, loop: EventLoop,
-        log: Log,
+        _ declared: DeclaredSource, _ settings: TableFeedConfiguration, of source: Source, loop: EventLoop, log: Log,
         threads: Int
     ) {
         self.declared = declared
@@ -80,16 +79,14 @@ final class TableFollower {
         let feed = TableFeed(
             on: loop, settings.feed(of: source.name.text, stateDirectory: stateDirectory), consumer: self)
         self.feed = feed
-        refreshing = Timer(on: loop, delay: Self.refreshInterval, every: Self.refreshInterval) {
-            [weak self] in
+        refreshing = Timer(on: loop, delay: Self.refreshInterval, every: Self.refreshInterval) { [weak self] in
             self?.refresh()
         }
         refreshing?.unreference()
         changeOptions { [weak self] in
             guard let self, !self.ending.isEnding else { return }
             let known = self.source.revision.log
-            feed.start(
-                from: known?.origin == self.origin ? known.flatMap { FeedPosition($0.mark.text) } : nil)
+            feed.start(from: known?.origin == self.origin ? known.flatMap { FeedPosition($0.mark.text) } : nil)
         }
     }
 
@@ -99,9 +96,7 @@ final class TableFollower {
         let (source, options, cancellation) = (source, options, ending.cancellation)
         guard options.json != source.revision.options.json else { return then() }
         perform { () throws(TableJob.Failure) in
-            _ = try TableJob.converted { () throws(SourceError) in
-                try source.update(options: options, cancellation)
-            }
+            _ = try TableJob.converted { () throws(SourceError) in try source.update(options: options, cancellation) }
         } then: { [self] _ in
             attempts = 0
             then()
@@ -172,9 +167,7 @@ final class TableFollower {
     }
 
     private func finish(_ end: CopyEnd, _ copy: FeatureImport) {
-        let (log, cancellation) = (
-            FollowedLog(origin: origin, mark: LogMark(end.position)), ending.cancellation
-        )
+        let (log, cancellation) = (FollowedLog(origin: origin, mark: LogMark(end.position)), ending.cancellation)
         perform { () throws(TableJob.Failure) in
             try TableJob.converted { () throws(SourceError) in try copy.finish(cancellation, following: log) }
         } then: { [self] outcome in
@@ -246,8 +239,7 @@ final class TableFollower {
         attempts += 1
         if !isRetried {
             log.write(
-                .error, "changes of the table can't be applied, which is tried again: \(error.description)",
-                fields)
+                .error, "changes of the table can't be applied, which is tried again: \(error.description)", fields)
         }
         isRetried = true
         status.note = "changes of the table can't be applied: \(error.description)"

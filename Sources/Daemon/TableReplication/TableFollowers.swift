@@ -57,8 +57,7 @@ final class TableFollowers {
             return
         }
         guard let source = try? registry.source(declared.name) else { return }
-        let follower = TableFollower(
-            declared, settings, of: source, loop: loop, log: log, threads: threads)
+        let follower = TableFollower(declared, settings, of: source, loop: loop, log: log, threads: threads)
         followers[declared.name] = follower
         follower.start(stateDirectory: stateDirectory)
     }

@@ -22,8 +22,7 @@ enum TableJob {
         guard let last = transactions.last else { return [:] }
         var batch = ChangeBatch()
         do throws(SourceError) {
-            return try source.follow(to: LogMark(last.position), cancellation) {
-                (step) throws(SourceError) in
+            return try source.follow(to: LogMark(last.position), cancellation) { (step) throws(SourceError) in
                 batch = ChangeBatch()
                 for transaction in transactions { try gather(transaction, into: &batch, &step) }
                 try batch.flush(into: &step)
@@ -51,9 +50,7 @@ enum TableJob {
     }
 
     /// Imports rows of a copy. Safe concurrently with other pieces of the same copy.
-    static func gather(
-        _ piece: CopyPiece, _ number: Int, into features: FeatureImport
-    ) throws(Failure) -> CopyCount {
+    static func gather(_ piece: CopyPiece, _ number: Int, into features: FeatureImport) throws(Failure) -> CopyCount {
         try converted { () throws(SourceError) in
             try features.take(piece: number) { (found) in
                 piece.read { row in

@@ -13,9 +13,7 @@ public struct FeatureColumns: Sendable {
         init(_ text: String) { bytes = Array(text.utf8) }
     }
 
-    public init(count: Int) {
-        self.count = count
-    }
+    public init(count: Int) { self.count = count }
 
     /// Adds a column, which must have `count` rows.
     public mutating func add(_ name: String, _ column: PropertyColumn) {

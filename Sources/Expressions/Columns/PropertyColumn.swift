@@ -275,9 +275,7 @@ public struct PropertyColumnWriter: @unchecked Sendable {
     /// Replaces the numbers of strings and other values by those that they have in the whole column.
     ///
     /// - Returns: false if cancelled; then no number has been replaced.
-    func renumber(
-        into strings: inout StringPool, _ others: inout [JSONValue], _ isCancelled: () -> Bool
-    ) -> Bool {
+    func renumber(into strings: inout StringPool, _ others: inout [JSONValue], _ isCancelled: () -> Bool) -> Bool {
         guard let change = merge(into: &strings, &others, isCancelled) else { return false }
         renumber(first..<row, change)
         return true

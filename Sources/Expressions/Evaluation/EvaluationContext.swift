@@ -82,8 +82,7 @@ final class EvaluationContext {
         steps += count
         rowSteps += count
         guard rowSteps <= rowLimit else {
-            throw EvaluationError(
-                "The expression takes too long to evaluate: its texts or lists are too long.")
+            throw EvaluationError("The expression takes too long to evaluate: its texts or lists are too long.")
         }
     }
 
@@ -131,9 +130,7 @@ final class EvaluationContext {
         return try result.get()
     }
 
-    private func assert(_ type: ExpressionType, _ arguments: [ExpressionNode]) throws(EvaluationError)
-        -> JSONValue
-    {
+    private func assert(_ type: ExpressionType, _ arguments: [ExpressionNode]) throws(EvaluationError) -> JSONValue {
         var found = ExpressionType.null
         for argument in arguments {
             let value = try evaluate(argument)
@@ -144,9 +141,7 @@ final class EvaluationContext {
         throw EvaluationError("Expected value to be of type \(type.name), but found \(found.name) instead.")
     }
 
-    private func coerce(_ type: ExpressionType, _ arguments: [ExpressionNode]) throws(EvaluationError)
-        -> JSONValue
-    {
+    private func coerce(_ type: ExpressionType, _ arguments: [ExpressionNode]) throws(EvaluationError) -> JSONValue {
         switch type {
         case .boolean: return .bool(Conversion.boolean(try evaluate(arguments[0])))
         case .string: return .string(try boundedText(try evaluate(arguments[0])))

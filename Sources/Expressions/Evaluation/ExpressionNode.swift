@@ -48,9 +48,7 @@ enum Operation: Sendable {
     case variable(binding: Int)
 
     typealias Evaluate =
-        @Sendable (_ arguments: [JSONValue], _ context: EvaluationContext) throws(EvaluationError) ->
-        JSONValue
+        @Sendable (_ arguments: [JSONValue], _ context: EvaluationContext) throws(EvaluationError) -> JSONValue
     typealias EvaluateLazily =
-        @Sendable (_ arguments: [ExpressionNode], _ context: EvaluationContext) throws(EvaluationError) ->
-        JSONValue
+        @Sendable (_ arguments: [ExpressionNode], _ context: EvaluationContext) throws(EvaluationError) -> JSONValue
 }

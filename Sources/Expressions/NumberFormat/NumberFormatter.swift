@@ -51,8 +51,7 @@ final class NumberFormatter: @unchecked Sendable {
     /// The number of decimals in ICU's syntax: `.00#` means two or three.
     private static func precision(_ digits: ClosedRange<Int>) -> String {
         guard digits.upperBound > 0 else { return "precision-integer" }
-        return "." + String(repeating: "0", count: digits.lowerBound)
-            + String(repeating: "#", count: digits.count - 1)
+        return "." + String(repeating: "0", count: digits.lowerBound) + String(repeating: "#", count: digits.count - 1)
     }
 }
 

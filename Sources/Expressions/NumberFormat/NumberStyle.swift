@@ -120,8 +120,7 @@ struct NumberLocale: Sendable {
         // A second language subtag in the position of a script belongs to the older standard.
         if parts.count > 1, parts[1].utf8.count == 3, parts[1].allSatisfy(\.isLetter) { return false }
         return parts.allSatisfy { part in
-            (1...8).contains(part.utf8.count)
-                && part.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+            (1...8).contains(part.utf8.count) && part.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
         }
     }
 }

@@ -44,16 +44,14 @@ enum ChoiceOperators {
         }
         let last = items.count - 1
         guard let input = context.parse(items[1], 1, expecting: .value),
-            let otherwise = context.parse(items[last], last, expecting: type),
-            let inputType = labels.type
+            let otherwise = context.parse(items[last], last, expecting: type), let inputType = labels.type
         else { return nil }
         if input.type != .value, !context.at(1).check(inputType, accepts: input.type) { return nil }
         let outputsByLabel = labels.outputs
         let evaluate: Operation.EvaluateLazily = { arguments, context throws(EvaluationError) in
             let input = try context.evaluate(arguments[0])
             try context.charge(reading: input)
-            let output =
-                ExpressionType.of(input) == inputType ? MatchLabel(input).flatMap { outputsByLabel[$0] } : nil
+            let output = ExpressionType.of(input) == inputType ? MatchLabel(input).flatMap { outputsByLabel[$0] } : nil
             return try context.evaluate(arguments[output.map { $0 + 1 } ?? arguments.count - 1])
         }
         return ExpressionNode(type ?? otherwise.type, .lazy(evaluate), [input] + outputs + [otherwise])

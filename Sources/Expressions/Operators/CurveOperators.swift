@@ -116,9 +116,7 @@ enum CurveOperators {
             if points.count == 4, items.count == 5 {
                 return .cubicBezier(UnitBezier(points[0], points[1], points[2], points[3]))
             }
-            context.note(
-                "Cubic bezier interpolation requires four numeric arguments with values between 0 and 1.", [1]
-            )
+            context.note("Cubic bezier interpolation requires four numeric arguments with values between 0 and 1.", [1])
         default: context.note("Unknown interpolation type \(Conversion.javaScriptText(name))", [1, 0])
         }
         return nil
@@ -160,9 +158,7 @@ enum Interpolation: Sendable {
         }
     }
 
-    private static func exponential(_ value: Double, _ base: Double, _ lower: Double, _ upper: Double)
-        -> Double
-    {
+    private static func exponential(_ value: Double, _ base: Double, _ lower: Double, _ upper: Double) -> Double {
         let (difference, progress) = (upper - lower, value - lower)
         if difference == 0 { return 0 }
         if base == 1 { return progress / difference }
@@ -195,9 +191,7 @@ struct UnitBezier: Sendable {
         y = Cubic(y1, y2)
     }
 
-    func solve(_ position: Double) -> Double {
-        y.value(parameter(position))
-    }
+    func solve(_ position: Double) -> Double { y.value(parameter(position)) }
 
     /// Uses Newton's method, and bisection where the curve is too flat for it.
     private func parameter(_ position: Double) -> Double {

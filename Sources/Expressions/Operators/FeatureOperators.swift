@@ -11,8 +11,7 @@ enum FeatureOperators {
             Signature(.value, .fixed([.string])) { arguments, context throws(EvaluationError) in
                 context.property(Conversion.text(arguments[0])) ?? .null
             },
-            Signature(.value, .fixed([.string, .object]), name: "get-member") {
-                arguments, _ throws(EvaluationError) in
+            Signature(.value, .fixed([.string, .object]), name: "get-member") { arguments, _ throws(EvaluationError) in
                 member(arguments) ?? .null
             }),
         "has": OperatorDefinition(
@@ -20,13 +19,10 @@ enum FeatureOperators {
                 .bool(context.property(Conversion.text(arguments[0])) != nil)
             },
             Signature(.boolean, .fixed([.string, .object]), name: "has-member") {
-                arguments, _ throws(EvaluationError) in
-                .bool(member(arguments) != nil)
+                arguments, _ throws(EvaluationError) in .bool(member(arguments) != nil)
             }),
         "properties": OperatorDefinition(
-            Signature(.object, .fixed([])) { _, context throws(EvaluationError) in
-                .object(context.properties)
-            }),
+            Signature(.object, .fixed([])) { _, context throws(EvaluationError) in .object(context.properties) }),
         "geometry-type": OperatorDefinition(
             Signature(.string, .fixed([])) { _, context throws(EvaluationError) in context.geometryType }),
         "id": OperatorDefinition(
@@ -39,9 +35,7 @@ enum FeatureOperators {
             rejection: { $0.mayUseZoom ? nil : "\"zoom\" can be used in the filters of queries only." }),
         "accumulated": OperatorDefinition(
             Signature(.value, .fixed([])) { _, context throws(EvaluationError) in context.accumulated },
-            rejection: {
-                $0.mayUseAccumulated ? nil : "\"accumulated\" can be used in a reduce expression only."
-            }),
+            rejection: { $0.mayUseAccumulated ? nil : "\"accumulated\" can be used in a reduce expression only." }),
     ]
 
     private static func member(_ arguments: [JSONValue]) -> JSONValue? {

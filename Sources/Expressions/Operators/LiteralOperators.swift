@@ -8,9 +8,7 @@ enum LiteralOperators {
         "semiliteral": OperatorDefinition { context, name, items in semiliteral(context, name, items) },
     ]
 
-    private static func literal(_ context: ParsingContext, _ name: String, _ items: [JSONValue])
-        -> ExpressionNode?
-    {
+    private static func literal(_ context: ParsingContext, _ name: String, _ items: [JSONValue]) -> ExpressionNode? {
         guard items.count == 2 else {
             return context.fail(
                 "'\(name)' expression requires exactly one argument, but found \(items.count - 1) instead.")
@@ -26,8 +24,7 @@ enum LiteralOperators {
         return ExpressionNode(type, .literal(value))
     }
 
-    private static func semiliteral(_ context: ParsingContext, _ name: String, _ items: [JSONValue])
-        -> ExpressionNode?
+    private static func semiliteral(_ context: ParsingContext, _ name: String, _ items: [JSONValue]) -> ExpressionNode?
     {
         guard items.count == 2, case .array(let elements) = items[1] else {
             return literal(context, name, items)
@@ -55,8 +52,7 @@ enum LiteralOperators {
             throw EvaluationError("An array may have \(ExpressionLimits.stringBytes) bytes at most.")
         }
         guard !items.contains(where: { isNested($0, beyond: ExpressionLimits.valueDepth - 1) }) else {
-            throw EvaluationError(
-                "An array may be nested \(ExpressionLimits.valueDepth) levels deep at most.")
+            throw EvaluationError("An array may be nested \(ExpressionLimits.valueDepth) levels deep at most.")
         }
         for item in items { try context.charge(readingAllOf: item) }
         return .array(items)

@@ -19,8 +19,7 @@ enum LogicOperators {
     ) -> ExpressionNode? {
         let unused: Operation.Evaluate = { _, _ throws(EvaluationError) in .null }
         let signatures = [
-            Signature(.boolean, .fixed([.boolean, .boolean]), unused),
-            Signature(.boolean, .any(.boolean), unused),
+            Signature(.boolean, .fixed([.boolean, .boolean]), unused), Signature(.boolean, .any(.boolean), unused),
         ]
         guard let node = context.parse(name, items, by: signatures) else { return nil }
         return ExpressionNode(.boolean, operation, node.arguments)
@@ -31,10 +30,7 @@ enum LogicOperators {
 enum ComparisonOperators {
     static let definitions = Dictionary(
         uniqueKeysWithValues: Comparison.allCases.map { comparison in
-            (
-                comparison.rawValue,
-                OperatorDefinition { context, _, items in parse(context, comparison, items) }
-            )
+            (comparison.rawValue, OperatorDefinition { context, _, items in parse(context, comparison, items) })
         })
 
     private static func parse(_ context: ParsingContext, _ comparison: Comparison, _ items: [JSONValue])

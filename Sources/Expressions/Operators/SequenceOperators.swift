@@ -25,8 +25,7 @@ enum SequenceOperators {
             guard let input, let start else { return nil }
             guard isSequence(input.type) else {
                 return context.fail(
-                    "Expected first argument to be of type array or string, but found \(input.type.name) instead"
-                )
+                    "Expected first argument to be of type array or string, but found \(input.type.name) instead")
             }
             let end = context.operands(items, from: 3) { _ in .number }
             guard let end else { return nil }
@@ -37,8 +36,7 @@ enum SequenceOperators {
                 return nil
             }
             guard isSequence(input.type) else {
-                return context.fail(
-                    "Expected argument of type string or array, but found \(input.type.name) instead.")
+                return context.fail("Expected argument of type string or array, but found \(input.type.name) instead.")
             }
             return ExpressionNode(.number, .lazy(length), [input])
         },
@@ -77,9 +75,7 @@ enum SequenceOperators {
         return ExpressionNode(item, .lazy(element), [index, array])
     }
 
-    private static func needleAndHaystack(_ context: ParsingContext, _ items: [JSONValue])
-        -> [ExpressionNode]?
-    {
+    private static func needleAndHaystack(_ context: ParsingContext, _ items: [JSONValue]) -> [ExpressionNode]? {
         let needle = context.parse(items[1], 1, expecting: .value)
         let haystack = context.parse(items[2], 2, expecting: .value)
         guard let needle, let haystack else { return nil }
@@ -146,9 +142,7 @@ enum SequenceOperators {
         }
     }
 
-    fileprivate static func unexpected(_ value: JSONValue, _ what: String, _ expected: String)
-        -> EvaluationError
-    {
+    fileprivate static func unexpected(_ value: JSONValue, _ what: String, _ expected: String) -> EvaluationError {
         EvaluationError(
             "Expected \(what) to be of type \(expected), but found \(ExpressionType.of(value).name) instead.")
     }

@@ -5,8 +5,7 @@ import JSON
 /// Operators that produce strings, and `split`.
 enum TextOperators {
     static let definitions: [String: OperatorDefinition] = [
-        "upcase": changing { $0.uppercased() },
-        "downcase": changing(Lowercase.text),
+        "upcase": changing { $0.uppercased() }, "downcase": changing(Lowercase.text),
         "concat": OperatorDefinition(
             Signature(.string, .any(.value)) { arguments, context throws(EvaluationError) in
                 var parts: [String] = []
@@ -14,15 +13,13 @@ enum TextOperators {
                 return try joined(parts, by: "")
             }),
         "split": OperatorDefinition(
-            Signature(.array(.string, nil), .fixed([.string, .string])) {
-                arguments, context throws(EvaluationError) in
+            Signature(.array(.string, nil), .fixed([.string, .string])) { arguments, context throws(EvaluationError) in
                 let parts = split(Conversion.text(arguments[0]), by: Conversion.text(arguments[1]))
                 try context.charge(parts.count >> 3)
                 return .array(parts)
             }),
         "join": OperatorDefinition(
-            Signature(.string, .fixed([.array(.string, nil), .string])) {
-                arguments, _ throws(EvaluationError) in
+            Signature(.string, .fixed([.array(.string, nil), .string])) { arguments, _ throws(EvaluationError) in
                 guard case .array(let items) = arguments[0] else { return .string("") }
                 return try joined(items.map { Conversion.text($0) }, by: Conversion.text(arguments[1]))
             }),

@@ -36,8 +36,7 @@ enum TypeOperators {
         guard items.count > 2 else { return assertion(context, items, .array(.value, nil), from: 1) }
         let itemTypes: [String: ExpressionType] = ["string": .string, "number": .number, "boolean": .boolean]
         guard case .string(let name) = items[1], let item = itemTypes[name] else {
-            return context.fail(
-                "The item type argument of \"array\" must be one of string, number, boolean", 1)
+            return context.fail("The item type argument of \"array\" must be one of string, number, boolean", 1)
         }
         guard items.count > 3 else { return assertion(context, items, .array(item, nil), from: 2) }
         switch items[2] {

@@ -16,8 +16,7 @@ enum VariableOperators {
         var values: [ExpressionNode] = []
         for index in stride(from: 1, to: items.count - 1, by: 2) {
             guard case .string(let name) = items[index] else {
-                return context.fail(
-                    "Expected string, but found \(items[index].javaScriptType) instead.", index)
+                return context.fail("Expected string, but found \(items[index].javaScriptType) instead.", index)
             }
             guard name.utf8.allSatisfy(isNameByte) else {
                 return context.fail("Variable names must contain only alphanumeric characters or '_'.", index)

@@ -29,9 +29,7 @@ struct ParsingContext {
     }
 
     /// The context of an operand.
-    func at(
-        _ index: Int, expecting type: ExpressionType? = nil, binding: [Binding] = []
-    ) -> ParsingContext {
+    func at(_ index: Int, expecting type: ExpressionType? = nil, binding: [Binding] = []) -> ParsingContext {
         var inner = self
         inner.path.append(index)
         inner.expected = type
@@ -142,8 +140,7 @@ extension ParsingContext {
         }
         guard let first = items.first else {
             return fail(
-                "Expected an array with at least one element. If you wanted a literal array, use [\"literal\", []]."
-            )
+                "Expected an array with at least one element. If you wanted a literal array, use [\"literal\", []].")
         }
         guard case .string(let name) = first else {
             return fail(
@@ -240,8 +237,7 @@ extension ParsingContext {
         if operators.excluded.contains(name) {
             return fail("\"\(name)\" needs a rendered map and is not supported.", 0)
         }
-        return fail(
-            "Unknown expression \"\(name)\". If you wanted a literal array, use [\"literal\", [...]].", 0)
+        return fail("Unknown expression \"\(name)\". If you wanted a literal array, use [\"literal\", [...]].", 0)
     }
 
     /// Parses an operator's expression by the first of its signatures that fits the operands.
@@ -253,8 +249,7 @@ extension ParsingContext {
             let trial = trial()
             last = trial.errors
             guard let arguments = trial.arguments(items, of: signature) else { continue }
-            return ExpressionNode(
-                signature.result, .compound(signature.name ?? name, signature.evaluate), arguments)
+            return ExpressionNode(signature.result, .compound(signature.name ?? name, signature.evaluate), arguments)
         }
         if fitting.count == 1, let last {
             errors.list += last.list
@@ -278,8 +273,7 @@ extension ParsingContext {
         guard let operands = operands(items, from: 1, expecting: { _ in nil }) else { return nil }
         let found = operands.map(\.type.name).joined(separator: ", ")
         let expected = signatures.map(\.text).joined(separator: " | ")
-        return fail(
-            "Expected arguments of type \(expected), but found (\(found)) instead.")
+        return fail("Expected arguments of type \(expected), but found (\(found)) instead.")
     }
 
     /// Parses the operands from an index on, whose types are those that `type` returns for their indexes.

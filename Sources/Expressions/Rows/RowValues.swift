@@ -42,8 +42,7 @@ public struct RowValues: Sendable {
     init(_ column: PropertyColumn, _ rows: [UInt32]) {
         self.init(capacity: rows.count)
         let strings = column.strings.count
-        others =
-            (0..<strings).map { .string(column.strings[$0]) } + [.bool(false), .bool(true)] + column.others
+        others = (0..<strings).map { .string(column.strings[$0]) } + [.bool(false), .bool(true)] + column.others
         for row in rows {
             let number = column.number(Int(row))
             switch column.kind(Int(row)) {
@@ -68,9 +67,7 @@ public struct RowNumbers: Sendable {
     private let source: (column: PropertyColumn, rows: [UInt32])?
 
     /// - Parameter values: NaN for null and for values that are not numbers.
-    public init(values: [Double], errors: [String: Int]) {
-        (self.values, self.errors, source) = (values, errors, nil)
-    }
+    public init(values: [Double], errors: [String: Int]) { (self.values, self.errors, source) = (values, errors, nil) }
 
     /// The numbers of a column for rows.
     ///
@@ -115,9 +112,7 @@ public struct RowSource {
 
     public init(
         columns: FeatureColumns, rows: [UInt32], zoom: Double? = nil,
-        feature: @escaping (Int) -> (identifier: JSONValue, properties: JSONObject) = { _ in
-            (.null, JSONObject())
-        },
+        feature: @escaping (Int) -> (identifier: JSONValue, properties: JSONObject) = { _ in (.null, JSONObject()) },
         budget: EvaluationBudget = EvaluationBudget()
     ) {
         self.columns = columns

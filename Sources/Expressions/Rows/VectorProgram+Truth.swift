@@ -38,9 +38,7 @@ extension VectorProgram {
     }
 
     /// `all` and `any`: the first outcome that decides counts; an error decides, too.
-    private func combined(_ conditions: [ExpressionNode], _ rows: ArraySlice<UInt32>, decisive: UInt8)
-        -> [UInt8]
-    {
+    private func combined(_ conditions: [ExpressionNode], _ rows: ArraySlice<UInt32>, decisive: UInt8) -> [UInt8] {
         let open = 1 - decisive
         guard let first = conditions.first else { return Array(repeating: open, count: rows.count) }
         var outcome = truth(first, rows)
@@ -90,8 +88,7 @@ extension VectorProgram {
 
     /// - Parameter isStrict: whether a row without a number is an error. Otherwise it is unequal.
     private func numbers(
-        _ column: PropertyColumn, _ comparison: Comparison, _ number: Double, isStrict: Bool,
-        _ rows: ArraySlice<UInt32>
+        _ column: PropertyColumn, _ comparison: Comparison, _ number: Double, isStrict: Bool, _ rows: ArraySlice<UInt32>
     ) -> [UInt8] {
         let other = isStrict ? Truth.error : comparison == .notEqual ? Truth.yes : Truth.no
         // The comparison is chosen once, not for each row.
@@ -146,9 +143,7 @@ extension VectorProgram {
         return outcome
     }
 
-    func noteMismatches(
-        _ column: PropertyColumn, _ outcome: [UInt8], _ rows: ArraySlice<UInt32>, expected: String
-    ) {
+    func noteMismatches(_ column: PropertyColumn, _ outcome: [UInt8], _ rows: ArraySlice<UInt32>, expected: String) {
         for (index, row) in rows.enumerated() where outcome[index] == Truth.error {
             let found = ExpressionType.of(column.value(Int(row)) ?? .null).name
             note("Expected value to be of type \(expected), but found \(found) instead.")

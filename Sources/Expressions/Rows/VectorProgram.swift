@@ -140,9 +140,7 @@ extension VectorProgram {
         }
         if case .caseWhen = node.operation, node.arguments.count == 3 { return chosen(node.arguments, rows) }
         if case .coalesce = node.operation { return coalesced(node.arguments, rows) }
-        if case .compound(let name, _) = node.operation, let fold = Self.arithmetic[name],
-            node.arguments.count >= 2
-        {
+        if case .compound(let name, _) = node.operation, let fold = Self.arithmetic[name], node.arguments.count >= 2 {
             return folded(node.arguments, fold, rows)
         }
         return general(node, rows)
@@ -164,9 +162,7 @@ extension VectorProgram {
                 vector.set(index, value)
             } else {
                 vector.kinds[index] = ValueVector.Kind.error
-                note(
-                    "Expected value to be of type number, but found \(ExpressionType.of(value).name) instead."
-                )
+                note("Expected value to be of type number, but found \(ExpressionType.of(value).name) instead.")
             }
         }
         return vector
@@ -177,8 +173,7 @@ extension VectorProgram {
         var vector = ValueVector(count: rows.count)
         if case .number(let yes)? = arguments[1].literal, case .number(let no)? = arguments[2].literal {
             for (index, truth) in condition.enumerated() {
-                vector.kinds[index] =
-                    truth == Truth.error ? ValueVector.Kind.error : ValueVector.Kind.number
+                vector.kinds[index] = truth == Truth.error ? ValueVector.Kind.error : ValueVector.Kind.number
                 vector.numbers[index] = truth == Truth.yes ? yes : no
             }
             return vector
@@ -218,8 +213,7 @@ extension VectorProgram {
         for node in arguments.dropFirst() {
             // A failed row is not evaluated further: one error is recorded per row.
             let open = result.kinds.indices.filter { result.kinds[$0] == ValueVector.Kind.number }
-            let some = values(
-                node, open.count == rows.count ? rows : open.map { rows[rows.startIndex + $0] }[...])
+            let some = values(node, open.count == rows.count ? rows : open.map { rows[rows.startIndex + $0] }[...])
             for (index, target) in open.enumerated() {
                 if some.kinds[index] == ValueVector.Kind.number {
                     result.numbers[target] = fold(result.numbers[target], some.numbers[index])

@@ -68,9 +68,7 @@ public struct ExpressionError: Error, Sendable, Equatable {
 public struct EvaluationError: Error, Sendable, Equatable {
     public let message: String
 
-    public init(_ message: String) {
-        self.message = message
-    }
+    public init(_ message: String) { self.message = message }
 
     /// The whole evaluation stopped; see `EvaluationBudget.check` for the reason.
     static let stopped = EvaluationError("The evaluation was stopped.")

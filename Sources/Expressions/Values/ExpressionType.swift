@@ -51,16 +51,12 @@ extension ExpressionType {
     /// `array<number>`, `array<number, 2>`; nil for others.
     ///
     /// Names that are nested more deeply than expressions may be are not read.
-    public init?(name: String) {
-        self.init(name: name, depth: 0)
-    }
+    public init?(name: String) { self.init(name: name, depth: 0) }
 
     private init?(name: String, depth: Int) {
         guard depth <= ExpressionLimits.depth, name.utf8.count <= Self.longestName else { return nil }
         let compact = name.filter { $0 != " " }
-        let simple: [ExpressionType] = [
-            .null, .number, .string, .boolean, .object, .value, .array(.value, nil),
-        ]
+        let simple: [ExpressionType] = [.null, .number, .string, .boolean, .object, .value, .array(.value, nil)]
         if let type = simple.first(where: { $0.kind == compact }) {
             self = type
             return

@@ -69,8 +69,7 @@ struct Centroid {
 
     private var position: GeometryPosition? {
         if abs(doubleArea) > 0 {
-            return GeometryPosition(
-                longitude: areaSum.x / 3 / doubleArea, latitude: areaSum.y / 3 / doubleArea)
+            return GeometryPosition(longitude: areaSum.x / 3 / doubleArea, latitude: areaSum.y / 3 / doubleArea)
         }
         if length > 0 { return GeometryPosition(longitude: lineSum.x / length, latitude: lineSum.y / length) }
         guard pointCount > 0 else { return nil }
@@ -83,9 +82,7 @@ struct Centroid {
         add(line: ring)
     }
 
-    private mutating func add(
-        _ a: GeometryPosition, _ b: GeometryPosition, _ c: GeometryPosition, sign: Double
-    ) {
+    private mutating func add(_ a: GeometryPosition, _ b: GeometryPosition, _ c: GeometryPosition, sign: Double) {
         let area =
             sign
             * ((b.longitude - a.longitude) * (c.latitude - a.latitude)

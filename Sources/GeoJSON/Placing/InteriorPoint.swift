@@ -16,9 +16,7 @@ enum InteriorPoint {
             ?? nearest(parts.lines.flatMap { [$0[0], $0[$0.count - 1]] }, to: centroid)
     }
 
-    private static func nearest(_ positions: [GeometryPosition], to centre: GeometryPosition)
-        -> GeometryPosition?
-    {
+    private static func nearest(_ positions: [GeometryPosition], to centre: GeometryPosition) -> GeometryPosition? {
         var (best, least) = (GeometryPosition?.none, Double.infinity)
         for position in positions {
             let distance = position.distance(to: centre)
@@ -78,15 +76,12 @@ enum InteriorPoint {
     }
 
     /// Whether an edge crosses a latitude; one that touches it counts if it comes from above.
-    private static func crosses(_ from: GeometryPosition, _ to: GeometryPosition, _ latitude: Double) -> Bool
-    {
+    private static func crosses(_ from: GeometryPosition, _ to: GeometryPosition, _ latitude: Double) -> Bool {
         if from.latitude == to.latitude { return false }
         return min(from.latitude, to.latitude) <= latitude && max(from.latitude, to.latitude) > latitude
     }
 
-    private static func longitude(_ from: GeometryPosition, _ to: GeometryPosition, at latitude: Double)
-        -> Double
-    {
+    private static func longitude(_ from: GeometryPosition, _ to: GeometryPosition, at latitude: Double) -> Double {
         if from.longitude == to.longitude { return from.longitude }
         let slope = (to.latitude - from.latitude) / (to.longitude - from.longitude)
         return from.longitude + (latitude - from.latitude) / slope

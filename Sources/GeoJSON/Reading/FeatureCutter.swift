@@ -61,8 +61,7 @@ struct FeatureCutter {
         nextCut = held.count < Self.littleText ? 0 : held.count + held.count / 8
         guard !isTooLong else {
             throw .malformed(
-                message:
-                    "A feature, or what surrounds the features, is longer than \(longestPart >> 20) MiB.",
+                message: "A feature, or what surrounds the features, is longer than \(longestPart >> 20) MiB.",
                 offset: consumed)
         }
     }
@@ -234,17 +233,13 @@ struct FeatureCutter {
             case .object(let system)? = object["crs"], case .object(let properties)? = system["properties"],
             case .string(let name)? = properties["name"]
         else { return nil }
-        let known = [
-            "CRS84", "EPSG:4326", "EPSG::4326", "EPSG:4979", "EPSG::4979", "CRS84H", "WGS84", "WGS 84",
-        ]
+        let known = ["CRS84", "EPSG:4326", "EPSG::4326", "EPSG:4979", "EPSG::4979", "CRS84H", "WGS84", "WGS 84"]
         return known.contains { name.uppercased().hasSuffix($0) } ? nil : name
     }
 
     // MARK: Texts, objects and rows
 
-    private mutating func cutTexts(
-        separator: UInt8, _ isLast: Bool, _ body: Body
-    ) throws(GeoJSONError) {
+    private mutating func cutTexts(separator: UInt8, _ isLast: Bool, _ body: Body) throws(GeoJSONError) {
         let end = isLast ? held.count : (held.lastIndex(of: separator) ?? 0)
         try hand(.texts(separator: separator), upTo: end, body)
     }
@@ -252,20 +247,16 @@ struct FeatureCutter {
     private mutating func cutObjects(_ isLast: Bool, _ body: Body) throws(GeoJSONError) {
         let (cut, ended) = scanToLastBracket()
         guard !ended else {
-            throw .malformed(
-                message: "A bracket closes that was never opened.", offset: consumed + scanned - 1)
+            throw .malformed(message: "A bracket closes that was never opened.", offset: consumed + scanned - 1)
         }
         try hand(.objects, upTo: cut, body)
         scanned -= cut
         if isLast, held.contains(where: Self.isContent) {
-            throw .malformed(
-                message: "The text ends within a feature: it was probably cut off.", offset: consumed)
+            throw .malformed(message: "The text ends within a feature: it was probably cut off.", offset: consumed)
         }
     }
 
-    private mutating func cutRows(
-        _ header: TableHeader, _ isLast: Bool, _ body: Body
-    ) throws(GeoJSONError) {
+    private mutating func cutRows(_ header: TableHeader, _ isLast: Bool, _ body: Body) throws(GeoJSONError) {
         let end = rows.endOfWholeRows(held, header.delimiter, isLast: isLast)
         try hand(.rows(header), upTo: end, body)
     }

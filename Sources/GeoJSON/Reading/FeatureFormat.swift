@@ -63,8 +63,7 @@ enum ForeignFormat {
         if text[start...].starts(with: "<?xml".utf8) || text[start...].starts(with: "<kml".utf8)
             || text[start...].starts(with: "<gpx".utf8)
         {
-            return
-                "This is XML, such as KML, GPX or GML: 'clusterctl import' reads it through GDAL's ogr2ogr."
+            return "This is XML, such as KML, GPX or GML: 'clusterctl import' reads it through GDAL's ogr2ogr."
         }
         return nil
     }

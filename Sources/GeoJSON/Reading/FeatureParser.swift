@@ -46,9 +46,7 @@ final class FeatureParser {
     }
 
     /// Adds the feature of a text that begins at an offset of the piece.
-    func parse(
-        single text: UnsafeRawBufferPointer, at offset: Int, into result: ParsedFeatures
-    ) throws(JSONError) {
+    func parse(single text: UnsafeRawBufferPointer, at offset: Int, into result: ParsedFeatures) throws(JSONError) {
         try withRoot(of: text, maximumDepth: maximumDepth) { (root) throws(JSONError) in
             add(root, result, offset: offset)
         }
@@ -112,9 +110,7 @@ final class FeatureParser {
     }
 
     /// Appends the feature's rows, or appends nothing and throws its fault.
-    private func read(
-        _ feature: JSONElement, _ members: Members, _ result: ParsedFeatures
-    ) throws(FeatureFault) {
+    private func read(_ feature: JSONElement, _ members: Members, _ result: ParsedFeatures) throws(FeatureFault) {
         guard let type = members.type, type.isString("Feature") else {
             throw Geometry.isBare(feature, type: members.type) ? .bareGeometry : .notAFeature
         }
@@ -141,9 +137,7 @@ final class FeatureParser {
     }
 
     /// Appends the rows of a geometry, or appends nothing and throws its fault.
-    private func append(
-        _ element: JSONElement, _ row: Row, _ result: ParsedFeatures
-    ) throws(FeatureFault) {
+    private func append(_ element: JSONElement, _ row: Row, _ result: ParsedFeatures) throws(FeatureFault) {
         let geometry = Geometry(element)
         // Most features are simple points.
         if let (coordinates, position) = geometry.validPoint(rules) {
@@ -179,9 +173,7 @@ final class FeatureParser {
 
     private func gatherRest(of feature: JSONElement) {
         for (key, value) in feature.members
-        where !key.isString("type") && !key.isString("id") && !key.isString("geometry")
-            && !key.isString("properties")
-        {
+        where !key.isString("type") && !key.isString("id") && !key.isString("geometry") && !key.isString("properties") {
             rest.append(member: key, value)
         }
     }

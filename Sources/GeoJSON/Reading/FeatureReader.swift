@@ -34,9 +34,7 @@ public struct FeatureReader: ~Copyable {
     /// Adds the complete features to a builder. If it throws, the reader and the builder must be discarded.
     ///
     /// - Complexity: O(bytes), about a hundred MB/s per core.
-    public mutating func push(
-        _ bytes: Span<UInt8>, into builder: inout FeatureStoreBuilder
-    ) throws(GeoJSONError) {
+    public mutating func push(_ bytes: Span<UInt8>, into builder: inout FeatureStoreBuilder) throws(GeoJSONError) {
         var start = 0
         while start < bytes.count {
             do throws(GeoJSONError) {
@@ -81,17 +79,14 @@ public struct FeatureReader: ~Copyable {
     }
 
     /// The first fault of a text that cannot be cut further. An earlier feature may have one.
-    private func firstFault(
-        _ error: GeoJSONError, _ builder: inout FeatureStoreBuilder
-    ) -> GeoJSONError {
+    private func firstFault(_ error: GeoJSONError, _ builder: inout FeatureStoreBuilder) -> GeoJSONError {
         do throws(GeoJSONError) { try parser.flush(into: &builder) } catch { return error }
         return error
     }
 
     /// Reads and cuts the next bytes; false at the end.
     private mutating func cutNext(
-        _ buffer: consuming [UInt8],
-        _ read: ((Span<UInt8>) throws(GeoJSONError) -> Void) throws(GeoJSONError) -> Bool
+        _ buffer: consuming [UInt8], _ read: ((Span<UInt8>) throws(GeoJSONError) -> Void) throws(GeoJSONError) -> Bool
     ) throws(GeoJSONError) -> Bool {
         cutting.cutter.spare = buffer
         guard unread.isEmpty else {
@@ -147,8 +142,7 @@ public enum FeatureFileReader {
     /// - Complexity: O(size), several hundred MB/s per core. Memory for a few windows, whatever the size.
     public static func read(
         descriptor: Int32, format: FeatureFormat = FeatureFormat(), into builder: inout FeatureStoreBuilder,
-        threads: Int = 1, windowSize: Int = windowSize, window: Int = 2 << 20,
-        isCancelled: () -> Bool = { false }
+        threads: Int = 1, windowSize: Int = windowSize, window: Int = 2 << 20, isCancelled: () -> Bool = { false }
     ) throws(GeoJSONError) {
         var reader = FeatureReader(format, threads: threads, window: window)
         var memory = [UInt8](repeating: 0, count: windowSize)
@@ -165,9 +159,7 @@ public enum FeatureFileReader {
     }
 
     /// Reads the next bytes; 0 at the end.
-    private static func read(
-        _ descriptor: Int32, into window: inout [UInt8]
-    ) throws(GeoJSONError) -> Int {
+    private static func read(_ descriptor: Int32, into window: inout [UInt8]) throws(GeoJSONError) -> Int {
         while true {
             let count = Glibc.read(descriptor, &window, window.count)
             if count < 0, errno == EINTR { continue }

@@ -164,9 +164,7 @@ extension FeatureStore {
     /// - Parameter spill: decides when the text goes to a file; nil for never.
     public static func joining(_ slices: [FeatureSlice], spill: TextSpill? = nil) -> FeatureStore {
         let slices = slices.flatMap { $0.store.plainSlices($0.rows) }
-        let size = slices.reduce(0) {
-            $0 + $1.store.start($1.rows.upperBound) - $1.store.start($1.rows.lowerBound)
-        }
+        let size = slices.reduce(0) { $0 + $1.store.start($1.rows.upperBound) - $1.store.start($1.rows.lowerBound) }
         var text = GatheredText(size: size, spill: spill)
         let records = RecordOffsets(capacity: slices.reduce(0) { $0 + $1.rows.count })
         var moments = FeatureMoments()
@@ -174,8 +172,7 @@ extension FeatureStore {
             let first = slice.store.start(slice.rows.lowerBound)
             let shift = text.count - first
             for run in slice.store.moments.runs(of: slice.rows) {
-                moments.append(
-                    from: records.count + run.rows.lowerBound - slice.rows.lowerBound, run.moment)
+                moments.append(from: records.count + run.rows.lowerBound - slice.rows.lowerBound, run.moment)
             }
             for row in slice.rows { records.append(start: slice.store.start(row) + shift) }
             let end = slice.store.start(slice.rows.upperBound)

@@ -30,9 +30,7 @@ struct FormatDetection {
     private let format: FeatureFormat
     private let isLast: Bool
 
-    static func outcome(
-        of text: [UInt8], _ format: FeatureFormat, isLast: Bool
-    ) throws(GeoJSONError) -> Outcome {
+    static func outcome(of text: [UInt8], _ format: FeatureFormat, isLast: Bool) throws(GeoJSONError) -> Outcome {
         try text.span.bytes.withUnsafeBytes { (text) throws(GeoJSONError) in
             try FormatDetection(text: text, format: format, isLast: isLast).outcome()
         }
@@ -117,8 +115,7 @@ struct FormatDetection {
     private func nextKey(_ cursor: inout JSONCursor) -> UnsafeRawBufferPointer? {
         _ = cursor.take(UInt8(ascii: ","))
         cursor.skipSpaces()
-        guard cursor.byte == UInt8(ascii: "\""), let key = cursor.value(), cursor.take(UInt8(ascii: ":"))
-        else {
+        guard cursor.byte == UInt8(ascii: "\""), let key = cursor.value(), cursor.take(UInt8(ascii: ":")) else {
             return nil
         }
         cursor.skipSpaces()
@@ -231,17 +228,14 @@ struct FormatDetection {
         guard let follows = featureFollows(start) else { return .incomplete }
         if follows { return .lines }
         guard hasRow(after: end) else { return .incomplete }
-        if format.kind == .automatic,
-            let header = try? TableHeader(cells, format.table, rows: rows(from: end))
-        {
+        if format.kind == .automatic, let header = try? TableHeader(cells, format.table, rows: rows(from: end)) {
             return .table(header, end)
         }
         if format.kind == .automatic, TableHeader.isLikely(cells) {
             _ = try TableHeader(cells, format.table)
         }
         throw .malformed(
-            message:
-                "This is neither GeoJSON nor a table: a FeatureCollection, features a line each, a JSON text "
+            message: "This is neither GeoJSON nor a table: a FeatureCollection, features a line each, a JSON text "
                 + "sequence, or CSV with a header was expected.", offset: nil)
     }
 }

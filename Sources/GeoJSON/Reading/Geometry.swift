@@ -34,8 +34,7 @@ struct Geometry {
     }
 
     private static let shapes: [StaticString] = [
-        "Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon",
-        "GeometryCollection",
+        "Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon", "GeometryCollection",
     ]
 
     /// The coordinates of a valid point without further members; nil for anything else.
@@ -111,8 +110,7 @@ struct Geometry {
 
     /// Adds a geometry's parts.
     private static func add(
-        _ geometry: JSONElement, to parts: inout GeometryParts, _ rules: FeatureRules,
-        _ advice: inout ImportAdvice
+        _ geometry: JSONElement, to parts: inout GeometryParts, _ rules: FeatureRules, _ advice: inout ImportAdvice
     ) throws(FeatureFault) {
         guard let type = geometry["type"] else { throw .badGeometry }
         if type.isString("GeometryCollection") {

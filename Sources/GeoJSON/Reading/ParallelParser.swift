@@ -33,8 +33,7 @@ final class ParallelParser {
     /// - Parameter more: called if no piece waits, with memory for a piece's text; takes further pieces, and returns
     ///   false if there are none. Called by several threads, one at a time, while others parse.
     func flush(
-        into builder: inout FeatureStoreBuilder,
-        more: (_ buffer: [UInt8]) throws(GeoJSONError) -> Bool = { _ in false }
+        into builder: inout FeatureStoreBuilder, more: (_ buffer: [UInt8]) throws(GeoJSONError) -> Bool = { _ in false }
     ) throws(GeoJSONError) {
         // A thread that is ahead of the others parks what it has parsed and continues with another parser.
         while parsers.count < (threads > 1 ? 2 * threads : 1) { parsers.append(builder.makeParser()) }

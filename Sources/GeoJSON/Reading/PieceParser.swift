@@ -121,8 +121,7 @@ extension PieceParser {
             return
         }
         if let fault = rules.fault(longitude: parts.longitude, latitude: parts.latitude) {
-            let identifier =
-                parts.identifier.count > 80 ? nil : String(decoding: parts.identifier, as: UTF8.self)
+            let identifier = parts.identifier.count > 80 ? nil : String(decoding: parts.identifier, as: UTF8.self)
             return result.addFault(fault, identifier: identifier, range: 0..<text.count)
         }
         let blob = result.blob

@@ -89,9 +89,7 @@ struct PieceText: Sendable {
     }
 
     /// The number of line ends before an offset in the text.
-    func lines(before offset: Int) -> Int {
-        LineCount.of(text[..<offset])
-    }
+    func lines(before offset: Int) -> Int { LineCount.of(text[..<offset]) }
 
     /// Joins texts into one array. The text between them stays, including line ends.
     private mutating func join(_ bytes: UnsafeRawBufferPointer, _ ranges: [Range<Int>]) {

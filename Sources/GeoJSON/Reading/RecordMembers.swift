@@ -64,9 +64,7 @@ struct RecordMembers: Sendable, Equatable {
     }
 
     /// Writes as many line ends as a text has, besides those that are written.
-    private func appendLines(
-        of part: Slice<UnsafeRawBufferPointer>, to text: inout ByteWriter, besides kept: Int = 0
-    ) {
+    private func appendLines(of part: Slice<UnsafeRawBufferPointer>, to text: inout ByteWriter, besides kept: Int = 0) {
         for _ in 0..<max(0, LineCount.of(UnsafeRawBufferPointer(rebasing: part)) - kept) { text.append("\n") }
     }
 
@@ -110,8 +108,7 @@ struct RecordMembers: Sendable, Equatable {
     /// Writes a number, also one that was sent as a string.
     private func append(coordinate: JSONElement, to text: inout ByteWriter) {
         let raw = coordinate.rawText
-        let inside =
-            coordinate.kind == .string ? UnsafeRawBufferPointer(rebasing: raw.dropFirst().dropLast()) : raw
+        let inside = coordinate.kind == .string ? UnsafeRawBufferPointer(rebasing: raw.dropFirst().dropLast()) : raw
         text.append(contentsOf: CellKind.isNumber(inside) ? inside : raw)
     }
 }

@@ -13,9 +13,7 @@ struct TableParser: ~Copyable {
     init(rules: FeatureRules) { self.rules = rules }
 
     /// Adds the features of complete rows.
-    mutating func parse(
-        _ text: UnsafeRawBufferPointer, _ header: TableHeader, into result: ParsedFeatures
-    ) {
+    mutating func parse(_ text: UnsafeRawBufferPointer, _ header: TableHeader, into result: ParsedFeatures) {
         guard header.hasDecimalCommas else { return parse(text, header, copy: nil, into: result) }
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text.count, alignment: 1)
         defer { copy.deallocate() }
@@ -40,8 +38,7 @@ struct TableParser: ~Copyable {
             if let copy, fault == nil { replaceDecimalCommas(header, in: copy) }
             if let fault = fault ?? add(header, id, result) {
                 let hasCells = row.fault == nil && cells.count == header.names.count && fault != .badEncoding
-                result.addFault(
-                    fault, identifier: hasCells ? identifier(header, id) : nil, range: row.range)
+                result.addFault(fault, identifier: hasCells ? identifier(header, id) : nil, range: row.range)
             } else {
                 result.seen += 1
             }
@@ -54,8 +51,7 @@ struct TableParser: ~Copyable {
         for (column, cell) in cells.enumerated() where !header.staysText[column] {
             guard let start = cell.text.baseAddress else { continue }
             let offset = UnsafeRawPointer(base).distance(to: start)
-            _ = DecimalComma.replace(
-                UnsafeMutableRawBufferPointer(rebasing: text[offset..<offset + cell.text.count]))
+            _ = DecimalComma.replace(UnsafeMutableRawBufferPointer(rebasing: text[offset..<offset + cell.text.count]))
         }
     }
 

@@ -21,9 +21,7 @@ final class FeatureChanges: Sendable {
     /// The number of removed features.
     let removedCount: Int
 
-    init(
-        base: FeatureStore, locations: LocationTable, stores: StoreList, rowCount: Int, removedCount: Int
-    ) {
+    init(base: FeatureStore, locations: LocationTable, stores: StoreList, rowCount: Int, removedCount: Int) {
         self.base = base
         self.locations = locations
         self.stores = stores
@@ -33,8 +31,7 @@ final class FeatureChanges: Sendable {
 
     var memoryBytes: Int {
         // Dictionaries keep about a third of their capacity free.
-        locations.count * (4 + MemoryLayout<Location>.stride) * 3 / 2
-            + stores.all.reduce(0) { $0 + $1.memoryBytes }
+        locations.count * (4 + MemoryLayout<Location>.stride) * 3 / 2 + stores.all.reduce(0) { $0 + $1.memoryBytes }
     }
 
     /// The store and row of a feature; nil if it is the base's.
@@ -58,8 +55,7 @@ final class FeatureChanges: Sendable {
             locations.update(key, to: Location(store: 0, row: UInt32(truncatingIfNeeded: row)))
         }
         return FeatureChanges(
-            base: base, locations: locations, stores: StoreList([FeatureStore.joining(slices)]),
-            rowCount: slices.count,
+            base: base, locations: locations, stores: StoreList([FeatureStore.joining(slices)]), rowCount: slices.count,
             removedCount: removedCount)
     }
 
@@ -191,8 +187,7 @@ struct LocationTable: Sendable {
     @inline(__always) subscript(row: UInt32) -> Location? { parts[Self.part(of: row)][row] }
 
     /// Sets a row's location, and returns its former one.
-    @discardableResult
-    mutating func update(_ row: UInt32, to location: Location) -> Location? {
+    @discardableResult mutating func update(_ row: UInt32, to location: Location) -> Location? {
         let old = parts[Self.part(of: row)].updateValue(location, forKey: row)
         if old == nil { count += 1 }
         return old

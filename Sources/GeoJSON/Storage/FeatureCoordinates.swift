@@ -19,9 +19,7 @@ public final class FeatureCoordinates: Sendable {
             _ longitudes: UnsafeBufferPointer<Double>, _ latitudes: UnsafeBufferPointer<Double>
         ) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try withExtendedLifetime(self) { () throws(Failure) in
-            try body(longitudeColumn.values, latitudeColumn.values)
-        }
+        try withExtendedLifetime(self) { () throws(Failure) in try body(longitudeColumn.values, latitudeColumn.values) }
     }
 
     func reserve(_ more: Int) {
@@ -64,9 +62,7 @@ extension FeatureStore {
     ///   - isCancelled: called from time to time, by several threads.
     /// - Complexity: O(bytes of the coordinates' text). The first call after parsing returns the columns that the
     ///   parser made, which the store then releases.
-    public func takeCoordinates(
-        threads: Int, isCancelled: @Sendable () -> Bool
-    ) -> FeatureCoordinates? {
+    public func takeCoordinates(threads: Int, isCancelled: @Sendable () -> Bool) -> FeatureCoordinates? {
         if let fresh = takeFresh() { return fresh }
         // Each thread writes only its own rows' coordinates.
         let coordinates = FeatureCoordinates(capacity: count)

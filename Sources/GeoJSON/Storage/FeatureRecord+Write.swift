@@ -42,8 +42,7 @@ extension FeatureRecord {
     private static func write(
         rest: UnsafeRawBufferPointer, leavingOut member: StaticString, into bytes: inout ByteWriter
     ) {
-        for (key, value) in JSONMembers(ofValidated: rest)
-        where JSONText.string(inside: key) != "\(member)" {
+        for (key, value) in JSONMembers(ofValidated: rest) where JSONText.string(inside: key) != "\(member)" {
             bytes.append(",\"")
             bytes.append(contentsOf: key)
             bytes.append("\":")

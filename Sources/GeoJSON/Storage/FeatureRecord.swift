@@ -47,15 +47,11 @@ struct FeatureRecord {
     }
 
     /// The beginning of a record with a promoted id; empty for a sent id.
-    static func identifier(
-        promoted: UnsafeRawBufferPointer, sent: UnsafeRawBufferPointer
-    ) -> [UInt8] {
+    static func identifier(promoted: UnsafeRawBufferPointer, sent: UnsafeRawBufferPointer) -> [UInt8] {
         [0] + promoted + [0] + sent
     }
 
-    private static func promoted(
-        _ field: UnsafeRawBufferPointer
-    ) -> (UnsafeRawBufferPointer, UnsafeRawBufferPointer) {
+    private static func promoted(_ field: UnsafeRawBufferPointer) -> (UnsafeRawBufferPointer, UnsafeRawBufferPointer) {
         let rest = UnsafeRawBufferPointer(rebasing: field.dropFirst())
         let end = rest.firstIndex(of: 0) ?? rest.count
         return (
@@ -64,8 +60,7 @@ struct FeatureRecord {
         )
     }
 
-    @inline(__always) private static func length(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> Int
-    {
+    @inline(__always) private static func length(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> Int {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while offset < bytes.count, shift < 56 {
@@ -102,9 +97,7 @@ extension FeatureRecord {
         let start = offset
         while offset < text.count, text[offset] != UInt8(ascii: ","), text[offset] != UInt8(ascii: "]"),
             text[offset] > UInt8(ascii: " ")
-        {
-            offset += 1
-        }
+        { offset += 1 }
         let number = JSONText.number(UnsafeRawBufferPointer(rebasing: text[start..<offset])) ?? 0
         while offset < text.count, text[offset] != UInt8(ascii: ",") { offset += 1 }
         offset = min(offset + 1, text.count)

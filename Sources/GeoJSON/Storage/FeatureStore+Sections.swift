@@ -2,13 +2,10 @@
 extension FeatureStore {
     /// Lends a plain store's arrays, valid during the call.
     public func withRecordStarts<Failure: Error>(
-        _ body: (_ blockStarts: UnsafeRawBufferPointer, _ offsets: UnsafeRawBufferPointer) throws(Failure)
-            -> Void
+        _ body: (_ blockStarts: UnsafeRawBufferPointer, _ offsets: UnsafeRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) {
         try withExtendedLifetime(self) { () throws(Failure) in
-            try body(
-                UnsafeRawBufferPointer(records.blockStarts.values),
-                UnsafeRawBufferPointer(records.offsets.values))
+            try body(UnsafeRawBufferPointer(records.blockStarts.values), UnsafeRawBufferPointer(records.offsets.values))
         }
     }
 

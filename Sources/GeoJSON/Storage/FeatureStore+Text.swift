@@ -10,13 +10,10 @@ extension FeatureStore {
     ///   - range: begins at a multiple of `textStep`; ends at one or at the end.
     ///   - window: memory for `textStep` bytes more, used for text in a file.
     public func withText<Result>(
-        _ range: Range<Int>, window: UnsafeMutableRawBufferPointer,
-        _ body: (UnsafeRawBufferPointer?) throws -> Result
+        _ range: Range<Int>, window: UnsafeMutableRawBufferPointer, _ body: (UnsafeRawBufferPointer?) throws -> Result
     ) rethrows -> Result {
         guard let text = textInFile, !range.isEmpty else {
-            return try withExtendedLifetime(blob) {
-                try body(UnsafeRawBufferPointer(rebasing: blob.bytes[range]))
-            }
+            return try withExtendedLifetime(blob) { try body(UnsafeRawBufferPointer(rebasing: blob.bytes[range])) }
         }
         guard let filled = text.fill(window, from: range.lowerBound), filled.lowerBound == range.lowerBound,
             filled.upperBound >= range.upperBound
@@ -61,8 +58,7 @@ extension FeatureStore {
             }
             let end = min(filled.upperBound, range.upperBound)
             target.append(
-                UnsafeRawBufferPointer(
-                    rebasing: window[offset - filled.lowerBound..<end - filled.lowerBound]))
+                UnsafeRawBufferPointer(rebasing: window[offset - filled.lowerBound..<end - filled.lowerBound]))
             offset = end
         }
     }
@@ -81,9 +77,6 @@ extension FeatureStore {
 extension RecordOffsets {
     /// Where the numbers are from which `start` follows.
     fileprivate func addresses(_ index: Int) -> [UnsafeRawPointer] {
-        [
-            UnsafeRawPointer(blockStarts.base + index / FeatureStore.blockSize),
-            UnsafeRawPointer(offsets.base + index),
-        ]
+        [UnsafeRawPointer(blockStarts.base + index / FeatureStore.blockSize), UnsafeRawPointer(offsets.base + index)]
     }
 }

@@ -10,8 +10,7 @@ extension FeatureStore {
     ///   - member: a foreign member of the feature to omit.
     /// - Complexity: O(the feature's text), without allocation.
     public func write(
-        _ index: Int, into bytes: inout ByteWriter, selection: PropertySelection? = nil,
-        precision: Int? = nil,
+        _ index: Int, into bytes: inout ByteWriter, selection: PropertySelection? = nil, precision: Int? = nil,
         leavingOut member: StaticString? = nil
     ) {
         withRecord(index) {
@@ -34,9 +33,7 @@ extension FeatureStore {
     }
 
     /// Writes a feature's properties: an object or null.
-    public func writeProperties(
-        _ index: Int, into bytes: inout ByteWriter, selection: PropertySelection? = nil
-    ) {
+    public func writeProperties(_ index: Int, into bytes: inout ByteWriter, selection: PropertySelection? = nil) {
         withRecord(index) { FeatureRecord.write($0.properties, selection, into: &bytes) }
     }
 

@@ -16,9 +16,7 @@ public struct PropertyNames: Sendable {
     /// Examines features until all of some names have been found.
     ///
     /// - Complexity: O(the properties' text) of the features examined.
-    public init(
-        of store: FeatureStore, until names: some Collection<String>, lookingAt most: Int = mostFeatures
-    ) {
+    public init(of store: FeatureStore, until names: some Collection<String>, lookingAt most: Int = mostFeatures) {
         var missing = Set(names.map { Array($0.utf8) })
         let scan = FeatureScan(store)
         for index in 0..<min(store.count, most) {
@@ -62,8 +60,7 @@ public struct PropertyNames: Sendable {
             var current = [row + 1]
             for (column, second) in b.enumerated() {
                 var cost = min(
-                    previous[column + 1] + 1, current[column] + 1,
-                    previous[column] + (first == second ? 0 : 1))
+                    previous[column + 1] + 1, current[column] + 1, previous[column] + (first == second ? 0 : 1))
                 if row > 0, column > 0, first == b[column - 1], a[row - 1] == second {
                     cost = min(cost, before[column - 1] + 1)
                 }

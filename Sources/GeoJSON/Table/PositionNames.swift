@@ -28,8 +28,7 @@ enum PositionNames {
             let second = text[first...].firstIndex(where: { !isSeparator($0) })
         else { return nil }
         let parts = (
-            UnsafeRawBufferPointer(rebasing: text[..<first]),
-            UnsafeRawBufferPointer(rebasing: text[second...])
+            UnsafeRawBufferPointer(rebasing: text[..<first]), UnsafeRawBufferPointer(rebasing: text[second...])
         )
         guard CellKind.isNumber(parts.0), CellKind.isNumber(parts.1) else { return nil }
         return (latitude: parts.0, longitude: parts.1)

@@ -90,8 +90,7 @@ struct RowScanner {
                 if stop == text.count || text[stop] == Self.lineFeed, cell.last == UInt8(ascii: "\r") {
                     cell = cell.dropLast()
                 }
-                cells.append(
-                    TableCell(text: UnsafeRawBufferPointer(rebasing: cell), hasDoubledQuotes: false))
+                cells.append(TableCell(text: UnsafeRawBufferPointer(rebasing: cell), hasDoubledQuotes: false))
                 at = stop
             }
             if at == text.count {
@@ -108,9 +107,7 @@ struct RowScanner {
     }
 
     /// A line with an unterminated quotation mark.
-    private mutating func badLine(
-        _ text: UnsafeRawBufferPointer, _ start: Int, _ isLast: Bool
-    ) -> ScannedRow? {
+    private mutating func badLine(_ text: UnsafeRawBufferPointer, _ start: Int, _ isLast: Bool) -> ScannedRow? {
         let end = text[start...].firstIndex(of: Self.lineFeed)
         guard end != nil || isLast else { return nil }
         offset = end.map { $0 + 1 } ?? text.count
@@ -118,9 +115,7 @@ struct RowScanner {
     }
 
     /// The offset of the quotation mark that ends a cell; nil if there is none near enough.
-    private func endOfQuoted(
-        _ text: UnsafeRawBufferPointer, _ opening: Int, from start: Int
-    ) -> (Int, doubled: Bool)? {
+    private func endOfQuoted(_ text: UnsafeRawBufferPointer, _ opening: Int, from start: Int) -> (Int, doubled: Bool)? {
         guard let base = text.baseAddress else { return nil }
         let limit = min(text.count, start + Self.longestRow)
         var (at, doubled) = (opening + 1, false)

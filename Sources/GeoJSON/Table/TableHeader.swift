@@ -54,12 +54,9 @@ public final class TableHeader: Sendable {
     /// - Parameter rows: the text that follows, from which the first rows show how positions are written.
     /// - Throws: `malformed`, with a list of the columns, if a required one is missing, or if lines have no
     ///   line feed.
-    convenience init?(
-        _ text: [UInt8], _ columns: TableColumns, rows: [UInt8] = []
-    ) throws(GeoJSONError) {
+    convenience init?(_ text: [UInt8], _ columns: TableColumns, rows: [UInt8] = []) throws(GeoJSONError) {
         guard String(validating: text, as: UTF8.self) != nil else {
-            throw .malformed(
-                message: "The table's header is not UTF-8: \(ForeignFormat.conversion).", offset: nil)
+            throw .malformed(message: "The table's header is not UTF-8: \(ForeignFormat.conversion).", offset: nil)
         }
         let readings = Self.readings(of: text, columns.delimiter)
         guard let most = readings.max(by: { $0.names.count < $1.names.count }) else { return nil }
@@ -129,14 +126,11 @@ public final class TableHeader: Sendable {
         }
         let advice = ": name \(params.count == 1 ? "it" : "them") with \(params.joined(separator: " and "))"
         guard let shapes else { return advice }
-        return advice
-            + ", or if \"\(shapes)\" has geometries as well-known text (WKT), convert the table, "
+        return advice + ", or if \"\(shapes)\" has geometries as well-known text (WKT), convert the table, "
             + "for example with ogr2ogr -f GeoJSON points.geojson table.csv -oo GEOM_POSSIBLE_NAMES=\(shapes)"
     }
 
-    private init(
-        _ reading: Reading, _ columns: TableColumns, _ cells: FirstCells
-    ) throws(GeoJSONError) {
+    private init(_ reading: Reading, _ columns: TableColumns, _ cells: FirstCells) throws(GeoJSONError) {
         let names = reading.names
         func missing(_ roles: [(what: String, given: String?)]) -> GeoJSONError {
             let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
@@ -146,8 +140,7 @@ public final class TableHeader: Sendable {
             let unnamed = roles.filter { $0.given == nil }.map { "params.\($0.what)" }
             let advice = unnamed.isEmpty ? "" : Self.advice(unnamed, names)
             return .malformed(
-                message:
-                    "The table has \(wanted.joined(separator: " and ")) among its columns \(list)\(advice).",
+                message: "The table has \(wanted.joined(separator: " and ")) among its columns \(list)\(advice).",
                 offset: nil)
         }
         let position = Self.position(columns, names, cells)

@@ -81,8 +81,7 @@ struct ConnectionClock: Sendable {
             let least = limits.minBodyBytesPerSecond * Self.rateSeconds
             guard bodyBytes >= least else {
                 return .timeOut(
-                    "The request's body arrived at less than \(limits.minBodyBytesPerSecond) bytes per second."
-                )
+                    "The request's body arrived at less than \(limits.minBodyBytesPerSecond) bytes per second.")
             }
             since = now
             bodyBytes = 0

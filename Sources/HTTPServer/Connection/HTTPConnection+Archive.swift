@@ -58,8 +58,7 @@ extension HTTPConnection {
             send(head)
         case .part(let range):
             var head = head(of: archive, .partialContent, range.count)
-            head.fields.append(
-                ("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(archive.size)"))
+            head.fields.append(("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(archive.size)"))
             send(head, ArchiveRest(archive, range))
         case .whole:
             let head = head(of: archive, .ok, archive.size)

@@ -65,8 +65,7 @@ extension HTTPConnection: CallTransport {
         var plan = plan
         do throws(RPCError) {
             request.timeoutMilliseconds = try timeout()
-            let encoder = PlainEncoder(
-                form: form, compresses: plan.acceptsGzip, level: plan.isKept ? 6 : 1)
+            let encoder = PlainEncoder(form: form, compresses: plan.acceptsGzip, level: plan.isKept ? 6 : 1)
             let prepared = try caller.prepare(request, as: encoder, input: input)
             // All empty sources have revision 0, whatever their options.
             if let tagged, let revision = prepared.revision, revision > 0 {
@@ -113,8 +112,7 @@ extension HTTPConnection: CallTransport {
         guard let text = exchange?.head[.connectTimeout] else { return nil }
         guard text.utf8.count <= 10, let milliseconds = Int64(text), milliseconds >= 0 else {
             throw RPCError(
-                .invalidArgument, "Connect-Timeout-Ms must be a number of milliseconds of at most ten digits."
-            )
+                .invalidArgument, "Connect-Timeout-Ms must be a number of milliseconds of at most ten digits.")
         }
         return milliseconds
     }

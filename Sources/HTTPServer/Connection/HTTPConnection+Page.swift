@@ -47,13 +47,11 @@ extension HTTPConnection {
     func answerGround(_ place: GroundPlace?) throws(RequestFailure) {
         guard let head = exchange?.head, let (tiles, file) = server.service.assets.groundTiles() else {
             throw RequestFailure(
-                .notFound,
-                "The ground's tiles are not installed: they belong to PREFIX/share/clusterd/web/ground.")
+                .notFound, "The ground's tiles are not installed: they belong to PREFIX/share/clusterd/web/ground.")
         }
         guard let place else { return answerGroundDescription(head) }
         guard place.isInWorld else {
-            throw RequestFailure(
-                .notFound, "The ground has no such tile: its zooms are 0 to \(GroundTiles.maxZoom).")
+            throw RequestFailure(.notFound, "The ground has no such tile: its zooms are 0 to \(GroundTiles.maxZoom).")
         }
         let tag = EntityTag(process: 0, revision: file.request, request: EntityTag.hash(head.target))
         if let match = head.first(.ifNoneMatch, tag.match) {
@@ -66,8 +64,7 @@ extension HTTPConnection {
         let body = inflated ?? packed
         var answer = ResponseHead(
             status: body.isEmpty ? .noContent : .ok, length: body.isEmpty ? .none : .bytes(body.count),
-            mediaType: body.isEmpty ? nil : GroundTiles.mediaType,
-            etag: tag,
+            mediaType: body.isEmpty ? nil : GroundTiles.mediaType, etag: tag,
             isGzipped: inflated == nil && !body.isEmpty)
         answer.cacheControl = Self.groundAge
         answer.vary = server.rules.vary(.encoding)
@@ -80,17 +77,13 @@ extension HTTPConnection {
     private func answerGroundDescription(_ head: RequestHead) {
         let url = "\(scheme(head))://\(head.host ?? "localhost")/ground/{z}/{x}/{y}.mvt"
         let layers = ["land", "lake", "urban", "river", "border", "place"]
-        let place: JSONObject = [
-            "name": .string("String"), "rank": .string("Number"), "capital": .string("Boolean"),
-        ]
+        let place: JSONObject = ["name": .string("String"), "rank": .string("Number"), "capital": .string("Boolean")]
         let description: JSONObject = [
             "tilejson": .string("3.0.0"), "name": .string("ground"), "tiles": .array([.string(url)]),
             "minzoom": .number(0), "maxzoom": .number(Double(GroundTiles.maxZoom)),
             "attribution": .string("Natural Earth"),
             "vector_layers": .array(
-                layers.map {
-                    .object(["id": .string($0), "fields": .object($0 == "place" ? place : [:])])
-                }),
+                layers.map { .object(["id": .string($0), "fields": .object($0 == "place" ? place : [:])]) }),
         ]
         send(.object(description))
     }

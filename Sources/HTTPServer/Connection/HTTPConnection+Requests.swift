@@ -14,8 +14,7 @@ extension HTTPConnection {
             exchange?.resource = resource
             guard resource.methods.contains(head.method) else {
                 throw RequestFailure(
-                    .methodNotAllowed,
-                    "This resource has the methods \(RequestFailure.list(resource.methods)) only.",
+                    .methodNotAllowed, "This resource has the methods \(RequestFailure.list(resource.methods)) only.",
                     allowed: resource.methods)
             }
             try expectBody(head, resource)
@@ -43,8 +42,7 @@ extension HTTPConnection {
             guard server.rules.hosts.admits(host) else {
                 throw RequestFailure(
                     .misdirectedRequest,
-                    "The host \(text) is not served here. The administrator of clusterd can add it to http.hosts."
-                )
+                    "The host \(text) is not served here. The administrator of clusterd can add it to http.hosts.")
             }
         }
         switch server.rules.origins.verdict(head[.origin], host: host) {
@@ -58,8 +56,7 @@ extension HTTPConnection {
         }
         guard
             head.has(.origin)
-                || server.rules.origins.admits(
-                    site: head[.fetchSite], mode: head[.fetchMode], path: head.path)
+                || server.rules.origins.admits(site: head[.fetchSite], mode: head[.fetchMode], path: head.path)
         else {
             throw RequestFailure(
                 .forbidden,
@@ -91,8 +88,7 @@ extension HTTPConnection {
         let most = server.rules.settings.limits.maxBodyBytes
         reader.limitBody(to: most)
         guard head.contentLength ?? 0 <= most else {
-            throw RequestFailure(
-                .contentTooLarge, "The request's body is larger than the limit of \(most) bytes.")
+            throw RequestFailure(.contentTooLarge, "The request's body is larger than the limit of \(most) bytes.")
         }
     }
 
@@ -119,9 +115,7 @@ extension HTTPConnection {
         }
         respond(
             RequestFailure(
-                RPCError(
-                    .resourceExhausted,
-                    "The server holds too many bytes of unfinished requests. Try again soon.")),
+                RPCError(.resourceExhausted, "The server holds too many bytes of unfinished requests. Try again soon.")),
             closes: true)
         end()
     }
@@ -158,9 +152,7 @@ extension HTTPConnection {
         }
     }
 
-    func readParameters(
-        _ query: ArraySlice<UInt8>?, _ known: [ParamDeclaration]
-    ) throws(RequestFailure) {
+    func readParameters(_ query: ArraySlice<UInt8>?, _ known: [ParamDeclaration]) throws(RequestFailure) {
         var params = JSONObject()
         try QueryParameters.read(query, known: known, into: &params)
     }
@@ -168,8 +160,7 @@ extension HTTPConnection {
     // MARK: Imports
 
     private static let importTypes = [
-        "application/geo+json", "application/json", "application/geo+json-seq", "application/x-ndjson",
-        "text/csv",
+        "application/geo+json", "application/json", "application/geo+json-seq", "application/x-ndjson", "text/csv",
         "text/tab-separated-values",
     ]
 
@@ -180,16 +171,13 @@ extension HTTPConnection {
         guard type.isEmpty || Self.importTypes.contains(type) else {
             throw RequestFailure(
                 .unsupportedMediaType,
-                "The Content-Type \(type) cannot be imported. Use one of \(Self.importTypes.joined(separator: ", "))."
-            )
+                "The Content-Type \(type) cannot be imported. Use one of \(Self.importTypes.joined(separator: ", ")).")
         }
         guard ["", "identity", "gzip", "x-gzip"].contains((head[.contentEncoding] ?? "").lowercased()) else {
-            throw RequestFailure(
-                .unsupportedMediaType, "The only supported Content-Encoding is gzip.")
+            throw RequestFailure(.unsupportedMediaType, "The only supported Content-Encoding is gzip.")
         }
         exchange?.body = .streamed
-        open(
-            MethodDeclaration.importFeatures.fullName, params, AnswerPlan(), input: .bytes(mediaType: type))
+        open(MethodDeclaration.importFeatures.fullName, params, AnswerPlan(), input: .bytes(mediaType: type))
     }
 
     // MARK: Calls by POST
@@ -199,8 +187,7 @@ extension HTTPConnection {
         try readParameters(head.query, [])
         guard let declaration = server.engine.methods[name]?.declaration else {
             throw RequestFailure(
-                RPCError(
-                    .unimplemented, "There is no method \"\(name)\". GetServerInfo lists the methods."))
+                RPCError(.unimplemented, "There is no method \"\(name)\". GetServerInfo lists the methods."))
         }
         guard declaration.kind == .unary else {
             throw RequestFailure(RPCError(.unimplemented, Self.streamingAdvice(declaration)))
@@ -254,8 +241,7 @@ extension HTTPConnection {
         if body.isEmpty { return JSONObject() }
         guard !LargeMessage.hasTooManyValues(body.span) else {
             throw RequestFailure(
-                .contentTooLarge,
-                "The body has more than \(LargeMessage.mostValues) values. Send it in parts.")
+                .contentTooLarge, "The body has more than \(LargeMessage.mostValues) values. Send it in parts.")
         }
         let value: JSONValue
         do throws(JSONError) { value = try JSONReader.parse(body) } catch {

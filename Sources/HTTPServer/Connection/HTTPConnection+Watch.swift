@@ -9,8 +9,7 @@ extension HTTPConnection {
     func watch(_ source: String) throws(RequestFailure) {
         guard let head = exchange?.head else { return }
         var params: JSONObject = ["source": .string(source)]
-        try QueryParameters.read(
-            head.query, known: ResourceQuery.watch.known + [ResourceQuery.timing], into: &params)
+        try QueryParameters.read(head.query, known: ResourceQuery.watch.known + [ResourceQuery.timing], into: &params)
         if params["bbox"] == nil { params["bbox"] = Self.world }
         let isTimed = params[ResourceQuery.timing.name] == .bool(true)
         params[ResourceQuery.timing.name] = nil
@@ -19,15 +18,12 @@ extension HTTPConnection {
             exchange?.timesWatch = isTimed
             let codec = WebSocketCodec(maximumMessage: Self.mostMessageBytes)
             var response = ResponseHead(status: .switchingProtocols, length: .none)
-            response.fields = [
-                ("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", accept),
-            ]
+            response.fields = [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", accept)]
             try openWatch(params, .webSocket(codec), response)
         } else if Negotiation.names("text/event-stream", in: head[.accept]) {
             if head.method == .head { return respondToHeadOfWatch() }
             var response = ResponseHead(
-                status: .ok, length: head.isVersion10 ? .untilClose : .chunked, mediaType: "text/event-stream"
-            )
+                status: .ok, length: head.isVersion10 ? .untilClose : .chunked, mediaType: "text/event-stream")
             response.cacheControl = "no-store"
             // This makes proxies pass events on at once (nginx, X-Accel-Buffering).
             response.fields = [("X-Accel-Buffering", "no")]
@@ -53,8 +49,7 @@ extension HTTPConnection {
         _ params: JSONObject, _ form: WatchConnection.Form, _ head: ResponseHead
     ) throws(RequestFailure) {
         callID &+= 1
-        let request = CallRequest(
-            id: callID, method: MethodDeclaration.watchClusters.fullName, params: params)
+        let request = CallRequest(id: callID, method: MethodDeclaration.watchClusters.fullName, params: params)
         defer { server.shrink(&server.answer) }
         var encoder = PlainEncoder()
         // A line break would end the event's data.

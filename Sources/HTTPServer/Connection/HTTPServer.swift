@@ -27,8 +27,7 @@ package final class HTTPServer: Transport {
 
     /// - Parameter onClosed: called on the loop's thread for each connection that has closed.
     package init(
-        _ engine: CallEngine, _ loop: EventLoop, _ service: HTTPService,
-        onClosed: @escaping @Sendable () -> Void
+        _ engine: CallEngine, _ loop: EventLoop, _ service: HTTPService, onClosed: @escaping @Sendable () -> Void
     ) {
         self.engine = engine
         self.loop = loop
@@ -54,8 +53,7 @@ package final class HTTPServer: Transport {
         else { return refuse(socket) }
         if address != nil { socket.sendAtOnce() }
         service.counters.connections.add(1, ordering: .relaxed)
-        let connection = HTTPConnection(
-            socket, self, peer: peer, right: right, share: share, address: address?.host)
+        let connection = HTTPConnection(socket, self, peer: peer, right: right, share: share, address: address?.host)
         connections.add(connection)
         if sweep == nil { startSweep() }
         connection.start()
@@ -132,8 +130,7 @@ package final class HTTPServer: Transport {
         rules = service.rules
         for connection in connections.all {
             connection.take(
-                connection.isOverUnix ? engine.access.right(of: connection.caller.peer) : rules.settings.right
-            )
+                connection.isOverUnix ? engine.access.right(of: connection.caller.peer) : rules.settings.right)
         }
     }
 

@@ -86,8 +86,7 @@ final class AccessLog: Sendable {
                 Self.escaped(requestLine), Self.escaped(referer ?? "-"), Self.escaped(userAgent ?? "-")
             )
             let size = bytes > 0 ? String(bytes) : "-"
-            return
-                "\(address) - \(user) [\(moment)] \"\(request)\" \(status) \(size) \"\(referer)\" \"\(userAgent)\"\n"
+            return "\(address) - \(user) [\(moment)] \"\(request)\" \(status) \(size) \"\(referer)\" \"\(userAgent)\"\n"
         }
 
         /// The text with quotes, backslashes and bytes that are not printable ASCII as `\xHH`, so that nobody can forge a line.
@@ -95,9 +94,7 @@ final class AccessLog: Sendable {
             guard !text.utf8.allSatisfy(isShown) else { return text }
             return text.utf8.reduce(into: "") { escaped, byte in
                 let hexadecimal = String(byte, radix: 16, uppercase: true)
-                escaped +=
-                    isShown(byte)
-                    ? String(Unicode.Scalar(byte)) : "\\x" + (byte < 16 ? "0" : "") + hexadecimal
+                escaped += isShown(byte) ? String(Unicode.Scalar(byte)) : "\\x" + (byte < 16 ? "0" : "") + hexadecimal
             }
         }
 

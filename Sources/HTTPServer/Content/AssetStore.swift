@@ -18,9 +18,7 @@ final class AssetStore: Sendable {
             self.body = body
             self.mediaType = mediaType
             self.stamp = stamp
-            let packed =
-                isText && body.count >= PlainEncoder.leastBytes
-                ? Gzip.compress(body.span, level: 6) : []
+            let packed = isText && body.count >= PlainEncoder.leastBytes ? Gzip.compress(body.span, level: 6) : []
             gzipped = packed.isEmpty ? nil : packed
             // The tag is computed from the content: it is the same in every process.
             tag = EntityTag(process: 0, revision: UInt64(body.count), request: EntityTag.hash(body))
@@ -84,9 +82,7 @@ final class AssetStore: Sendable {
     /// Whether a name cannot leave its directory: not empty, no leading dot, no separators.
     private static func isPlain(_ part: Substring) -> Bool {
         guard let first = part.utf8.first, first != UInt8(ascii: ".") else { return false }
-        return part.utf8.allSatisfy {
-            $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "/")
-        }
+        return part.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "/") }
     }
 
     private static func type(of file: Substring) -> (name: StaticString, isText: Bool)? {
@@ -124,7 +120,6 @@ final class AssetStore: Sendable {
 
     /// The directory of the map page: that of the installation, else that of the source tree.
     static func pagesDirectory(_ program: String? = Installation.program) -> String? {
-        Installation.path(of: "web/index.html", source: "web/index.html", program: program)
-            .map(Installation.parent)
+        Installation.path(of: "web/index.html", source: "web/index.html", program: program).map(Installation.parent)
     }
 }

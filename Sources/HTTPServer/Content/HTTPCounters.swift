@@ -43,9 +43,7 @@ final class HTTPCounters: Sendable {
         ]
     }
 
-    private func watches(
-        _ form: String, _ member: String, _ count: @escaping @Sendable () -> Int
-    ) -> Metric {
+    private func watches(_ form: String, _ member: String, _ count: @escaping @Sendable () -> Int) -> Metric {
         Metric(
             "http.\(member)", "clusterd_http_watches", .gauge, label: "form=\"\(form)\"",
             "Open watches over HTTP, by form."

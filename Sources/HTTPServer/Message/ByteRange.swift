@@ -19,8 +19,7 @@ enum ByteRange: Equatable {
     private static func parse(_ field: String, _ size: Int) -> ByteRange? {
         let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].trimmingSpaces.lowercased() == "bytes" else { return nil }
-        let ends = parts[1].trimmingSpaces.split(
-            separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        let ends = parts[1].trimmingSpaces.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         guard ends.count == 2 else { return nil }
         if ends[0].isEmpty {
             guard let count = number(ends[1]) else { return nil }

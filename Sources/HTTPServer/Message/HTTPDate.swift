@@ -44,9 +44,7 @@ enum HTTPDate {
         return number
     }
 
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
     private static var year: Int { Int(UTCTime.text(now, "%Y")) ?? 1970 }
 

@@ -48,9 +48,7 @@ extension RequestFailure {
         case .methodNotAllowed: head.fields.append(("Allow", Self.list(allowed)))
         case .serviceUnavailable, .tooManyRequests: head.fields.append(("Retry-After", "1"))
         case .upgradeRequired:
-            head.fields += [
-                ("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13"),
-            ]
+            head.fields += [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13")]
         default: break
         }
         return head

@@ -144,9 +144,7 @@ final class RequestParser {
         return UnsafePointer(settings)
     }()
 
-    private static func call(
-        _ raw: UnsafeMutablePointer<llhttp_t>?, _ body: (RequestParser) -> llhttp_errno
-    ) -> Int32 {
+    private static func call(_ raw: UnsafeMutablePointer<llhttp_t>?, _ body: (RequestParser) -> llhttp_errno) -> Int32 {
         guard let data = raw?.pointee.data else { return -1 }
         return Int32(body(Unmanaged<RequestParser>.fromOpaque(data).takeUnretainedValue()).rawValue)
     }

@@ -155,9 +155,7 @@ struct RequestReader: ~Copyable {
         guard bytes[parsed] == 0x20, !target.isEmpty else {
             return bytes[parsed] == 0x0D && !target.isEmpty
                 ? fail(.unsupportedVersion)
-                : fail(
-                    .badRequest, "The request is malformed: its target must have a space before and after it."
-                )
+                : fail(.badRequest, "The request is malformed: its target must have a space before and after it.")
         }
         state = .head
         parser.execute("\((method == .other ? .post : method).name) /")
@@ -215,22 +213,18 @@ struct RequestReader: ~Copyable {
             return fail(.uriTooLong, "The URL is longer than the limit of \(limits.targetBytes) bytes.")
         }
         guard parsed - start <= limits.headBytes else {
-            return fail(
-                .headTooLarge, "The request's head is larger than the limit of \(limits.headBytes) bytes.")
+            return fail(.headTooLarge, "The request's head is larger than the limit of \(limits.headBytes) bytes.")
         }
         return nil
     }
 
     private mutating func failLine() -> Event {
-        fail(
-            .badRequest,
-            "The request is malformed: lines must end with CR LF, and must not begin with a space.")
+        fail(.badRequest, "The request is malformed: lines must end with CR LF, and must not begin with a space.")
     }
 
     private mutating func parse(upTo end: Int) {
         guard parsed < end else { return }
-        let taken = parser.execute(
-            bytes.span.extracting(parsed..<end), offset: parsed - start, bodyLeft: bodyLeft)
+        let taken = parser.execute(bytes.span.extracting(parsed..<end), offset: parsed - start, bodyLeft: bodyLeft)
         parsed += taken
     }
 
@@ -279,9 +273,7 @@ struct RequestReader: ~Copyable {
 
     /// The body's length in bytes; nil if it is chunked. The library has rejected two lengths and a length beside
     /// chunks.
-    private func contentLength(
-        _ minor: Int, _ encodings: [ArraySlice<UInt8>]
-    ) throws(RequestFailure) -> Int? {
+    private func contentLength(_ minor: Int, _ encodings: [ArraySlice<UInt8>]) throws(RequestFailure) -> Int? {
         guard !encodings.isEmpty else {
             guard let count = Int(exactly: parser.contentLength ?? 0) else {
                 throw RequestFailure(.badRequest, "The request's Content-Length is too large.")
@@ -291,11 +283,9 @@ struct RequestReader: ~Copyable {
         guard minor == 1, parser.isChunked else {
             throw RequestFailure(
                 .badRequest,
-                "The last Transfer-Encoding of a request must be chunked, and HTTP/1.0 has no Transfer-Encoding."
-            )
+                "The last Transfer-Encoding of a request must be chunked, and HTTP/1.0 has no Transfer-Encoding.")
         }
-        guard encodings.count == 1, String(decoding: encodings[0], as: UTF8.self).lowercased() == "chunked"
-        else {
+        guard encodings.count == 1, String(decoding: encodings[0], as: UTF8.self).lowercased() == "chunked" else {
             throw RequestFailure(.notImplemented, "The only supported Transfer-Encoding is chunked.")
         }
         return nil
@@ -319,8 +309,7 @@ struct RequestReader: ~Copyable {
         overhead = piece.isEmpty ? overhead + parsed - from : 0
         if let failure = parser.failure { return fail(failure) }
         if overhead > limits.headBytes {
-            return fail(
-                .badRequest, "The request's chunks have more than \(limits.headBytes) bytes around them.")
+            return fail(.badRequest, "The request's chunks have more than \(limits.headBytes) bytes around them.")
         }
         guard piece.count <= bodyLeft else { return fail(.tooLarge) }
         if parsed > from {

@@ -28,9 +28,7 @@ struct RequestTarget: Sendable, Equatable {
             guard let scheme = Self.scheme(of: target) else { return nil }
             let rest = start + scheme
             start =
-                bytes[rest..<range.upperBound].firstIndex {
-                    $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?")
-                }
+                bytes[rest..<range.upperBound].firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
                 ?? range.upperBound
             guard start > rest, !bytes[rest..<start].contains(UInt8(ascii: "@")) else { return nil }
             authority = rest..<start

@@ -20,22 +20,19 @@ enum QueryParameters {
                     "The query parameter \(part) is malformed: it is not percent-encoded UTF-8.")
             }
             guard let param = known.first(where: { $0.name == name }) else {
-                throw RequestFailure(
-                    .badRequest, "The query parameter \"\(name)\" is unknown. \(list(known))")
+                throw RequestFailure(.badRequest, "The query parameter \"\(name)\" is unknown. \(list(known))")
             }
             guard !seen.contains(name) else {
                 throw RequestFailure(.badRequest, "The query parameter \"\(name)\" is given twice.")
             }
             seen.append(name)
             do throws(JSONError) { params[name] = try param.type.value(of: text) } catch {
-                throw RequestFailure(
-                    .badRequest, "The query parameter \"\(name)\" is not JSON: \(error.message)")
+                throw RequestFailure(.badRequest, "The query parameter \"\(name)\" is not JSON: \(error.message)")
             }
         }
     }
 
     private static func list(_ known: [ParamDeclaration]) -> String {
-        known.isEmpty
-            ? "There are none." : "Known are: \(known.map(\.name).sorted().joined(separator: ", "))."
+        known.isEmpty ? "There are none." : "Known are: \(known.map(\.name).sorted().joined(separator: ", "))."
     }
 }

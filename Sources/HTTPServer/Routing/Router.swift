@@ -10,8 +10,7 @@ enum Router {
         var segments: [String] = []
         for part in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
             guard let segment = PercentEncoding.decode(part), !segment.utf8.contains(0) else {
-                throw RequestFailure.malformed(
-                    "The URL's path is malformed: it is not percent-encoded UTF-8.")
+                throw RequestFailure.malformed("The URL's path is malformed: it is not percent-encoded UTF-8.")
             }
             segments.append(segment)
         }
@@ -52,9 +51,7 @@ enum Router {
         return .ground(GroundPlace(zoom: zoom, x: x, y: y))
     }
 
-    private static func ofSource(_ name: String, _ path: ArraySlice<String>) throws(RequestFailure)
-        -> Resource?
-    {
+    private static func ofSource(_ name: String, _ path: ArraySlice<String>) throws(RequestFailure) -> Resource? {
         let params: JSONObject = ["source": .string(name)]
         let rest = Array(path.dropFirst())
         switch (path.first, rest.count) {
@@ -110,8 +107,7 @@ enum Router {
         if let number = NumberText.value(id) {
             params["featureId"] = .number(number)
             text = Array("{\"featureId\":\(id)}".utf8)
-        } else if id.utf8.count >= 2, id.utf8.first == UInt8(ascii: "\""), id.utf8.last == UInt8(ascii: "\"")
-        {
+        } else if id.utf8.count >= 2, id.utf8.first == UInt8(ascii: "\""), id.utf8.last == UInt8(ascii: "\"") {
             params["featureId"] = .string(String(id.dropFirst().dropLast()))
         } else {
             params["featureId"] = .string(id)

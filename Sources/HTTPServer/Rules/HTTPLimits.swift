@@ -24,8 +24,7 @@ public struct HTTPLimits: Sendable, Equatable {
     }
 
     public static let table: [Entry] = [
-        Entry(
-            name: "maxHeadBytes", keyPath: \.maxHeadBytes, minimum: 256, help: "Bytes of a request's head."),
+        Entry(name: "maxHeadBytes", keyPath: \.maxHeadBytes, minimum: 256, help: "Bytes of a request's head."),
         Entry(name: "maxURLBytes", keyPath: \.maxURLBytes, minimum: 64, help: "Bytes of a request's URL."),
         Entry(
             name: "maxBodyBytes", keyPath: \.maxBodyBytes, minimum: 1,

@@ -22,8 +22,7 @@ struct HTTPRules: Sendable {
         varyOfErrors = origins.admitAll ? nil : "Origin"
         resourcePolicy = origins.admitAll ? "cross-origin" : "same-origin"
         let seconds = settings.maxAge
-        cacheControl =
-            seconds > 0 ? "public, max-age=\(seconds), stale-while-revalidate=\(seconds)" : "no-cache"
+        cacheControl = seconds > 0 ? "public, max-age=\(seconds), stale-while-revalidate=\(seconds)" : "no-cache"
     }
 
     /// `Vary` of answers.

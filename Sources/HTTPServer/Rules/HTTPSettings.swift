@@ -45,9 +45,7 @@ public struct HTTPSettings: Sendable, Equatable {
     }
 
     /// Why settings cannot be used, in words for a person.
-    public struct Problem: Error, Sendable, CustomStringConvertible {
-        public let description: String
-    }
+    public struct Problem: Error, Sendable, CustomStringConvertible { public let description: String }
 
     /// Throws if an address can be reached from other machines and that is not allowed.
     public func check() throws(Problem) {

@@ -10,9 +10,7 @@ public enum ListenAddress: Sendable, Hashable {
     case unix(path: String, mode: UInt32?)
 
     /// Why a text is not an address, in words for a person.
-    public struct Problem: Error, Sendable, CustomStringConvertible {
-        public let description: String
-    }
+    public struct Problem: Error, Sendable, CustomStringConvertible { public let description: String }
 
     public init(_ text: String) throws(Problem) {
         if text.hasPrefix("unix:") {
@@ -25,8 +23,7 @@ public enum ListenAddress: Sendable, Hashable {
         }
         guard let name = HostName(text), let port = name.port else {
             throw Problem(
-                description: "\"\(text)\" is not HOST:PORT, [V6]:PORT, PORT, unix:PATH or unix:PATH,mode=0660"
-            )
+                description: "\"\(text)\" is not HOST:PORT, [V6]:PORT, PORT, unix:PATH or unix:PATH,mode=0660")
         }
         let host = name.name.hasPrefix("[") ? String(name.name.dropFirst().dropLast()) : name.name
         self = .tcp(host: host, port: port)
@@ -39,8 +36,7 @@ public enum ListenAddress: Sendable, Hashable {
             mode = SocketMode.mode(path[comma...].dropFirst(",mode=".count))
             guard mode != nil else {
                 throw Problem(
-                    description:
-                        "\"\(text)\" has a mode that is none of \(SocketMode.names.joined(separator: ", "))")
+                    description: "\"\(text)\" has a mode that is none of \(SocketMode.names.joined(separator: ", "))")
             }
             path = path[..<comma]
         }

@@ -8,9 +8,7 @@ import Synchronization
 /// else.
 package final class PageMemory: Sendable {
     /// Who has pages.
-    protocol Holder: AnyObject, Sendable {
-        func evict(_ page: Int)
-    }
+    protocol Holder: AnyObject, Sendable { func evict(_ page: Int) }
 
     private struct Entry {
         weak var holder: (any Holder)?
@@ -83,8 +81,7 @@ package final class PageMemory: Sendable {
             guard state.bytes > state.limit else { return nil }
             let isText = state.text.count * SourceImage.pageSize > state.limit / Self.textPart
             return isText
-                ? state.text.popFirst() ?? state.others.popFirst()
-                : state.others.popFirst() ?? state.text.popFirst()
+                ? state.text.popFirst() ?? state.others.popFirst() : state.others.popFirst() ?? state.text.popFirst()
         }
     }
 

@@ -36,8 +36,7 @@ package final class SourceImage: Sendable {
         replaceable: Range<Int> = 0..<0, memory: PageMemory?
     ) throws(StateFault) {
         let file = PagedFile(
-            file: file, path: path, size: size, checksums: checksums,
-            replaceable: PagedFile.wholePages(replaceable))
+            file: file, path: path, size: size, checksums: checksums, replaceable: PagedFile.wholePages(replaceable))
         let whole = file.pageCount * Self.pageSize
         if let memory, whole > 0, let faulting = FaultingMemory(size: whole, unit: Self.pageSize) {
             let pages = ImagePages(file, text: text, faulting, memory)
@@ -75,9 +74,7 @@ package final class SourceImage: Sendable {
     package func fail() { pages.hasFailed.store(true, ordering: .releasing) }
 
     /// The number of bytes in memory.
-    package var residentBytes: Int {
-        isEvictable ? pages.residentCount * Self.pageSize : bytes.count
-    }
+    package var residentBytes: Int { isEvictable ? pages.residentCount * Self.pageSize : bytes.count }
 
     /// Whether bytes of the image are in memory now. Moves pages that the system has in its page cache.
     ///
@@ -96,8 +93,7 @@ package final class SourceImage: Sendable {
     /// wait for one after another otherwise.
     ///
     /// - Returns: the number of these pages.
-    @discardableResult
-    package func readAhead(_ addresses: [UnsafeRawPointer]) -> Int {
+    @discardableResult package func readAhead(_ addresses: [UnsafeRawPointer]) -> Int {
         guard isEvictable, let start = bytes.baseAddress else { return 0 }
         let offsets = addresses.lazy.map { $0 - start }.filter { [bytes] in bytes.indices.contains($0) }
         let touched = Set(offsets.map { $0 / Self.pageSize })
@@ -196,8 +192,7 @@ struct PagedFile: Sendable {
         // Not on the process's shared threads: a disk that does not answer must not take them from other
         // sources.
         let steps = (pageCount + step - 1) / step
-        Parallel(.own, threads: size < 1 << 20 ? 1 : AvailableProcessors.count).forEach(below: steps) {
-            number in
+        Parallel(.own, threads: size < 1 << 20 ? 1 : AvailableProcessors.count).forEach(below: steps) { number in
             let pages = number * step..<min((number + 1) * step, pageCount)
             let range = range(of: pages.lowerBound).lowerBound..<range(of: pages.upperBound - 1).upperBound
             do throws(FileError) {
@@ -300,8 +295,7 @@ final class ImagePages: PageMemory.Holder {
     private var wantsAll: Bool {
         let rest = missing.load(ordering: .relaxed)
         guard rest > 0, !hasLost.load(ordering: .relaxed), let memory else { return false }
-        return rest < (file.pageCount - text.count) / 4 * 3
-            && memory.hasRoom(for: rest * SourceImage.pageSize)
+        return rest < (file.pageCount - text.count) / 4 * 3 && memory.hasRoom(for: rest * SourceImage.pageSize)
     }
 
     /// Reads a page, and lets the threads go on that wait for it.
@@ -312,8 +306,7 @@ final class ImagePages: PageMemory.Holder {
         guard !isResident(page) else { return wake(page) }
         let range = file.range(of: page)
         // The rest of the last page.
-        UnsafeMutableRawBufferPointer(rebasing: window[range.count...]).initializeMemory(
-            as: UInt8.self, repeating: 0)
+        UnsafeMutableRawBufferPointer(rebasing: window[range.count...]).initializeMemory(as: UInt8.self, repeating: 0)
         let isRead = read(range, into: window, toleratesLoss: isAhead)
         if isAhead, hasLost.load(ordering: .relaxed) { return }
         install(page, isRead ? UnsafeRawBufferPointer(window) : nil)
@@ -378,9 +371,7 @@ final class ImagePages: PageMemory.Holder {
     ///   - target: at least as many bytes.
     ///   - toleratesLoss: whether replaceable pages may be damaged, since the caller makes nothing of them.
     ///     Then `hasLost` is true.
-    func read(
-        _ range: Range<Int>, into target: UnsafeMutableRawBufferPointer, toleratesLoss: Bool = false
-    ) -> Bool {
+    func read(_ range: Range<Int>, into target: UnsafeMutableRawBufferPointer, toleratesLoss: Bool = false) -> Bool {
         do throws(FileError) { try file.read(range, into: target) } catch {
             failure.withLock { $0 = $0 ?? error }
             hasFailed.store(true, ordering: .releasing)
@@ -412,8 +403,7 @@ final class LoadedBlock: @unchecked Sendable {
 
     /// - Returns: nil if there is no room.
     init?(_ size: Int) {
-        let room = mmap(
-            nil, max(1, size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+        let room = mmap(nil, max(1, size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
         guard let room, room != MAP_FAILED else { return nil }
         memory = UnsafeMutableRawBufferPointer(start: room, count: size)
         LargePages.advise(memory)

@@ -97,15 +97,12 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
         func damage(_ path: String) -> String {
             let position = "behind its record \(records.count), at byte \(end)"
             guard !later.isEmpty else { return "\(path) is damaged or cut short \(position)" }
-            return
-                "\(path) is damaged \(position): \(missing) changes are missing, \(later.count) later ones are good"
+            return "\(path) is damaged \(position): \(missing) changes are missing, \(later.count) later ones are good"
         }
     }
 
     /// - Returns: the header, or its fault.
-    private static func header(
-        _ bytes: [UInt8], _ path: String
-    ) throws(StateFault) -> (JournalHeader?, StateFault?) {
+    private static func header(_ bytes: [UInt8], _ path: String) throws(StateFault) -> (JournalHeader?, StateFault?) {
         do throws(StateFault) { return (try JournalHeader(bytes, path), nil) } catch {
             guard error.kind == .damage else { throw error }
             return (nil, error)
@@ -113,8 +110,7 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
     }
 
     private static func note(_ path: String, isHeaderGood: Bool, isMarkGood: Bool) -> String? {
-        let parts =
-            (isHeaderGood ? [] : ["header"]) + (isMarkGood ? [] : ["mark of what is on disk"])
+        let parts = (isHeaderGood ? [] : ["header"]) + (isMarkGood ? [] : ["mark of what is on disk"])
         return parts.isEmpty
             ? nil
             : "\(path) is damaged in its \(parts.joined(separator: " and its ")); all of its records are good"
@@ -191,8 +187,7 @@ private struct JournalScan {
         let body = start + JournalFormat.recordHeaderSize
         let head = SectionFile.checksum(bytes[start..<start + 16])
         guard head == SectionFile.number(at: start + 20, in: bytes),
-            let length = Int(exactly: SectionFile.number(at: start, in: bytes) as UInt64),
-            length <= bytes.count - body
+            let length = Int(exactly: SectionFile.number(at: start, in: bytes) as UInt64), length <= bytes.count - body
         else { return nil }
         let payload = bytes[body..<body + length]
         let sum: UInt32 = SectionFile.number(at: start + 16, in: bytes)

@@ -27,8 +27,7 @@ package struct JournalWriter: Sendable {
         self.path = path
         self.generation = generation
         file = try FileIO.create(temporary)
-        var start = JournalFormat.header(
-            generation: generation, revision: revision, previous: previous)
+        var start = JournalFormat.header(generation: generation, revision: revision, previous: previous)
         start += JournalFormat.mark(hasBegun ? JournalFormat.start : 0)
         start += [UInt8](repeating: 0, count: JournalFormat.start - start.count)
         do throws(FileError) {

@@ -54,12 +54,10 @@ package final class SectionFileWriter: @unchecked Sendable {
             byteCount: max(1, min(bytes.count, Self.copySize)), alignment: 16)
         defer { buffer.deallocate() }
         for first in stride(from: 0, to: bytes.count, by: Self.copySize) {
-            let part = UnsafeRawBufferPointer(
-                rebasing: bytes[first..<min(first + Self.copySize, bytes.count)])
+            let part = UnsafeRawBufferPointer(rebasing: bytes[first..<min(first + Self.copySize, bytes.count)])
             buffer.copyMemory(from: part)
             try FileIO.write(
-                UnsafeRawBufferPointer(rebasing: buffer[..<part.count]), to: file, at: start + first,
-                path: path)
+                UnsafeRawBufferPointer(rebasing: buffer[..<part.count]), to: file, at: start + first, path: path)
         }
     }
 
@@ -158,9 +156,7 @@ private final class PageSums: Sendable {
         if offset < min(end, pages.lowerBound * size) {
             addPart(bytes, 0..<min(end, pages.lowerBound * size) - offset, at: offset)
         }
-        if pages.upperBound * size < end, pages.upperBound >= pages.lowerBound,
-            pages.upperBound * size >= offset
-        {
+        if pages.upperBound * size < end, pages.upperBound >= pages.lowerBound, pages.upperBound * size >= offset {
             addPart(bytes, pages.upperBound * size - offset..<bytes.count, at: offset)
         }
     }
@@ -181,9 +177,7 @@ private final class PageSums: Sendable {
                 if let sum = state.sums[page] { return sum }
                 let bytes = state.partial[page] ?? [UInt8](repeating: 0, count: Self.pageSize)
                 let length = min(Self.pageSize, size - page * Self.pageSize)
-                return bytes.withUnsafeBytes {
-                    BlockChecksum.of(UnsafeRawBufferPointer(rebasing: $0[..<length]))
-                }
+                return bytes.withUnsafeBytes { BlockChecksum.of(UnsafeRawBufferPointer(rebasing: $0[..<length])) }
             }
         }
     }

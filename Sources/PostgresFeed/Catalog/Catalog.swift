@@ -32,17 +32,14 @@ struct Catalog: Sendable, Equatable {
     /// Tables with the same name in another letter case or schema, if the table does not exist; as SQL writes
     /// them.
     var namesakes: [String] {
-        json.list("namesakes").map {
-            "\(SQLName.readable($0.text("schema"))).\(SQLName.readable($0.text("name")))"
-        }
+        json.list("namesakes").map { "\(SQLName.readable($0.text("schema"))).\(SQLName.readable($0.text("name")))" }
     }
     var schemaExists: Bool { json.flag("schemaExists") }
     var mayUseSchema: Bool { json.flag("mayUseSchema") }
     var table: Table? { json.member("table").map(Table.init) }
     var storage: TableStorage {
         TableStorage(
-            partitions: json.text("partitions"), files: json.text("files"),
-            columns: json.text("columnVersions"))
+            partitions: json.text("partitions"), files: json.text("files"), columns: json.text("columnVersions"))
     }
     var slot: Slot? { json.member("slot").map(Slot.init) }
     var publication: Publication? {
@@ -102,9 +99,7 @@ struct Catalog: Sendable, Equatable {
         var process: Int? { json.flag("active") ? json.integer("active_pid") : nil }
         var confirmed: LogPosition? { LogPosition(json.text("confirmed_flush_lsn")) }
         /// Whether the server has removed log that the slot requires.
-        var isLost: Bool {
-            json.text("wal_status") == "lost" || !json.text("invalidation_reason").isEmpty
-        }
+        var isLost: Bool { json.text("wal_status") == "lost" || !json.text("invalidation_reason").isEmpty }
     }
 
     struct Publication: Sendable, Equatable {

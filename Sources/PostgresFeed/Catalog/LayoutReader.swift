@@ -19,9 +19,7 @@ struct FollowPlan: Sendable, Equatable {
     }
 
     /// - Throws: all problems found.
-    static func make(
-        _ catalog: Catalog, _ configuration: TableFeedConfiguration
-    ) -> Result<FollowPlan, TableProblems> {
+    static func make(_ catalog: Catalog, _ configuration: TableFeedConfiguration) -> Result<FollowPlan, TableProblems> {
         var problems = ServerCheck(catalog, configuration).problems
         guard let table = catalog.table, ["r", "p"].contains(table.kind) else {
             return .failure(TableProblems(problems))
@@ -36,8 +34,7 @@ struct FollowPlan: Sendable, Equatable {
         return .success(
             FollowPlan(
                 version: catalog.version, layout: layout, table: table, storage: catalog.storage,
-                fingerprint: layout.fingerprint(rowFilter: filter),
-                publicationSQL: check.statements(),
+                fingerprint: layout.fingerprint(rowFilter: filter), publicationSQL: check.statements(),
                 copySQL: CopyStatement.sql(layout, catalog, configuration, table: table, rowFilter: filter)))
     }
 }
@@ -74,21 +71,17 @@ struct LayoutReader {
     }
 
     /// Records why a part of the layout is missing, and returns nil for it.
-    private mutating func report<Part>(
-        _ kind: TableProblem.Kind, _ message: String, sql: [String] = []
-    ) -> Part? {
+    private mutating func report<Part>(_ kind: TableProblem.Kind, _ message: String, sql: [String] = []) -> Part? {
         problems.add(kind, message, sql: sql)
         return nil
     }
 
     private func column(_ column: Catalog.Column) -> TableLayout.Column {
         TableLayout.Column(
-            name: column.name, type: column.type, modifier: column.modifier,
-            kind: catalog.types.kind(of: column.type))
+            name: column.name, type: column.type, modifier: column.modifier, kind: catalog.types.kind(of: column.type))
     }
 
-    private mutating func named(_ name: String, _ kind: TableProblem.Kind, _ role: String) -> Catalog.Column?
-    {
+    private mutating func named(_ name: String, _ kind: TableProblem.Kind, _ role: String) -> Catalog.Column? {
         guard let column = catalog.columns.first(where: { $0.name == name }) else {
             return report(
                 kind,
@@ -105,8 +98,7 @@ struct LayoutReader {
             return report(
                 .publication,
                 "column \(name) of \(table) is generated from columns that publication "
-                    + "\(configuration.publicationName) does not publish",
-                sql: publishingAll)
+                    + "\(configuration.publicationName) does not publish", sql: publishingAll)
         }
         // If no column can be read, that is reported once, for the table.
         if !column.maySelect && catalog.columns.contains(where: \.maySelect) {
@@ -168,9 +160,7 @@ struct LayoutReader {
             return name
         }
         guard let primary else {
-            if let problem = uniqueColumn(
-                "table \(table) has no primary key, and the declaration names no id")
-            {
+            if let problem = uniqueColumn("table \(table) has no primary key, and the declaration names no id") {
                 problems.append(problem)
                 return nil
             }
@@ -215,8 +205,7 @@ struct LayoutReader {
     private mutating func checkIdentity(_ id: String) {
         let identity = catalog.table?.identity ?? "d"
         let index =
-            identity == "d"
-            ? catalog.indexes.first(where: \.isPrimary) : catalog.indexes.first(where: \.isIdentity)
+            identity == "d" ? catalog.indexes.first(where: \.isPrimary) : catalog.indexes.first(where: \.isIdentity)
         if identity == "f" || (identity != "n" && index?.columns.contains(id) == true) { return }
         var sql = "ALTER TABLE \(table) REPLICA IDENTITY FULL;"
         if catalog.indexes.contains(where: { $0.isPrimary && $0.columns == [id] }) {
@@ -281,8 +270,7 @@ struct LayoutReader {
         guard isGeometry(found) else {
             return report(
                 .geometry,
-                "column \(name) of \(table) is of type \(found.typeText), not a geometry or geography of PostGIS"
-            )
+                "column \(name) of \(table) is of type \(found.typeText), not a geometry or geography of PostGIS")
         }
         let modifier = GeometryModifier(catalog.types.resolve(found.type, modifier: found.modifier).modifier)
         guard modifier.allowsPoints else {
@@ -295,8 +283,7 @@ struct LayoutReader {
             return report(
                 .geometry,
                 "column \(name) of \(table) has SRID \(modifier.reference); 4326 and 3857 can be followed: add a generated "
-                    + "column and name it as \"geometry\"",
-                sql: GeneratedColumn.transformed(found, of: configuration))
+                    + "column and name it as \"geometry\"", sql: GeneratedColumn.transformed(found, of: configuration))
         }
         return .geometry(column(found))
     }
@@ -306,8 +293,7 @@ struct LayoutReader {
     private mutating func properties(without used: Set<String>) -> [TableLayout.Column] {
         guard let names = configuration.properties else {
             let columns = catalog.columns.filter { column in
-                !used.contains(column.name)
-                    && (column.isGenerated ? isComputable(column) : isPublished(column.name))
+                !used.contains(column.name) && (column.isGenerated ? isComputable(column) : isPublished(column.name))
             }
             return columns.compactMap { checked($0) }.map { column($0) }
         }

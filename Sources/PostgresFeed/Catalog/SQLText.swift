@@ -4,9 +4,7 @@ import SystemSupport
 /// Writes names and literals in SQL.
 enum SQLName {
     /// A name in quotation marks, which is unambiguous whatever it contains.
-    static func quote(_ name: String) -> String {
-        "\"" + name.doubling("\"") + "\""
-    }
+    static func quote(_ name: String) -> String { "\"" + name.doubling("\"") + "\"" }
 
     /// A name as the server stores it: cut to 63 bytes, without parts of characters.
     static func stored(_ name: String) -> String {
@@ -89,8 +87,7 @@ enum CopyStatement {
     /// A binary COPY of each column's text. Logical replication sends the same text, so both produce the same
     /// features. Only the geometry is binary: its text is the same bytes in hexadecimal.
     static func sql(
-        _ layout: TableLayout, _ catalog: Catalog, _ configuration: TableFeedConfiguration,
-        table: Catalog.Table,
+        _ layout: TableLayout, _ catalog: Catalog, _ configuration: TableFeedConfiguration, table: Catalog.Table,
         rowFilter: String?
     ) -> String {
         let columns = layout.columns.enumerated().map { index, column in

@@ -59,8 +59,7 @@ struct ServerCheck {
 
     private mutating func checkTable() {
         guard let found = catalog.table else {
-            let missing =
-                catalog.schemaExists ? "table \(table)" : "schema \(SQLName.readable(configuration.schema))"
+            let missing = catalog.schemaExists ? "table \(table)" : "schema \(SQLName.readable(configuration.schema))"
             let advice =
                 catalog.namesakes.isEmpty
                 ? "" : "; did you mean \(catalog.namesakes.joined(separator: " or "))?"
@@ -92,8 +91,7 @@ struct ServerCheck {
         let name = configuration.slotName
         guard SlotName.isValid(name) else {
             return problems.add(
-                .slot,
-                "\"\(name)\" cannot name a slot: use lower-case letters, digits and underscores, at most 63")
+                .slot, "\"\(name)\" cannot name a slot: use lower-case letters, digits and underscores, at most 63")
         }
         guard let slot = catalog.slot else {
             guard catalog.slotCount >= catalog.slotLimit else { return }

@@ -94,16 +94,14 @@ private final class TableChecker {
             case .coordinates(let longitude, let latitude):
                 .coordinates(longitude: longitude.name, latitude: latitude.name)
             }
-        return TableCheck.Columns(
-            id: layout.id.name, geometry: geometry, properties: layout.properties.map(\.name))
+        return TableCheck.Columns(id: layout.id.name, geometry: geometry, properties: layout.properties.map(\.name))
     }
 
     private func remarks(_ catalog: Catalog) -> [String] {
         var remarks: [String] = []
         let name = configuration.slotName
         if configuration.slot == nil {
-            remarks.append(
-                "the daemon creates a replication slot of its own, whose name has the machine's id")
+            remarks.append("the daemon creates a replication slot of its own, whose name has the machine's id")
         } else if let slot = catalog.slot {
             if slot.isLost {
                 remarks.append(
@@ -124,8 +122,7 @@ private final class TableChecker {
         }
         if catalog.slotCount * 10 >= catalog.slotLimit * 9 {
             remarks.append(
-                "\(catalog.slotCount) of \(catalog.slotLimit) replication slots are in use (max_replication_slots)"
-            )
+                "\(catalog.slotCount) of \(catalog.slotLimit) replication slots are in use (max_replication_slots)")
         }
         return remarks
     }

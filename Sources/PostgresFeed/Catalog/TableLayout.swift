@@ -74,12 +74,9 @@ enum GeneratedColumn {
     }
 
     /// A column with a point on each geometry.
-    static func point(
-        _ column: Catalog.Column, of configuration: TableFeedConfiguration, reference: Int
-    ) -> [String] {
+    static func point(_ column: Catalog.Column, of configuration: TableFeedConfiguration, reference: Int) -> [String] {
         let point = "ST_PointOnSurface(\(geometry(column)))"
-        let value =
-            [0, 4326].contains(reference) ? "ST_SetSRID(\(point), 4326)" : "ST_Transform(\(point), 4326)"
+        let value = [0, 4326].contains(reference) ? "ST_SetSRID(\(point), 4326)" : "ST_Transform(\(point), 4326)"
         return [statement(column, configuration, value)]
     }
 
@@ -197,8 +194,7 @@ struct TableStorage: Sendable, Equatable, LosslessStringConvertible {
         }
         guard files != earlier.files else { return nil }
         if columns != earlier.columns {
-            return
-                "the table was rewritten, as by ALTER TABLE … TYPE … USING, which the server's log does not have"
+            return "the table was rewritten, as by ALTER TABLE … TYPE … USING, which the server's log does not have"
         }
         return isPartitioned
             ? "a partition has another file, as after TRUNCATE, which the server's log does not have" : nil

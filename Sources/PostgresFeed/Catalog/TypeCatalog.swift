@@ -73,10 +73,7 @@ struct TypeCatalog: Sendable, Equatable {
         entry.fields.enumerated().map { index, field in
             var name = ByteWriter()
             name.append(json: field.name)
-            return (
-                Array(field.name.utf8),
-                ValueKind.Field(name: name.bytes, kind: kind(of: field.type), index: index)
-            )
+            return (Array(field.name.utf8), ValueKind.Field(name: name.bytes, kind: kind(of: field.type), index: index))
         }.sorted { JSONBOrder.precedes($0.0, $1.0) }.map(\.1)
     }
 }

@@ -23,8 +23,7 @@ final class ConnectionAttempt {
         (self.loop, self.connection, self.isReplication, self.then) = (loop, connection, isReplication, then)
         deadline = Timer(on: loop, delay: Self.timeout) { [weak self] in
             self?.finish(
-                .failure(
-                    PostgresError("the server did not accept a connection within \(Self.timeout / 1000) s")))
+                .failure(PostgresError("the server did not accept a connection within \(Self.timeout / 1000) s")))
         }
         start()
     }
@@ -75,9 +74,7 @@ final class ConnectionAttempt {
     private func wait(for readiness: DescriptorWatcher.Readiness) {
         guard let handle else { return }
         do throws(EventLoopError) {
-            watcher = try DescriptorWatcher(on: loop, descriptor: handle.descriptor) { [weak self] _ in
-                self?.next()
-            }
+            watcher = try DescriptorWatcher(on: loop, descriptor: handle.descriptor) { [weak self] _ in self?.next() }
             watcher?.watch(for: readiness)
         } catch {
             finish(.failure(PostgresError("\(error)")))

@@ -21,15 +21,13 @@ final class ConnectionHandle: @unchecked Sendable {
     init(_ connection: String, isReplication: Bool) throws(PostgresError) {
         guard cpq_is_available() else {
             throw PostgresError(
-                "\(String(cString: cpq_library())) can't be loaded: install libpq, which PostgreSQL's clients have"
-            )
+                "\(String(cString: cpq_library())) can't be loaded: install libpq, which PostgreSQL's clients have")
         }
         try Self.check(connection)
         // What the connection string itself sets overrides the options before it.
         var options =
             Self.lostNetwork + [
-                ("dbname", connection), ("client_encoding", "UTF8"),
-                ("fallback_application_name", "clusterd"),
+                ("dbname", connection), ("client_encoding", "UTF8"), ("fallback_application_name", "clusterd"),
             ]
         if isReplication { options.append(("replication", "database")) }
         let keywords = options.map { UnsafePointer(strdup($0.0)) } + [nil]
@@ -146,8 +144,7 @@ final class ConnectionHandle: @unchecked Sendable {
     private func rows(_ result: OpaquePointer) -> [[String?]] {
         (0..<cpq_ntuples(result)).map { row in
             (0..<cpq_nfields(result)).map { column in
-                guard cpq_getisnull(result, row, column) == 0, let value = cpq_getvalue(result, row, column)
-                else {
+                guard cpq_getisnull(result, row, column) == 0, let value = cpq_getvalue(result, row, column) else {
                     return nil
                 }
                 return String(cString: value)
@@ -162,8 +159,7 @@ final class ConnectionHandle: @unchecked Sendable {
         }
         let message = field("M")
         return PostgresError(
-            message.isEmpty
-                ? text(cpq_resultErrorMessage(result), fallback: "the statement failed") : message,
+            message.isEmpty ? text(cpq_resultErrorMessage(result), fallback: "the statement failed") : message,
             code: field("C"), detail: field("D"), hint: field("H"))
     }
 

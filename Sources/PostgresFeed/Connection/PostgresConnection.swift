@@ -81,8 +81,7 @@ final class PostgresConnection {
         let statement = Statement(receiver: receiver) { answer in
             receiver.ended(
                 answer.flatMap { results in
-                    results.contains(.copy)
-                        ? .success(()) : .failure(PostgresError("the server copied nothing"))
+                    results.contains(.copy) ? .success(()) : .failure(PostgresError("the server copied nothing"))
                 })
         }
         begin(sql, statement)
@@ -241,7 +240,6 @@ enum SessionSettings {
         "DateStyle = 'ISO, MDY'", "IntervalStyle = 'postgres'", "TimeZone = 'UTC'", "extra_float_digits = 3",
         "bytea_output = 'hex'", "lc_monetary = 'C'", "search_path = ''",
         // Makes a policy that hides rows an error, instead of a copy that differs from the changes.
-        "row_security = off",
-        "statement_timeout = 0", "lock_timeout = 0", "idle_in_transaction_session_timeout = 0",
+        "row_security = off", "statement_timeout = 0", "lock_timeout = 0", "idle_in_transaction_session_timeout = 0",
     ].map { "SET \($0);" }.joined(separator: " ")
 }

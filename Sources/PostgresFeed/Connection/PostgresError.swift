@@ -61,8 +61,7 @@ enum SecretText {
         while let range = rest.firstRange(of: password) {
             let before = rest[..<range.lowerBound]
             let isWord =
-                !isWordCharacter(before.last ?? hidden.last)
-                && !isWordCharacter(rest[range.upperBound...].first)
+                !isWordCharacter(before.last ?? hidden.last) && !isWordCharacter(rest[range.upperBound...].first)
             hidden += before
             hidden += isWord ? "***" : password
             rest = rest[range.upperBound...]

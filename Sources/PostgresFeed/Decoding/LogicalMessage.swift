@@ -45,9 +45,7 @@ enum LogicalMessage {
         }
     }
 
-    private static func read(
-        _ kind: UInt8, _ reader: inout ByteReader
-    ) throws(PostgresDataError) -> LogicalMessage {
+    private static func read(_ kind: UInt8, _ reader: inout ByteReader) throws(PostgresDataError) -> LogicalMessage {
         switch kind {
         case UInt8(ascii: "B"):
             // The commit's position and time, and the transaction's id.
@@ -120,9 +118,7 @@ enum LogicalMessage {
         for _ in 0..<count {
             // Whether the column is part of the replica identity.
             _ = try reader.slice(1)
-            columns.append(
-                .init(
-                    name: try reader.string(), type: try reader.integer(), modifier: try reader.integer()))
+            columns.append(.init(name: try reader.string(), type: try reader.integer(), modifier: try reader.integer()))
         }
         return ReplicatedTable(id: id, columns: columns)
     }

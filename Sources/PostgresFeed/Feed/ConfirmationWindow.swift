@@ -31,8 +31,7 @@ struct ConfirmationWindow {
         add(
             Entry(
                 position: transaction.position.log,
-                bytes: transaction.byteCount + transaction.changeCount * Self.bytesOfChange
-                    + Self.bytesOfTransaction,
+                bytes: transaction.byteCount + transaction.changeCount * Self.bytesOfChange + Self.bytesOfTransaction,
                 committed: transaction.commitMicroseconds))
     }
 

@@ -8,8 +8,7 @@ enum CopyDecision {
 
     /// Why the table must be copied; nil if it need not be.
     static func reason(
-        resume: FeedPosition?, forced: String?, system: SystemIdentity, catalog: Catalog, plan: FollowPlan,
-        slot: String
+        resume: FeedPosition?, forced: String?, system: SystemIdentity, catalog: Catalog, plan: FollowPlan, slot: String
     ) -> String? {
         guard let resume else { return forced ?? "there are no data of the table yet" }
         if let forced { return forced }
@@ -17,8 +16,7 @@ enum CopyDecision {
             return "the server is another one: its system identifier differs"
         }
         if resume.timeline != system.timeline {
-            return
-                "the server's timeline has changed from \(resume.timeline) to \(system.timeline), as by a failover"
+            return "the server's timeline has changed from \(resume.timeline) to \(system.timeline), as by a failover"
         }
         if resume.table != plan.table.id { return otherTable }
         if resume.layout != plan.fingerprint { return otherColumns }
@@ -30,8 +28,7 @@ enum CopyDecision {
         }
         guard let confirmed = found.confirmed else { return "replication slot \(slot) has no position" }
         if confirmed > resume.log {
-            return
-                "replication slot \(slot) is at \(confirmed) already, past the stored position \(resume.log)"
+            return "replication slot \(slot) is at \(confirmed) already, past the stored position \(resume.log)"
         }
         return nil
     }
@@ -53,8 +50,7 @@ struct SlotPlan {
         replaces = slot?.isLost == true
         dropping = "DROP_REPLICATION_SLOT \(name)"
         if slot != nil && !replaces {
-            let companion = SQLName.quote(
-                "clusterd_copy_" + String(UInt64.random(in: .min ... .max), radix: 16))
+            let companion = SQLName.quote("clusterd_copy_" + String(UInt64.random(in: .min ... .max), radix: 16))
             creating = "CREATE_REPLICATION_SLOT \(companion) TEMPORARY LOGICAL pgoutput USE_SNAPSHOT"
             droppingCompanion = "DROP_REPLICATION_SLOT \(companion)"
         } else {

@@ -37,8 +37,7 @@ final class CopyRun {
         (self.connection, self.plan) = (connection, plan)
         (self.owner, self.ended) = (owner, ended)
         mostRowBytes = 4 * configuration.maximumFeatureBytes
-        writer = RowWriter(
-            plan.layout, maximumBytes: configuration.maximumFeatureBytes, isCopied: true)
+        writer = RowWriter(plan.layout, maximumBytes: configuration.maximumFeatureBytes, isCopied: true)
     }
 
     func start() {

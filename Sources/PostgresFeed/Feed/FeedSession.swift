@@ -148,8 +148,7 @@ final class FeedSession {
         guard plan.publicationSQL.isEmpty || hasPrepared else { return preparePublication(plan) }
         let decision = CopyDecision.reason(
             resume: resume, forced: copyReason ?? (hasGap ? CopyDecision.unpublished : nil), system: system,
-            catalog: catalog, plan: plan,
-            slot: configuration.slotName)
+            catalog: catalog, plan: plan, slot: configuration.slotName)
         guard let reason = decision else {
             guard let resume else { return }
             return follow(plan, from: resume)
@@ -206,9 +205,7 @@ final class FeedSession {
         query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") { session in
             session.query(slot.creating) { session, results in
                 session.slowSlot = nil
-                guard let text = results.rows.first?.dropFirst().first,
-                    let start = LogPosition(text ?? "")
-                else {
+                guard let text = results.rows.first?.dropFirst().first, let start = LogPosition(text ?? "") else {
                     return session.end(.lost(PostgresError("the server did not say where the slot begins")))
                 }
                 // Reads the catalog in the slot's snapshot, because the table may have changed since.

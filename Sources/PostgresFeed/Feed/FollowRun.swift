@@ -173,10 +173,7 @@ final class FollowRun {
                     position: position, commitMicroseconds: Self.sinceEpoch(commit.microseconds),
                     changes: try commit.changes.contents()))
         } catch {
-            ended(
-                .lost(
-                    PostgresError("a transaction cannot be kept in \(configuration.spoolDirectory): \(error)")
-                ))
+            ended(.lost(PostgresError("a transaction cannot be kept in \(configuration.spoolDirectory): \(error)")))
         }
     }
 
@@ -214,8 +211,7 @@ final class FollowRun {
         guard hasStarted else { return }
         let silence = connection.isPaused ? 0 : loop.now - connection.lastArrival
         if silence > Self.deadMilliseconds {
-            return ended(
-                .lost(PostgresError("the server has not answered for \(Self.deadMilliseconds / 1000) s")))
+            return ended(.lost(PostgresError("the server has not answered for \(Self.deadMilliseconds / 1000) s")))
         }
         let asks = silence > Self.silenceMilliseconds && loop.now - lastRequest > Self.silenceMilliseconds
         if asks { lastRequest = loop.now }

@@ -39,9 +39,7 @@ public final class TableFeed {
     private var isStopped = false
 
     /// - Parameter consumer: held weakly.
-    public init(
-        on loop: EventLoop, _ configuration: TableFeedConfiguration, consumer: any TableFeedConsumer
-    ) {
+    public init(on loop: EventLoop, _ configuration: TableFeedConfiguration, consumer: any TableFeedConsumer) {
         (self.loop, self.configuration, self.consumer) = (loop, configuration, consumer)
     }
 
@@ -117,8 +115,7 @@ public final class TableFeed {
         guard !isStopped else { return }
         reconnection = nil
         connections += 1
-        let next = FeedSession(
-            on: loop, configuration, resume: delivered, copyReason: copyReason, owner: self)
+        let next = FeedSession(on: loop, configuration, resume: delivered, copyReason: copyReason, owner: self)
         session = next
         next.start()
     }

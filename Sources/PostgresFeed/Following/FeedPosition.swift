@@ -21,8 +21,7 @@ public struct FeedPosition: Sendable, Equatable, LosslessStringConvertible {
     let storage: TableStorage?
 
     init(
-        system: UInt64, timeline: UInt32, table: UInt32, layout: UInt32, log: LogPosition,
-        storage: TableStorage? = nil
+        system: UInt64, timeline: UInt32, table: UInt32, layout: UInt32, log: LogPosition, storage: TableStorage? = nil
     ) {
         (self.system, self.timeline, self.table) = (system, timeline, table)
         (self.layout, self.log, self.storage) = (layout, log, storage)
@@ -38,8 +37,7 @@ public struct FeedPosition: Sendable, Equatable, LosslessStringConvertible {
         else { return nil }
         let storage = parts.count == 6 ? TableStorage(parts[5]) : nil
         guard parts.count == 5 || storage != nil else { return nil }
-        self.init(
-            system: system, timeline: timeline, table: table, layout: layout, log: log, storage: storage)
+        self.init(system: system, timeline: timeline, table: table, layout: layout, log: log, storage: storage)
     }
 
     public var description: String {
@@ -52,8 +50,7 @@ public struct FeedPosition: Sendable, Equatable, LosslessStringConvertible {
 
     /// The same history at another position of the log.
     func moved(to log: LogPosition) -> FeedPosition {
-        FeedPosition(
-            system: system, timeline: timeline, table: table, layout: layout, log: log, storage: storage)
+        FeedPosition(system: system, timeline: timeline, table: table, layout: layout, log: log, storage: storage)
     }
 }
 

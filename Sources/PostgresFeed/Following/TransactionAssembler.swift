@@ -41,9 +41,7 @@ final class TransactionAssembler {
     private(set) var pending = PendingChanges()
 
     /// - Parameter makeLog: makes an empty log of changes.
-    init(
-        _ layout: TableLayout, table: UInt32, maximumFeatureBytes: Int, makeLog: @escaping () -> ChangeLog
-    ) {
+    init(_ layout: TableLayout, table: UInt32, maximumFeatureBytes: Int, makeLog: @escaping () -> ChangeLog) {
         (self.layout, self.table, self.makeLog) = (layout, table, makeLog)
         writer = RowWriter(layout, maximumBytes: maximumFeatureBytes)
     }
@@ -173,8 +171,7 @@ final class TransactionAssembler {
     }
 
     private func write(
-        _ values: [RowValue], of bytes: ArraySlice<UInt8>, _ old: [UInt8]?, to log: ChangeLog,
-        _ subtransaction: UInt32
+        _ values: [RowValue], of bytes: ArraySlice<UInt8>, _ old: [UInt8]?, to log: ChangeLog, _ subtransaction: UInt32
     ) throws(PostgresDataError) {
         let id = try writer.identifier(values[0], of: bytes)
         let previous = old == id ? nil : old

@@ -15,8 +15,7 @@ struct RowMapping: Equatable {
         let generated = Set(layout.generated.map { layout.columns[$0.index].name })
         var indexes: [Int?] = []
         for column in layout.columns {
-            let found =
-                generated.contains(column.name) ? nil : index(column.name, column.type, column.modifier)
+            let found = generated.contains(column.name) ? nil : index(column.name, column.type, column.modifier)
             guard found != nil || generated.contains(column.name) else { return nil }
             indexes.append(found)
         }

@@ -55,9 +55,7 @@ struct RowWriter: Sendable {
     }
 
     /// The id as JSON text; nil if it is NULL or missing.
-    func identifier(
-        _ value: RowValue, of bytes: ArraySlice<UInt8>
-    ) throws(PostgresDataError) -> [UInt8]? {
+    func identifier(_ value: RowValue, of bytes: ArraySlice<UInt8>) throws(PostgresDataError) -> [UInt8]? {
         guard case .text(let text) = value else { return nil }
         var writer = ByteWriter(capacity: 64)
         try ValueWriter.append(bytes[text], as: id.kind, to: &writer)
@@ -102,8 +100,7 @@ struct RowWriter: Sendable {
             switch values[first + index] {
             case .null: writer.append("null")
             case .unchanged:
-                gaps.append(
-                    FeatureGap(offset: writer.count - start, name: Array(properties[index].name.utf8)))
+                gaps.append(FeatureGap(offset: writer.count - start, name: Array(properties[index].name.utf8)))
             case .text(let text):
                 if text.count > maximumBytes {
                     writer.truncate(to: start)
@@ -138,8 +135,7 @@ struct RowWriter: Sendable {
             // A large geometry that is unchanged is not a point, and was not one before.
             if case .unchanged = values[1] { return (.notAPoint, 2) }
             guard case .text(let text) = values[1] else { return (.noPosition, 2) }
-            let geometry =
-                isCopied ? try PointGeometry(bytes[text]) : try PointGeometry(hexadecimal: bytes[text])
+            let geometry = isCopied ? try PointGeometry(bytes[text]) : try PointGeometry(hexadecimal: bytes[text])
             return switch geometry {
             case .position(let longitude, let latitude, let altitude):
                 (append(longitude, latitude, altitude, &parts, to: &writer), 2)
@@ -160,8 +156,7 @@ struct RowWriter: Sendable {
     }
 
     private func append(
-        _ longitude: Double, _ latitude: Double, _ altitude: Double?, _ parts: inout Parts,
-        to writer: inout ByteWriter
+        _ longitude: Double, _ latitude: Double, _ altitude: Double?, _ parts: inout Parts, to writer: inout ByteWriter
     ) -> SkippedRows.Reason? {
         guard longitude.isFinite, latitude.isFinite else { return .notFinite }
         guard abs(longitude) <= 180, abs(latitude) <= 90 else { return .outOfRange }

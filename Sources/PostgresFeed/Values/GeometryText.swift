@@ -3,9 +3,7 @@ import JSON
 
 /// Writes a PostGIS geometry as GeoJSON, as its cast to json does.
 enum GeometryText {
-    static func append(
-        hexadecimal text: ArraySlice<UInt8>, to writer: inout ByteWriter
-    ) throws(PostgresDataError) {
+    static func append(hexadecimal text: ArraySlice<UInt8>, to writer: inout ByteWriter) throws(PostgresDataError) {
         var reader = ByteReader(try Hexadecimal.bytes(text)[...])
         try append(&reader, depth: 0, to: &writer)
     }
@@ -28,8 +26,7 @@ enum GeometryText {
         case .lineString: try appendLine(head, &reader, to: &writer)
         case .polygon: try appendRings(head, &reader, to: &writer)
         default:
-            try appendList(head, &reader, ofAtLeast: 5, to: &writer) {
-                (reader, writer) throws(PostgresDataError) in
+            try appendList(head, &reader, ofAtLeast: 5, to: &writer) { (reader, writer) throws(PostgresDataError) in
                 if head.kind == .collection { return try append(&reader, depth: depth + 1, to: &writer) }
                 let part = try GeometryHead(&reader)
                 switch part.kind {

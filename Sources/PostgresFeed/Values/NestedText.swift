@@ -43,16 +43,12 @@ struct ArrayText {
 
     private static let malformed = PostgresDataError("the server sent an array whose text is not valid")
 
-    private mutating func appendElement(
-        as kind: ValueKind, to writer: inout ByteWriter
-    ) throws(PostgresDataError) {
+    private mutating func appendElement(as kind: ValueKind, to writer: inout ByteWriter) throws(PostgresDataError) {
         let isQuoted = current == UInt8(ascii: "\"")
         if isQuoted { index += 1 }
         var element: [UInt8] = []
         while let byte = current {
-            if isQuoted ? byte == UInt8(ascii: "\"") : byte == delimiter || byte == UInt8(ascii: "}") {
-                break
-            }
+            if isQuoted ? byte == UInt8(ascii: "\"") : byte == delimiter || byte == UInt8(ascii: "}") { break }
             if byte == UInt8(ascii: "\\") { index += 1 }
             guard let byte = current else { throw Self.malformed }
             element.append(byte)
@@ -88,8 +84,7 @@ enum CompositeText {
         writer.append(UInt8(ascii: "}"))
     }
 
-    private static let malformed = PostgresDataError(
-        "the server sent a composite value whose text is not valid")
+    private static let malformed = PostgresDataError("the server sent a composite value whose text is not valid")
 
     /// The fields' texts; nil for NULL.
     static func values(_ text: ArraySlice<UInt8>) throws(PostgresDataError) -> [[UInt8]?] {
@@ -125,9 +120,7 @@ enum CompositeText {
 /// The text form of hstore: `"a"=>"1", "b"=>NULL`.
 enum KeyValueText {
     /// Writes an object of strings, its members in jsonb's order.
-    static func append(
-        _ text: ArraySlice<UInt8>, to writer: inout ByteWriter
-    ) throws(PostgresDataError) {
+    static func append(_ text: ArraySlice<UInt8>, to writer: inout ByteWriter) throws(PostgresDataError) {
         var members: [(key: [UInt8], value: [UInt8]?)] = []
         var rest = text
         while !rest.isEmpty {

@@ -83,9 +83,7 @@ enum ValueWriter {
     }
 
     /// Appends a time: `2026-01-31 12:00:00.5+00 BC` with a T for the blank, and with minutes in the zone.
-    private static func appendTime(
-        _ text: ArraySlice<UInt8>, isZoned: Bool, to writer: inout ByteWriter
-    ) {
+    private static func appendTime(_ text: ArraySlice<UInt8>, isZoned: Bool, to writer: inout ByteWriter) {
         writer.append(UInt8(ascii: "\""))
         // "infinity" has no blank; the second blank is the one before BC.
         guard let blank = text.firstIndex(of: UInt8(ascii: " ")) else {
@@ -130,9 +128,7 @@ enum NumberText {
     }
 
     /// Expands an exponent: `-1.5e+20` to `-150000000000000000000`, `1e-07` to `0.0000001`.
-    private static func expand(
-        _ text: ArraySlice<UInt8>, exponentAt end: Int, to writer: inout ByteWriter
-    ) {
+    private static func expand(_ text: ArraySlice<UInt8>, exponentAt end: Int, to writer: inout ByteWriter) {
         // A type's exponents have at most three digits.
         guard let exponent = Int(String(decoding: text[(end + 1)...], as: UTF8.self)),
             exponent.magnitude < 1000

@@ -32,9 +32,7 @@ public struct AccessPolicy: Sendable, Equatable {
     public var manage = Rule()
     public var admin = Rule()
     /// Configured names that do not exist on this system.
-    public var unknownNames: [String] {
-        query.unknownNames + manage.unknownNames + admin.unknownNames
-    }
+    public var unknownNames: [String] { query.unknownNames + manage.unknownNames + admin.unknownNames }
     /// The user that the daemon runs as.
     let ownUser: UInt32
 

@@ -22,15 +22,12 @@ public struct Peer: Sendable, Equatable {
     }
 
     /// The process at the other end of a Unix socket, as the system reports it; unknown if it does not.
-    package init(
-        _ process: (processID: Int32, userID: UInt32, groupID: UInt32)?, groups: @autoclosure () -> [UInt32]
-    ) {
+    package init(_ process: (processID: Int32, userID: UInt32, groupID: UInt32)?, groups: @autoclosure () -> [UInt32]) {
         guard let process else {
             self = .unknown
             return
         }
-        self.init(
-            processID: process.processID, userID: process.userID, groupID: process.groupID, groups: groups())
+        self.init(processID: process.processID, userID: process.userID, groupID: process.groupID, groups: groups())
     }
 
     /// A client whose user is unknown.

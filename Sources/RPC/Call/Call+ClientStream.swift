@@ -58,8 +58,7 @@ extension Call {
         enqueue(on: input.items.isEmpty ? input.stream.subject : nil) { call in
             let items = input.items
             input.items = []
-            let job = ItemsJob(
-                input.stream, items, AnswerJob(call.pending, mostBytes: call.mostBytes), call.context)
+            let job = ItemsJob(input.stream, items, AnswerJob(call.pending, mostBytes: call.mostBytes), call.context)
             return (
                 { job.run() },
                 { call in

@@ -70,9 +70,7 @@ extension Call {
         let wrapped = OutgoingBytes(ByteWriter(capacity: 1024))
         output.isBusy = true
         enqueue { _ in
-            let body: @Sendable () -> Void = {
-                Self.wrap(bytes, from: 0, .item, encoder, into: wrapped)
-            }
+            let body: @Sendable () -> Void = { Self.wrap(bytes, from: 0, .item, encoder, into: wrapped) }
             return (
                 body,
                 { call in
@@ -95,8 +93,7 @@ extension Call {
 
     /// Runs part of a stream's work on the pool, queued among the caller's other jobs.
     func runOnPool(
-        repeatable: Bool, _ body: @escaping @Sendable (_ mostBytes: Int) -> Void,
-        completion: @escaping () -> Void
+        repeatable: Bool, _ body: @escaping @Sendable (_ mostBytes: Int) -> Void, completion: @escaping () -> Void
     ) {
         enqueue { call in
             let most = min(call.mostItemBytes, repeatable ? call.caller?.mostOfView ?? .max : .max)

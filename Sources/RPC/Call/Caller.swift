@@ -32,8 +32,7 @@ package final class Caller {
     }
 
     package init(
-        _ engine: CallEngine, peer: Peer, right: AccessRight, unread: UnreadAccount,
-        transport: any CallTransport
+        _ engine: CallEngine, peer: Peer, right: AccessRight, unread: UnreadAccount, transport: any CallTransport
     ) {
         self.engine = engine
         self.peer = peer
@@ -71,13 +70,10 @@ package final class Caller {
         try machine.checkFree(request.id)
         if engine.isDraining { throw Self.drainError }
         guard let method = engine.methods[request.method] else {
-            throw RPCError(
-                .unimplemented,
-                "There is no method \"\(request.method)\". GetServerInfo lists the methods.")
+            throw RPCError(.unimplemented, "There is no method \"\(request.method)\". GetServerInfo lists the methods.")
         }
         guard hasRoomForCall else {
-            throw RPCError(
-                .resourceExhausted, "Too many calls are in flight. Wait for some to be answered.")
+            throw RPCError(.resourceExhausted, "Too many calls are in flight. Wait for some to be answered.")
         }
         let started = MonotonicClock.now()
         let context = CallContext(
@@ -85,8 +81,7 @@ package final class Caller {
             form: encoder.form, input: input, share: share)
         let params = Params(request.params, text: request.paramsText)
         var call = PendingCall(
-            request: request, encoder: encoder, method: method, started: started, params: params,
-            context: context)
+            request: request, encoder: encoder, method: method, started: started, params: params, context: context)
         do throws(RPCError) { try plan(&call) } catch {
             record(call, error.code)
             throw error
@@ -144,8 +139,7 @@ package final class Caller {
         guard answer.isQuick, !call.encoder.compresses else { return false }
         let view = call.method.declaration.threads == .query ? mostOfView : nil
         do throws(RPCError) {
-            try call.write(
-                within: min(engine.limits.maxAnswerBytes, view ?? .max), into: &bytes, answer.write)
+            try call.write(within: min(engine.limits.maxAnswerBytes, view ?? .max), into: &bytes, answer.write)
         } catch {
             // A large answer is written once the user's clients have read what is queued for them.
             guard view != nil, error.code == .resourceExhausted else { throw error }
@@ -212,8 +206,7 @@ package final class Caller {
     private static let alwaysHeld = 4 << 10
     private static let tooMuchHeld = RPCError(
         .resourceExhausted,
-        "The server holds too many bytes of waiting calls. Wait for some to be answered, or send smaller calls."
-    )
+        "The server holds too many bytes of waiting calls. Wait for some to be answered, or send smaller calls.")
     private static let drainError = RPCError(.unavailable, "The server is shutting down. Try again soon.")
 
     /// Runs `body` on the pool, queued among the caller's queries, then `completion` on the loop's thread. The

@@ -94,9 +94,7 @@ package protocol ServerStreamMethod: Sendable {
     var declaration: MethodDeclaration { get }
 
     /// Opens the stream. Called on the loop's thread, so it must be quick.
-    func begin(
-        _ params: Params, _ call: CallContext, _ output: StreamOutput
-    ) throws(RPCError) -> any ServerStream
+    func begin(_ params: Params, _ call: CallContext, _ output: StreamOutput) throws(RPCError) -> any ServerStream
 }
 
 /// A call that sends items. Its functions are called on the loop's thread; it runs longer work on the pool.

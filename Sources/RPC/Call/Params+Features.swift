@@ -12,9 +12,7 @@ extension Params {
         var found: [UInt8]?
         text.withUnsafeBytes { text in
             for (key, value) in JSONMembers(ofValidated: text)
-            where JSONText.string(inside: key).hasSameBytes(as: param.name) {
-                found = Array(value)
-            }
+            where JSONText.string(inside: key).hasSameBytes(as: param.name) { found = Array(value) }
         }
         if let found { return found }
         var writer = ByteWriter()

@@ -38,8 +38,7 @@ public struct Params: Sendable {
         // Both lists are short: comparing costs less than hashing.
         for index in object.members.indices
         where !known.contains(where: { $0.hasSameBytes(as: object.members[index].key) }) {
-            let names =
-                known.isEmpty ? "There are none." : "Known are: \(known.sorted().joined(separator: ", "))."
+            let names = known.isEmpty ? "There are none." : "Known are: \(known.sorted().joined(separator: ", "))."
             throw .invalidParam(path(of: object.members[index].key), "is unknown. \(names)")
         }
     }
@@ -81,9 +80,7 @@ public struct Params: Sendable {
     }
 
     /// - Parameter range: the valid values, if they are fewer than those of the declaration.
-    public func integer(_ param: ParamDeclaration, in range: ClosedRange<Int64>? = nil) throws(RPCError)
-        -> Int64
-    {
+    public func integer(_ param: ParamDeclaration, in range: ClosedRange<Int64>? = nil) throws(RPCError) -> Int64 {
         try present(try optionalInteger(param, in: range), param)
     }
 

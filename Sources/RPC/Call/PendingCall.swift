@@ -25,8 +25,7 @@ package struct PendingCall: Sendable {
     ///
     /// - Parameter most: the maximum size of the answer with its envelope, in bytes.
     func write(
-        within most: Int, into bytes: inout ByteWriter,
-        _ body: (CallContext, inout ByteWriter) throws(RPCError) -> Void
+        within most: Int, into bytes: inout ByteWriter, _ body: (CallContext, inout ByteWriter) throws(RPCError) -> Void
     ) throws(RPCError) {
         let start = bytes.count
         bytes.limitFollowing(to: most)

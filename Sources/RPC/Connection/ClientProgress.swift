@@ -22,8 +22,7 @@ package struct ClientProgress {
     ///   - messages: complete messages received since the connection began.
     ///   - now: nanoseconds on a monotonic clock.
     package mutating func look(
-        unread: Int = 0, taken: UInt64 = 0, inSystem: Int = 0, unfinished: Int = 0, messages: Int = 0,
-        at now: UInt64
+        unread: Int = 0, taken: UInt64 = 0, inSystem: Int = 0, unfinished: Int = 0, messages: Int = 0, at now: UInt64
     ) {
         let hasRead = taken != self.taken || inSystem < self.inSystem
         if unread == 0 || hasRead { unreadSince = nil }

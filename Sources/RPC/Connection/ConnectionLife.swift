@@ -97,9 +97,7 @@ package struct ConnectionLife: Equatable {
     package var isWorking: Bool { work == .running }
 
     /// Whether the next message may be processed.
-    package var takesMessages: Bool {
-        takesInput && !isReadingLarge
-    }
+    package var takesMessages: Bool { takesInput && !isReadingLarge }
 
     package mutating func beganLarge() { isReadingLarge = true }
 

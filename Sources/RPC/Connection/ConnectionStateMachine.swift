@@ -45,8 +45,7 @@ package struct ConnectionStateMachine<Work> {
     /// Throws if a call with this id is open.
     package func checkFree(_ id: Int64) throws(RPCError) {
         guard calls[id] != nil else { return }
-        throw RPCError(
-            .invalidArgument, "The id \(id) is in use by a call that has not ended. Choose another.")
+        throw RPCError(.invalidArgument, "The id \(id) is in use by a call that has not ended. Choose another.")
     }
 
     /// Adds a call that was not answered at once. Its id must be free.
@@ -55,8 +54,7 @@ package struct ConnectionStateMachine<Work> {
     }
 
     /// The call is over; its id is free again.
-    @discardableResult
-    package mutating func remove(_ id: Int64) -> Work? {
+    @discardableResult package mutating func remove(_ id: Int64) -> Work? {
         guard let entry = calls[id] else { return nil }
         calls[id] = nil
         return entry.work
@@ -68,14 +66,11 @@ package struct ConnectionStateMachine<Work> {
             calls[id] = nil
             return .fail(
                 call.work,
-                RPCError(
-                    .invalidArgument, "The call takes no items: its method does not stream from the client."))
+                RPCError(.invalidArgument, "The call takes no items: its method does not stream from the client."))
         }
         guard !call.inputEnded else {
             calls[id] = nil
-            return .fail(
-                call.work,
-                RPCError(.invalidArgument, "An item came after the client had ended its stream."))
+            return .fail(call.work, RPCError(.invalidArgument, "An item came after the client had ended its stream."))
         }
         return .deliver(call.work, item)
     }

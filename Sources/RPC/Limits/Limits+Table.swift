@@ -20,20 +20,14 @@ extension Limits {
 
     /// All limits, in the order of `GetServerInfo`.
     public static let table: [Entry] = [
-        fixed(
-            "maxMessageBytes", \.maxMessageBytes,
-            "Bytes of a message to the server, both as sent and decompressed."
-        ),
+        fixed("maxMessageBytes", \.maxMessageBytes, "Bytes of a message to the server, both as sent and decompressed."),
         live("maxAnswerBytes", \.maxAnswerBytes, "Bytes of an answer."),
         live("maxConnections", \.maxConnections, "Connections at once."),
         fixed("maxCallsPerConnection", \.maxCallsPerConnection, "Calls in flight on one connection."),
         live("maxCalls", \.maxCalls, "Calls in flight on all connections."),
-        live(
-            "maxConnectionsPerUser", \.maxConnectionsPerUser, from: 0, "Connections of one user. 0: no limit."
-        ),
+        live("maxConnectionsPerUser", \.maxConnectionsPerUser, from: 0, "Connections of one user. 0: no limit."),
         live("maxCallsPerUser", \.maxCallsPerUser, from: 0, "Calls in flight of one user. 0: no limit."),
-        live(
-            "maxSourcesPerUser", \.maxSourcesPerUser, from: 0, "Sources that one user created. 0: no limit."),
+        live("maxSourcesPerUser", \.maxSourcesPerUser, from: 0, "Sources that one user created. 0: no limit."),
         live(
             "maxSourceBytesPerUser", \.maxSourceBytesPerUser, from: 0,
             "Bytes that the sources of one user hold, in memory and in files. 0: no limit."),
@@ -123,7 +117,6 @@ extension Limits {
 
     /// The limits that concern the memory of sources.
     package var memory: MemoryBudget.Limit {
-        MemoryBudget.Limit(
-            bytes: memoryBytes, bytesPerOwner: maxSourceBytesPerUser, sourcesPerOwner: maxSourcesPerUser)
+        MemoryBudget.Limit(bytes: memoryBytes, bytesPerOwner: maxSourceBytesPerUser, sourcesPerOwner: maxSourcesPerUser)
     }
 }

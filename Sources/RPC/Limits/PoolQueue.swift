@@ -24,9 +24,7 @@ package final class PoolQueue: Sendable {
         /// Busy subjects under which the lane is listed in `State.parked`.
         fileprivate var parkedFor: Set<PoolSubject> = []
 
-        package init(
-            _ unread: UnreadAccount, post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
-        ) {
+        package init(_ unread: UnreadAccount, post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
             self.unread = unread
             self.post = post
         }
@@ -94,12 +92,10 @@ package final class PoolQueue: Sendable {
     ///   - dropped: called instead of `start` if the job is removed before its turn.
     package func run(
         in lane: Lane, on subject: PoolSubject? = nil, for owner: AnyObject? = nil,
-        claim: (@Sendable () -> Void)? = nil, _ start: @escaping () -> Void,
-        dropped: @escaping () -> Void = {}
+        claim: (@Sendable () -> Void)? = nil, _ start: @escaping () -> Void, dropped: @escaping () -> Void = {}
     ) {
         let job = Job(
-            owner: owner.map(ObjectIdentifier.init), claim: claim, start: OnLoop(start),
-            dropped: OnLoop(dropped))
+            owner: owner.map(ObjectIdentifier.init), claim: claim, start: OnLoop(start), dropped: OnLoop(dropped))
         launch(from: lane) { state in
             lane.waiting.append(job, on: subject)
             state.depth += 1

@@ -164,9 +164,7 @@ package final class UnreadAccount: Sendable {
         hasNothingWaiting ? hasRead : readsPromptly(at: MonotonicClock.now())
     }
 
-    func readsPromptly(at now: UInt64) -> Bool {
-        hasRead && (hasNothingWaiting || !isLate(now))
-    }
+    func readsPromptly(at now: UInt64) -> Bool { hasRead && (hasNothingWaiting || !isLate(now)) }
 
     /// Whether its next answer must wait until there is room for a large one.
     var needsRoom: Bool { isTooLarge.load(ordering: .relaxed) }
@@ -179,9 +177,7 @@ package final class UnreadAccount: Sendable {
         accepted.load(ordering: .relaxed) >= UnreadBudget.reserve && !wasSlow.load(ordering: .relaxed)
     }
 
-    private func isLate(_ now: UInt64) -> Bool {
-        now > since.load(ordering: .relaxed) &+ Self.patience
-    }
+    private func isLate(_ now: UInt64) -> Bool { now > since.load(ordering: .relaxed) &+ Self.patience }
 
     /// The system has accepted bytes at once.
     package func wasAccepted(_ count: Int) {

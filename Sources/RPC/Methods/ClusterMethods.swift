@@ -21,8 +21,7 @@ struct ClusterSubject: Sendable {
         guard zoom != nil || target.filter?.mentionsZoom != true else {
             throw params.invalid(
                 .zoomOfCluster,
-                "is missing: the filter depends on the zoom, so the zoom at which the cluster was found is needed."
-            )
+                "is missing: the filter depends on the zoom, so the zoom at which the cluster was found is needed.")
         }
     }
 

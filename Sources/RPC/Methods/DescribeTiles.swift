@@ -16,8 +16,7 @@ struct DescribeTiles: UnaryMethod {
         let threads = catalog.settings.values.limits.buildThreads
         return target.answer(isQuick: false) { (revision, call, bytes) throws(SourceError) in
             let zooms = revision.options.minZoom...revision.options.maxZoom + 1
-            let fields = try revision.fields(
-                of: target.filter, zooms: zooms, threads: threads, call.cancellation)
+            let fields = try revision.fields(of: target.filter, zooms: zooms, threads: threads, call.cancellation)
             bytes.append(.object(Self.document(target, url, fields)))
         }
     }
@@ -39,8 +38,7 @@ struct DescribeTiles: UnaryMethod {
             [
                 ("tilejson", .string("3.0.0")), ("name", name), ("scheme", .string("xyz")),
                 ("tiles", .array([.string(url)])),
-            ]
-                + zooms)
+            ] + zooms)
         document["bounds"] = bounds(of: target.revision)
         document["vector_layers"] = .array([.object(layer)])
         return document

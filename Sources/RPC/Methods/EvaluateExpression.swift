@@ -32,16 +32,13 @@ struct EvaluateExpression: UnaryMethod {
         default: throw .invalidParam(feature.path(of: "properties"), "must be an object or null.")
         }
         var geometryType: String?
-        if case .object(let geometry)? = feature.object["geometry"],
-            case .string(let type)? = geometry["type"]
-        {
+        if case .object(let geometry)? = feature.object["geometry"], case .string(let type)? = geometry["type"] {
             geometryType = type
         }
         do throws(EvaluationError) {
             return try expression.evaluate(
                 properties: properties, identifier: feature.object["id"] ?? .null, geometryType: geometryType,
-                zoom: zoom,
-                accumulated: params[.accumulated] ?? .null, budget: EvaluationBudget { call.isOver })
+                zoom: zoom, accumulated: params[.accumulated] ?? .null, budget: EvaluationBudget { call.isOver })
         } catch {
             try call.check()
             throw RPCError(.failedPrecondition, error.message)

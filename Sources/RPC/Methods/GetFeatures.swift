@@ -9,9 +9,7 @@ struct GetFeatures: ServerStreamMethod {
     let declaration = MethodDeclaration.getFeatures
     let catalog: SourceCatalog
 
-    func begin(
-        _ params: Params, _ call: CallContext, _ output: StreamOutput
-    ) throws(RPCError) -> any ServerStream {
+    func begin(_ params: Params, _ call: CallContext, _ output: StreamOutput) throws(RPCError) -> any ServerStream {
         let target = try catalog.target(params)
         let pages = FeaturePageJob(target, try catalog.output(params), call)
         return FeatureStream(pages, output)
@@ -86,8 +84,7 @@ private final class FeaturePageJob: @unchecked Sendable {
         do throws(RPCError) {
             try answering(call) { () throws(SourceError) in
                 if pages == nil {
-                    pages = try FeaturePages(
-                        target.revision, filter: target.filter, output: format, call.cancellation)
+                    pages = try FeaturePages(target.revision, filter: target.filter, output: format, call.cancellation)
                 }
                 try pages?.writePage(into: &page, call.cancellation)
                 // The page just written may contain text that turned out to be damaged.

@@ -18,8 +18,7 @@ struct GetTile: UnaryMethod {
         let ready = target.readyView(zoom: Double(tile.z))
         let output = try catalog.output(params)
         let isCheap = output.include.isDisjoint(with: .costly)
-        let isQuick =
-            isCheap && ready.map { $0.expectedNodes(inTileOf: tile.z) <= ShortListing.features } ?? false
+        let isQuick = isCheap && ready.map { $0.expectedNodes(inTileOf: tile.z) <= ShortListing.features } ?? false
         let isRaw = encoding != .json && call.form == .raw
         return target.answer(
             isQuick: isQuick,
@@ -32,8 +31,7 @@ struct GetTile: UnaryMethod {
                     tile, of: view, output: output, into: &bytes, call.cancellation)
             case .mvt:
                 try revision.writeVectorTile(
-                    tile, of: view, layer: target.source.name.text, output: output, isRaw: isRaw,
-                    into: &bytes,
+                    tile, of: view, layer: target.source.name.text, output: output, isRaw: isRaw, into: &bytes,
                     call.cancellation)
             }
         }
@@ -65,12 +63,10 @@ extension Revision {
         into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
         if isRaw {
-            return try appendVectorTile(
-                tile, of: view, layer: layer, output: output, into: &bytes, cancellation)
+            return try appendVectorTile(tile, of: view, layer: layer, output: output, into: &bytes, cancellation)
         }
         var encoded = ByteWriter(capacity: 8192)
-        try appendVectorTile(
-            tile, of: view, layer: layer, output: output, into: &encoded, cancellation)
+        try appendVectorTile(tile, of: view, layer: layer, output: output, into: &encoded, cancellation)
         bytes.append("{\"tile\":\"")
         encoded.withBytes { Base64.append($0, to: &bytes) }
         bytes.append("\"")

@@ -128,8 +128,7 @@ struct LoadFile: UnaryMethod {
         let options = try ImportParams(params)
         return PreparedAnswer(isQuick: false, subject: .file(source.name)) { (call, bytes) throws(RPCError) in
             try answering(call) { () throws(SourceError) in
-                let file = try settings.importDirectories.open(
-                    path, maximumBytes: settings.limits.maxFileBytes)
+                let file = try settings.importDirectories.open(path, maximumBytes: settings.limits.maxFileBytes)
                 let load = FeatureImport(
                     into: source, mode: options.mode, policy: options.policy, format: options.format,
                     wrapsLongitudes: options.wraps, allowsEmpty: options.allowsEmpty)

@@ -13,9 +13,7 @@ struct PublishTiles: ServerStreamMethod {
     let declaration = MethodDeclaration.publishTiles
     let catalog: SourceCatalog
 
-    func begin(
-        _ params: Params, _ call: CallContext, _ output: StreamOutput
-    ) throws(RPCError) -> any ServerStream {
+    func begin(_ params: Params, _ call: CallContext, _ output: StreamOutput) throws(RPCError) -> any ServerStream {
         let target = try catalog.target(params)
         let settings = catalog.settings.values
         let request = try Self.request(params, target, catalog)
@@ -25,8 +23,7 @@ struct PublishTiles: ServerStreamMethod {
         let directories = settings.exportDirectories
         // On the pool: directories may be on a disk that does not respond.
         let job = PublishTilesJob(
-            target: target, request: request, isEstimate: isEstimate, threads: settings.limits.buildThreads,
-            call: call
+            target: target, request: request, isEstimate: isEstimate, threads: settings.limits.buildThreads, call: call
         ) { () throws(ArchiveError) in try directories.target(path, overwrite: overwrite) }
         return PublishTilesStream(job, call, output)
     }
@@ -43,8 +40,7 @@ struct PublishTiles: ServerStreamMethod {
             throw params.invalid(.maxZoom, "must not be below minZoom, which is \(first).")
         }
         return ArchiveRequest(
-            zooms: Int(first)...Int(last), layer: target.source.name.text,
-            output: try catalog.output(params),
+            zooms: Int(first)...Int(last), layer: target.source.name.text, output: try catalog.output(params),
             isCompressed: try params.word(.compression, as: Compression.self) == .gzip,
             name: try params.optionalString(.archiveName),
             description: try params.optionalString(.archiveDescription),
@@ -240,8 +236,7 @@ extension RPCError {
         case .system(let failure):
             let reason = failure.description
             self.init(
-                .failedPrecondition,
-                reason.prefix(1).uppercased() + reason.dropFirst() + ". Nothing was written.")
+                .failedPrecondition, reason.prefix(1).uppercased() + reason.dropFirst() + ". Nothing was written.")
         case .outOfMemory: self.init(.resourceExhausted, "Memory ran out. Nothing was written.")
         case .tooManyTiles:
             self.init(

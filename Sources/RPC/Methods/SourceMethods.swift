@@ -70,9 +70,7 @@ struct GetSource: UnaryMethod {
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let source = try catalog.source(params)
-        return PreparedAnswer(isQuick: true) { (_, bytes) throws(RPCError) in
-            source.description.write(into: &bytes)
-        }
+        return PreparedAnswer(isQuick: true) { (_, bytes) throws(RPCError) in source.description.write(into: &bytes) }
     }
 }
 

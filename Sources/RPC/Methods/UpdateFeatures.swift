@@ -22,8 +22,7 @@ struct UpdateFeatures: UnaryMethod {
         _ = try params.optionalArray(.upsert)
         let removals = try params.featureIDs(.remove)
         do throws(SourceError) {
-            let outcome = try source.update(
-                upserts: params.text(of: .upsert), removals: removals, call.cancellation)
+            let outcome = try source.update(upserts: params.text(of: .upsert), removals: removals, call.cancellation)
             call.noteChanged(outcome.inserted + outcome.updated + outcome.removed)
             outcome.write(into: &bytes)
         } catch {

@@ -4,9 +4,7 @@ import SourceEngine
 
 /// One number that `GetStats` reports, both in its JSON and in Prometheus's text.
 package struct Metric: Sendable {
-    package enum Kind: String, Sendable {
-        case gauge, counter
-    }
+    package enum Kind: String, Sendable { case gauge, counter }
 
     let path: String
     let name: String?
@@ -50,9 +48,7 @@ extension Metric {
             Metric("connections.open", "clusterd_connections", .gauge, "Open connections.") {
                 Double($0.counters.connections)
             },
-            Metric(
-                "connections.opened", "clusterd_connections_opened_total", .counter, "Connections accepted."
-            ) {
+            Metric("connections.opened", "clusterd_connections_opened_total", .counter, "Connections accepted.") {
                 Double($0.counters.connectionsOpened)
             },
             Metric(
@@ -114,8 +110,7 @@ extension Metric {
         member: String = "", _ name: String, _ kind: Kind, by label: String, _ help: String
     ) -> [Metric] {
         values.map { word, value in
-            Metric(
-                "\(path).\(word)\(member)", name, kind, label: "\(label)=\"\(word)\"", help, value: value)
+            Metric("\(path).\(word)\(member)", name, kind, label: "\(label)=\"\(word)\"", help, value: value)
         }
     }
 

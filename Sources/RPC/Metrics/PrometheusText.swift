@@ -30,8 +30,7 @@ struct PrometheusText {
     mutating func histogram(_ name: String, _ method: String, _ latency: LatencyHistogram) {
         let label = "method=\"\(method)\""
         for (bound, count) in latency.cumulative {
-            sample(
-                "\(name)_bucket", "\(label),le=\"\(String(javaScript: Double(bound) / 1e9))\"", Double(count))
+            sample("\(name)_bucket", "\(label),le=\"\(String(javaScript: Double(bound) / 1e9))\"", Double(count))
         }
         sample("\(name)_bucket", "\(label),le=\"+Inf\"", Double(latency.count))
         total(name, label, latency)

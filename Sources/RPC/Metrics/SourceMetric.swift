@@ -13,10 +13,7 @@ struct SourceMetric: Sendable {
     /// The value; nil for a source that has no such number.
     let value: @Sendable (SourceDescription) -> Double?
 
-    init(
-        _ member: String?, _ name: String, _ help: String,
-        value: @escaping @Sendable (SourceDescription) -> Double?
-    ) {
+    init(_ member: String?, _ name: String, _ help: String, value: @escaping @Sendable (SourceDescription) -> Double?) {
         self.member = member
         self.name = name
         self.help = help
@@ -26,9 +23,7 @@ struct SourceMetric: Sendable {
     /// All metrics of a source, each a gauge.
     static let all: [SourceMetric] =
         [
-            SourceMetric("points", "clusterd_source_points", "Points, by source.") {
-                Double($0.revision.pointCount)
-            },
+            SourceMetric("points", "clusterd_source_points", "Points, by source.") { Double($0.revision.pointCount) },
             SourceMetric("memoryBytes", "clusterd_source_memory_bytes", "Memory, by source.") {
                 Double($0.revision.memoryBytes)
             },
@@ -40,13 +35,11 @@ struct SourceMetric: Sendable {
                 "indexFileBytes", "clusterd_source_index_file_bytes",
                 "The index's part of that: 0 while it is in memory, by source."
             ) { Double($0.revision.indexFileBytes) },
-            SourceMetric("revision", "clusterd_source_revision", "The number of the current data, by source.")
-            {
+            SourceMetric("revision", "clusterd_source_revision", "The number of the current data, by source.") {
                 Double($0.revision.number)
             },
             SourceMetric(
-                "buildMs", "clusterd_source_build_milliseconds",
-                "How long the last clustering took, by source."
+                "buildMs", "clusterd_source_build_milliseconds", "How long the last clustering took, by source."
             ) { $0.revision.buildMilliseconds },
             SourceMetric(
                 "building", "clusterd_source_building", "Whether new data are being clustered, by source."

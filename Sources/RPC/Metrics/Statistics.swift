@@ -66,17 +66,13 @@ package struct Statistics {
                 "p50": milliseconds(latency.quantile(0.5)), "p90": milliseconds(latency.quantile(0.9)),
                 "p99": milliseconds(latency.quantile(0.99)), "max": milliseconds(latency.maximum),
                 "histogram": .array(
-                    latency.cumulative.map {
-                        ["le": milliseconds($0.bound), "count": .number(Double($0.count))]
-                    }),
+                    latency.cumulative.map { ["le": milliseconds($0.bound), "count": .number(Double($0.count))] }),
             ],
         ]
     }
 
     private static func json(_ source: SourceDescription) -> JSONValue {
-        var object: JSONObject = [
-            "source": .string(source.source.text), "state": .string(source.state.rawValue),
-        ]
+        var object: JSONObject = ["source": .string(source.source.text), "state": .string(source.state.rawValue)]
         for metric in SourceMetric.all {
             guard let member = metric.member, let value = metric.value(source) else { continue }
             object[member] = .number(value)
@@ -108,9 +104,7 @@ package struct Statistics {
         return text.text
     }
 
-    private func write(
-        _ methods: [(name: String, method: Metrics.MethodCounters)], into text: inout PrometheusText
-    ) {
+    private func write(_ methods: [(name: String, method: Metrics.MethodCounters)], into text: inout PrometheusText) {
         text.begin("clusterd_calls_total", "counter", "Calls answered, by method.")
         for (name, method) in methods {
             text.sample("clusterd_calls_total", "method=\"\(name)\"", Double(method.calls))
@@ -118,8 +112,7 @@ package struct Statistics {
         text.begin("clusterd_call_errors_total", "counter", "Calls that failed, by method and status.")
         for (name, method) in methods {
             for (status, count) in method.errors.sorted(by: { $0.key < $1.key }) {
-                text.sample(
-                    "clusterd_call_errors_total", "method=\"\(name)\",status=\"\(status)\"", Double(count))
+                text.sample("clusterd_call_errors_total", "method=\"\(name)\",status=\"\(status)\"", Double(count))
             }
         }
         text.begin("clusterd_call_seconds", "summary", "How long calls took.")

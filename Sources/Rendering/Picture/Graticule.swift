@@ -16,9 +16,7 @@ struct Graticule {
     let meridians: [Line]
     let parallels: [Line]
 
-    private static let steps = [
-        0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60,
-    ]
+    private static let steps = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60]
     private static let narrowest = 90.0
     /// The farthest latitude of a parallel: Web Mercator's square ends soon after it.
     private static let farthestLatitude = 85.0
@@ -32,8 +30,7 @@ struct Graticule {
         let decimals = max(0, Int((-log10(step)).rounded(.up)))
         let half = min(Double(frame.width) / frame.worldSide / 2, 0.5)
         meridians = Self.multiples(
-            of: step, from: Mercator.longitude(frame.centreX - half),
-            to: Mercator.longitude(frame.centreX + half)
+            of: step, from: Mercator.longitude(frame.centreX - half), to: Mercator.longitude(frame.centreX + half)
         ).map { longitude in
             let wrapped = (longitude + 540).truncatingRemainder(dividingBy: 360) - 180
             let label = Self.label(wrapped == -180 ? 180 : wrapped, decimals, "E", "W")
@@ -44,8 +41,7 @@ struct Graticule {
             to: min(frame.box.north, Self.farthestLatitude)
         ).map { latitude in
             Line(
-                position: frame.pixel(x: 0, y: Mercator.y(latitude)).y,
-                label: Self.label(latitude, decimals, "N", "S"))
+                position: frame.pixel(x: 0, y: Mercator.y(latitude)).y, label: Self.label(latitude, decimals, "N", "S"))
         }
     }
 
@@ -73,9 +69,7 @@ struct Graticule {
     }
 
     /// A label such as 10°E, 0.25°S or 0°.
-    private static func label(_ degrees: Double, _ decimals: Int, _ positive: String, _ negative: String)
-        -> String
-    {
+    private static func label(_ degrees: Double, _ decimals: Int, _ positive: String, _ negative: String) -> String {
         let text = Quantity.fixed(abs(degrees), decimals: decimals)
         guard text.contains(where: { $0 != "0" && $0 != "." }) else { return "0°" }
         let isUnsigned = abs(degrees) == 180

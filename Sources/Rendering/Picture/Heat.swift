@@ -35,8 +35,7 @@ struct HeatImage {
             guard let gradient = cairo_pattern_create_radial(x, y, 0, x, y, spot.radius) else { return }
             for step in 0...10 {
                 let part = Double(step) / 10
-                cairo_pattern_add_color_stop_rgba(
-                    gradient, part, 0, 0, 0, spot.weight * HeatRamp.falloff(part))
+                cairo_pattern_add_color_stop_rgba(gradient, part, 0, 0, 0, spot.weight * HeatRamp.falloff(part))
             }
             cairo_set_source(context, gradient)
             cairo_arc(context, x, y, spot.radius, 0, 2 * .pi)
@@ -94,8 +93,7 @@ struct Colour: Equatable, Sendable {
         func between(_ one: UInt8, _ other: UInt8) -> UInt8 {
             UInt8(clamping: Int((Double(one) + (Double(other) - Double(one)) * part).rounded()))
         }
-        return Colour(
-            red: between(red, other.red), green: between(green, other.green), blue: between(blue, other.blue))
+        return Colour(red: between(red, other.red), green: between(green, other.green), blue: between(blue, other.blue))
     }
 }
 

@@ -49,8 +49,7 @@ struct LabelPlacement {
         guard room > 1 else { return points }
         for part in [0.5, 1] {
             for (x, y) in directions {
-                points.append(
-                    PixelPoint(x: disc.centre.x + x * room * part, y: disc.centre.y + y * room * part))
+                points.append(PixelPoint(x: disc.centre.x + x * room * part, y: disc.centre.y + y * room * part))
             }
         }
         return points
@@ -58,8 +57,7 @@ struct LabelPlacement {
 
     private static let diagonal = 0.5.squareRoot()
     private static let directions = [
-        (0, -1), (0, 1), (-1, 0), (1, 0), (-diagonal, -diagonal), (diagonal, -diagonal),
-        (-diagonal, diagonal),
+        (0, -1), (0, 1), (-1, 0), (1, 0), (-diagonal, -diagonal), (diagonal, -diagonal), (-diagonal, diagonal),
         (diagonal, diagonal),
     ]
 
@@ -68,8 +66,7 @@ struct LabelPlacement {
     private func cost(of box: PixelBox, in number: Int) -> Double {
         let covering = discCells.numbers(near: box).count { $0 > number && box.intersects(discs[$0]) }
         let overlapping = labelCells.numbers(near: box).count { placed[$0].intersects(box) }
-        let isCut =
-            box.left < area.left || box.right > area.right || box.top < area.top || box.bottom > area.bottom
+        let isCut = box.left < area.left || box.right > area.right || box.top < area.top || box.bottom > area.bottom
         return Double(covering) + 10 * Double(overlapping) + (isCut ? 5 : 0)
     }
 }

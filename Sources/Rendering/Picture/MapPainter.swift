@@ -84,8 +84,7 @@ struct MapPainter {
         let most = Double(shown.map(\.count).max() ?? 1)
         return shown.map { feature in
             let weight = (Double(feature.count) / most).squareRoot()
-            return HeatSpot(
-                centre: feature.position, radius: 30 + 40 * weight, weight: max(weight, 0.05))
+            return HeatSpot(centre: feature.position, radius: 30 + 40 * weight, weight: max(weight, 0.05))
         }
     }
 }

@@ -25,14 +25,12 @@ public struct MapPicture {
     ) {
         layout = PictureLayout(width: width, height: height, isPlain: isPlain)
         frame = PictureFrame(
-            showing: box, width: Int(layout.map.width), height: Int(layout.map.height), projection: projection
-        )
+            showing: box, width: Int(layout.map.width), height: Int(layout.map.height), projection: projection)
     }
 
     /// Draws the picture. O(features + pixels).
     public func draw(_ features: [Feature], as format: PictureFormat) throws(PictureError) -> [UInt8] {
-        let canvas = try PictureCanvas(
-            width: layout.width, height: layout.height, format: format, title: title)
+        let canvas = try PictureCanvas(width: layout.width, height: layout.height, format: format, title: title)
         MapPainter(picture: self, features: features).paint(on: canvas)
         return try canvas.finish()
     }

@@ -56,15 +56,12 @@ public struct PictureFrame: Equatable, Sendable {
     /// The pixel of a position: of its repetitions around the world, the one nearest to the middle.
     func pixel(longitude: Double, latitude: Double) -> PixelPoint {
         let x = projection.x(longitude)
-        return pixel(
-            x: projection.wraps ? x + (centreX - x).rounded() : x, y: projection.y(latitude))
+        return pixel(x: projection.wraps ? x + (centreX - x).rounded() : x, y: projection.y(latitude))
     }
 
     /// The pixel of a position in the world's unit square.
     func pixel(x: Double, y: Double) -> PixelPoint {
-        PixelPoint(
-            x: (x - centreX) * worldSide + Double(width) / 2,
-            y: (y - centreY) * worldSide + Double(height) / 2)
+        PixelPoint(x: (x - centreX) * worldSide + Double(width) / 2, y: (y - centreY) * worldSide + Double(height) / 2)
     }
 
     /// The pixels of a line or ring, which stays connected where it crosses the antimeridian.
@@ -98,8 +95,7 @@ extension PictureFrame {
         let smallest = 1 / (Mercator.tileSide * 0x1p22)
         self.init(
             width: width, height: height, centreX: (west + east) / 2, centreY: (north + south) / 2,
-            worldSide: min(
-                Double(width) / max(east - west, smallest), Double(height) / max(south - north, smallest)),
+            worldSide: min(Double(width) / max(east - west, smallest), Double(height) / max(south - north, smallest)),
             projection: projection)
     }
 }
@@ -154,10 +150,7 @@ public enum MapProjection: Equatable, Sendable {
     /// The fractions of the unit square's width and height that it fills.
     var extent: (x: Double, y: Double) {
         guard let plane else { return (1, 1) }
-        return (
-            (plane.east - plane.west) / Self.side(of: plane),
-            (plane.north - plane.south) / Self.side(of: plane)
-        )
+        return ((plane.east - plane.west) / Self.side(of: plane), (plane.north - plane.south) / Self.side(of: plane))
     }
 }
 

@@ -89,8 +89,7 @@ struct MapFrame {
     /// The part of the picture that the world fills.
     private var map: PixelBox {
         let (map, world) = (picture.layout.map, picture.frame.worldArea)
-        return PixelBox(
-            left: map.left + world.left, top: map.top + world.top, width: world.width, height: world.height)
+        return PixelBox(left: map.left + world.left, top: map.top + world.top, width: world.width, height: world.height)
     }
 
     private static let labelSize = 10.0
@@ -128,8 +127,7 @@ struct MapFrame {
             end = x + half + 4
         }
         for line in graticule.parallels where (map.top...map.bottom).contains(top + line.position) {
-            let text = PictureText(
-                text: line.label, size: Self.labelSize, colour: MarkerStyle.fadedInk, anchor: .right)
+            let text = PictureText(text: line.label, size: Self.labelSize, colour: MarkerStyle.fadedInk, anchor: .right)
             canvas.draw(text, at: PixelPoint(x: map.left - 6, y: top + line.position))
         }
     }
@@ -158,8 +156,7 @@ struct Legend {
     func draw(on canvas: PictureCanvas, left: Double, middle: Double, right limit: Double) {
         var x = left
         func label(_ text: String) {
-            let text = PictureText(
-                text: text, size: Self.textSize, colour: MarkerStyle.fadedInk, anchor: .left)
+            let text = PictureText(text: text, size: Self.textSize, colour: MarkerStyle.fadedInk, anchor: .left)
             canvas.draw(text, at: PixelPoint(x: x, y: middle))
             x += canvas.size(of: text).width + 18
         }

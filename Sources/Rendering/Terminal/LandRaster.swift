@@ -48,9 +48,7 @@ struct LandRaster {
             }
             crossings.sort()
             for pair in stride(from: 0, to: crossings.count - 1, by: 2) {
-                let (first, last) = (
-                    Self.bounded(crossings[pair], columns), Self.bounded(crossings[pair + 1], columns)
-                )
+                let (first, last) = (Self.bounded(crossings[pair], columns), Self.bounded(crossings[pair + 1], columns))
                 for column in first..<max(first, last) { dots[row * columns + column] = .land }
             }
         }

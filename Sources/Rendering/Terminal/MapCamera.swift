@@ -47,8 +47,7 @@ struct MapCamera: Equatable, Sendable {
 
     /// Shows a box at the closest zoom at which it fits.
     mutating func look(at box: BoundingBox) {
-        let fitting = PictureFrame(
-            showing: box, width: columns * 8, height: rows * 16, projection: projection)
+        let fitting = PictureFrame(showing: box, width: columns * 8, height: rows * 16, projection: projection)
         move(x: fitting.centreX, y: fitting.centreY)
         zoom = min(max(Int(exactly: fitting.zoom.rounded(.down)) ?? 0, 0), Self.deepestZoom)
     }

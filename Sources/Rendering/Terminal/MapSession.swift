@@ -39,8 +39,7 @@ public struct MapSession {
         self.home = home
         let size = TerminalScreen.size
         map = TerminalMap(
-            camera: MapCamera(
-                columns: size.columns, rows: size.rows - TerminalMap.otherLines, projection: projection))
+            camera: MapCamera(columns: size.columns, rows: size.rows - TerminalMap.otherLines, projection: projection))
         map.camera.look(at: home)
     }
 
@@ -129,9 +128,7 @@ public struct MapSession {
         }
     }
 
-    private func draw() {
-        TerminalScreen.draw(map.lines(source: source, palette: palette))
-    }
+    private func draw() { TerminalScreen.draw(map.lines(source: source, palette: palette)) }
 
     // MARK: The daemon
 
@@ -144,8 +141,7 @@ public struct MapSession {
         if let watch { return watch.move(to: box, zoom: zoom) }
         let events = events.continuation
         do {
-            let session = try client.viewport(
-                of: source, in: box, zoom: zoom, transitions: true, extra: extra)
+            let session = try client.viewport(of: source, in: box, zoom: zoom, transitions: true, extra: extra)
             watch = MapWatch(session) { events.yield($0) }
         } catch { events.yield(.failed(Self.message(error))) }
     }
@@ -158,8 +154,7 @@ public struct MapSession {
         Task {
             do {
                 let zoom = try await client.expansionZoom(of: cluster.id, source: source, extra: extra)
-                events.yield(
-                    .opened(longitude: feature.longitude, latitude: feature.latitude, zoom: zoom))
+                events.yield(.opened(longitude: feature.longitude, latitude: feature.latitude, zoom: zoom))
             } catch { events.yield(.refused(Self.message(error))) }
         }
     }

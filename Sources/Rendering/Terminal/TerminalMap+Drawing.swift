@@ -100,8 +100,7 @@ extension TerminalMap {
                 grid.disc(centre, radius: radius + 1, colour: TerminalStyle.selection)
             }
             grid.disc(centre, radius: radius, colour: MarkerStyle.colour(count: cluster.pointCount))
-            discs.append(
-                CountedDisc(centre: centre, label: cluster.abbreviatedCount, isSelected: index == selected))
+            discs.append(CountedDisc(centre: centre, label: cluster.abbreviatedCount, isSelected: index == selected))
         }
         return discs.reversed()
     }

@@ -120,8 +120,6 @@ extension Projection {
     /// no other bounds.
     package func degrees(x: Double, y: Double) -> (longitude: Double, latitude: Double) {
         guard case .planar = self else { return (x, y) }
-        return (
-            Mercator.longitude(x: self.x(longitude: x)), Mercator.latitude(y: self.y(latitude: y))
-        )
+        return (Mercator.longitude(x: self.x(longitude: x)), Mercator.latitude(y: self.y(latitude: y)))
     }
 }

@@ -65,8 +65,7 @@ final class ArchiveWriter {
             return
         }
         try endRun()
-        last = ArchiveEntry(
-            tileID: id, offset: offset, length: UInt32(clamping: content.count), runLength: 1)
+        last = ArchiveEntry(tileID: id, offset: offset, length: UInt32(clamping: content.count), runLength: 1)
     }
 
     /// The offset of a content, which is stored unless it already is.
@@ -143,8 +142,7 @@ final class ArchiveWriter {
         header.leaves.offset = Self.tileStart + tileBytes
         var compressor = try DirectoryCompressor(cancellation)
         let root = try writeDirectories(&compressor)
-        header.root = ArchiveHeader.Section(
-            offset: UInt64(ArchiveHeader.size), length: UInt64(root.count))
+        header.root = ArchiveHeader.Section(offset: UInt64(ArchiveHeader.size), length: UInt64(root.count))
         let compressedMetadata = try compressor.compress(metadata)
         header.metadata = ArchiveHeader.Section(
             offset: header.leaves.offset + header.leaves.length, length: UInt64(compressedMetadata.count))
@@ -182,9 +180,7 @@ final class ArchiveWriter {
         throw .tooManyTiles
     }
 
-    private func writeLeaves(
-        _ perLeaf: Int, _ compressor: inout DirectoryCompressor
-    ) throws(ArchiveError) -> [UInt8] {
+    private func writeLeaves(_ perLeaf: Int, _ compressor: inout DirectoryCompressor) throws(ArchiveError) -> [UInt8] {
         var rootEntries: [ArchiveEntry] = []
         var offset: UInt64 = 0
         let count = Int(header.tileEntries)
@@ -193,8 +189,7 @@ final class ArchiveWriter {
             let leaf = try compressor.compress(ArchiveDirectory.serialize(entries))
             try onDisk(try file.write(leaf, at: Int(header.leaves.offset + offset)))
             rootEntries.append(
-                ArchiveEntry(
-                    tileID: entries[0].tileID, offset: offset, length: UInt32(leaf.count), runLength: 0))
+                ArchiveEntry(tileID: entries[0].tileID, offset: offset, length: UInt32(leaf.count), runLength: 0))
             offset += UInt64(leaf.count)
         }
         header.leaves.length = offset
@@ -211,9 +206,7 @@ final class ArchiveWriter {
 }
 
 /// Evaluates an expression that works on files, and converts its errors to `ArchiveError`.
-private func onDisk<Result>(
-    _ body: @autoclosure () throws(FileError) -> Result
-) throws(ArchiveError) -> Result {
+private func onDisk<Result>(_ body: @autoclosure () throws(FileError) -> Result) throws(ArchiveError) -> Result {
     do throws(FileError) { return try body() } catch { throw ArchiveError(error) }
 }
 

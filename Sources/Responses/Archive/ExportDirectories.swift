@@ -48,9 +48,7 @@ public struct ExportDirectories: Sendable {
         return names
     }
 
-    private static func check(
-        _ name: String, in directory: FileDescriptor, overwrite: Bool
-    ) throws(ArchiveError) {
+    private static func check(_ name: String, in directory: FileDescriptor, overwrite: Bool) throws(ArchiveError) {
         var status = stat()
         guard fstatat(directory.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
         if status.st_mode & S_IFMT == S_IFDIR { throw .isDirectory(name) }

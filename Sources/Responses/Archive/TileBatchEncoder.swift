@@ -24,8 +24,7 @@ struct TileBatchEncoder: Sendable {
             tile.truncate(to: 0)
             do throws(SourceError) {
                 try revision.appendVectorTile(
-                    address, of: view, layer: request.layer, output: request.output, into: &tile,
-                    cancellation)
+                    address, of: view, layer: request.layer, output: request.output, into: &tile, cancellation)
             } catch { throw ArchiveError(error) }
             let start = result.bytes.count
             try append(tile, to: &result.bytes, &compressor)
@@ -51,9 +50,7 @@ struct TileBatchEncoder: Sendable {
     }
 
     /// Compresses in steps, for tiles that would delay a cancellation.
-    private func appendInSteps(
-        _ tile: Span<UInt8>, to output: inout [UInt8]
-    ) throws(ArchiveError) {
+    private func appendInSteps(_ tile: Span<UInt8>, to output: inout [UInt8]) throws(ArchiveError) {
         let isWhole: Bool
         do throws(CompressionError) {
             var stream = try DeflateStream(format: .gzip, level: 1)
@@ -105,8 +102,7 @@ struct TileBatch: Sendable {
     ) throws(ArchiveError) -> [TileBatch] {
         var batches: [TileBatch] = []
         for zoom in zooms {
-            try append(
-                TileBlock(zoom: 0, cell: TileCell(x: 0, y: 0)), zoom, of: index, to: &batches, cancellation)
+            try append(TileBlock(zoom: 0, cell: TileCell(x: 0, y: 0)), zoom, of: index, to: &batches, cancellation)
         }
         return batches
     }

@@ -69,12 +69,9 @@ public struct TilePublication: Sendable {
             let batches = try TileBatch.all(view.index, zooms: zoom...zoom, cancellation)
             let step = (batches.count + Self.mostSampled - 1) / Self.mostSampled
             let sample = stride(from: 0, to: batches.count, by: max(1, step)).map { batches[$0] }
-            let encoder = TileBatchEncoder(
-                revision: revision, view: view, request: request, cancellation: cancellation)
+            let encoder = TileBatchEncoder(revision: revision, view: view, request: request, cancellation: cancellation)
             let encoded = try encode(sample, encoder) {}
-            let found = encoded.reduce((tiles: 0, bytes: 0)) {
-                ($0.tiles + $1.ids.count, $0.bytes + $1.bytes.count)
-            }
+            let found = encoded.reduce((tiles: 0, bytes: 0)) { ($0.tiles + $1.ids.count, $0.bytes + $1.bytes.count) }
             let tiles = step > 1 ? try countTiles(batches, view.index) : found.tiles
             // An entry of a directory takes about four bytes once it is compressed.
             let perTile = Double(found.bytes) / Double(max(1, found.tiles)) + 4
@@ -143,9 +140,7 @@ public struct TilePublication: Sendable {
             for start in stride(from: 0, to: part.batches.count, by: batchesAtOnce) {
                 let window = Array(part.batches[start..<min(part.batches.count, start + batchesAtOnce)])
                 let before = encoded
-                encoded = try encode(window, encoder) { () throws(ArchiveError) in
-                    try write(before, with: writer)
-                }
+                encoded = try encode(window, encoder) { () throws(ArchiveError) in try write(before, with: writer) }
                 state.tiles += before.reduce(0) { $0 + $1.ids.count }
                 state.bytes = writer.withLock { Int($0.byteCount) }
                 progress(state)
@@ -179,8 +174,7 @@ public struct TilePublication: Sendable {
 
     /// Encodes batches, and runs `work` at the same time.
     private func encode(
-        _ batches: [TileBatch], _ encoder: TileBatchEncoder,
-        beside work: @Sendable () throws(ArchiveError) -> Void
+        _ batches: [TileBatch], _ encoder: TileBatchEncoder, beside work: @Sendable () throws(ArchiveError) -> Void
     ) throws(ArchiveError) -> [EncodedBatch] {
         let results = Mutex<[EncodedBatch]>(Array(repeating: EncodedBatch(), count: batches.count))
         let failure = Mutex<ArchiveError?>(nil)
@@ -198,9 +192,7 @@ public struct TilePublication: Sendable {
         return results.withLock { $0 }
     }
 
-    private func write(
-        _ batches: [EncodedBatch], with writer: borrowing Mutex<ArchiveWriter>
-    ) throws(ArchiveError) {
+    private func write(_ batches: [EncodedBatch], with writer: borrowing Mutex<ArchiveWriter>) throws(ArchiveError) {
         for batch in batches {
             try check()
             try writer.withLock { (writer) throws(ArchiveError) -> Void in try write(batch, with: writer) }
@@ -226,9 +218,7 @@ public struct TilePublication: Sendable {
         } catch { throw ArchiveError(error) }
     }
 
-    private func metadata(
-        _ features: PassingFeatures, _ fields: [String: FieldStatistics], _ bounds: Box?
-    ) -> [UInt8] {
+    private func metadata(_ features: PassingFeatures, _ fields: [String: FieldStatistics], _ bounds: Box?) -> [UInt8] {
         var plane: ArchiveMetadata.Plane?
         if case .planar(let box) = revision.options.clustering.projection {
             plane = ArchiveMetadata.Plane(box: box, bounds: bounds)
@@ -236,8 +226,7 @@ public struct TilePublication: Sendable {
         return ArchiveMetadata(
             name: request.name, description: request.description, attribution: request.attribution,
             generator: request.generator, layer: request.layer, minimumZoom: request.zooms.lowerBound,
-            maximumZoom: request.zooms.upperBound, pointCount: features.count, fields: fields,
-            plane: plane
+            maximumZoom: request.zooms.upperBound, pointCount: features.count, fields: fields, plane: plane
         ).json
     }
 }

@@ -80,8 +80,7 @@ public struct FieldStatistics: Sendable, Equatable {
 
     private mutating func include(_ other: ClosedRange<Double>) {
         guard let range else { return self.range = other }
-        self.range =
-            min(range.lowerBound, other.lowerBound)...max(range.upperBound, other.upperBound)
+        self.range = min(range.lowerBound, other.lowerBound)...max(range.upperBound, other.upperBound)
     }
 
     /// Longer values are not useful as categories.

@@ -17,8 +17,7 @@ extension Revision {
             return try fields(of: features, clustersOf: view, threads: threads, cancellation)
         }
         let view = try view(filter, zoom: nil, cancellation)
-        return try fields(
-            of: PassingFeatures(of: view), clustersOf: view, threads: threads, cancellation)
+        return try fields(of: PassingFeatures(of: view), clustersOf: view, threads: threads, cancellation)
     }
 
     /// Statistics of all properties of some features and of clusters, by name.
@@ -74,9 +73,7 @@ extension Revision {
         if output.include.contains(.expansionZoom) { fields["expansionZoom"] = .number }
         if output.include.contains(.coincident) { fields["coincident"] = .boolean }
         for (detail, name) in [(ClusterDetails.hull, "hull"), (.bounds, "bbox"), (.anchor, "anchor")]
-        where output.include.contains(detail) {
-            fields[name] = .string
-        }
+        where output.include.contains(detail) { fields[name] = .string }
         return fields
     }
 }

@@ -8,9 +8,7 @@ import SystemSupport
 public struct ClusterDetails: OptionSet, Sendable {
     public let rawValue: UInt8
 
-    public init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The convex hull of its points, a GeoJSON geometry.
     public static let hull = ClusterDetails(rawValue: 1)

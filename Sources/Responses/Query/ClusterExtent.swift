@@ -62,9 +62,7 @@ struct ClusterExtent {
 /// Writes positions.
 enum Coordinates {
     /// Writes `[longitude,latitude]`, rounded to a number of decimals if one is given.
-    static func write(
-        _ longitude: Double, _ latitude: Double, precision: Int?, into bytes: inout ByteWriter
-    ) {
+    static func write(_ longitude: Double, _ latitude: Double, precision: Int?, into bytes: inout ByteWriter) {
         bytes.append("[")
         bytes.append(number: rounded(longitude, precision))
         bytes.append(",")

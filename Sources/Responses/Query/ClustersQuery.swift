@@ -28,9 +28,7 @@ public struct FeatureOutput: Sendable {
     /// Additional properties of clusters.
     public var include: ClusterDetails
 
-    public init(
-        properties: PropertySelection? = nil, precision: Int? = nil, include: ClusterDetails = []
-    ) {
+    public init(properties: PropertySelection? = nil, precision: Int? = nil, include: ClusterDetails = []) {
         self.properties = properties
         self.precision = precision
         self.include = include
@@ -54,9 +52,7 @@ extension Box {
         if south > north { return ["the box's south is above its north: \(order)"] }
         let exchanged = Box(west: south, south: west, east: north, north: east)
         guard let bounds, !meets(bounds), exchanged.meets(bounds) else { return [] }
-        return [
-            "the source has no points in the box, but it has with longitudes and latitudes exchanged: \(order)"
-        ]
+        return ["the source has no points in the box, but it has with longitudes and latitudes exchanged: \(order)"]
     }
 
     private func meets(_ other: Box) -> Bool {

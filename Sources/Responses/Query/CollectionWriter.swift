@@ -33,7 +33,5 @@ struct CollectionWriter: ~Copyable {
     }
 
     /// Ends the array of features. Further members may follow.
-    consuming func endFeatures(_ bytes: inout ByteWriter) {
-        bytes.append("]")
-    }
+    consuming func endFeatures(_ bytes: inout ByteWriter) { bytes.append("]") }
 }

@@ -59,9 +59,7 @@ public struct FeaturePages: Sendable {
     /// Writes the next features as `{"features":[…],"revision":n}`.
     ///
     /// - Complexity: O(the page's text).
-    public mutating func writePage(
-        into bytes: inout ByteWriter, _ cancellation: Cancellation
-    ) throws(SourceError) {
+    public mutating func writePage(into bytes: inout ByteWriter, _ cancellation: Cancellation) throws(SourceError) {
         let start = bytes.count
         bytes.append("{\"features\":[")
         var (isFirst, visited) = (true, 0)
@@ -71,8 +69,7 @@ public struct FeaturePages: Sendable {
             guard let index = nextPlace() else { continue }
             if !isFirst { bytes.append(",") }
             isFirst = false
-            revision.store.write(
-                index, into: &bytes, selection: output.properties, precision: output.precision)
+            revision.store.write(index, into: &bytes, selection: output.properties, precision: output.precision)
             written += 1
         }
         bytes.append("]")

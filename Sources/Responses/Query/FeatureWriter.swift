@@ -28,8 +28,7 @@ struct FeatureWriter {
         let needsCodes = revision.options.clusterIds == .origin
         codes = needsCodes ? try? revision.featureCodes(.never) : nil
         hasExtras =
-            !view.aggregates.isEmpty || !view.partitions.isEmpty || !output.include.isEmpty
-            || view.index.isWeighted
+            !view.aggregates.isEmpty || !view.partitions.isEmpty || !output.include.isEmpty || view.index.isWeighted
     }
 
     /// Writes all nodes as features of a collection.
@@ -59,8 +58,7 @@ struct FeatureWriter {
                 switch node {
                 case .point:
                     revision.store.write(
-                        feature, of: features, into: &bytes, selection: output.properties,
-                        precision: output.precision)
+                        feature, of: features, into: &bytes, selection: output.properties, precision: output.precision)
                     feature += 1
                 case .cluster(let ordinal):
                     try write(ordinal, clusters[cluster], into: &bytes)
@@ -130,9 +128,7 @@ struct FeatureWriter {
 
     /// Writes the members of a cluster's properties: aggregates, the four built-in ones, and those
     /// that the options and the call request. An aggregate with the name of another member is omitted.
-    func writeProperties(
-        of cluster: ClusterOrdinal, into bytes: inout ByteWriter
-    ) throws(SourceError) {
+    func writeProperties(of cluster: ClusterOrdinal, into bytes: inout ByteWriter) throws(SourceError) {
         try writeProperties(of: cluster, view.index.summary(of: cluster), into: &bytes)
     }
 
@@ -149,9 +145,7 @@ struct FeatureWriter {
         if hasExtras { try writeExtras(of: cluster, into: &bytes) }
     }
 
-    private func writeExtras(
-        of cluster: ClusterOrdinal, into bytes: inout ByteWriter
-    ) throws(SourceError) {
+    private func writeExtras(of cluster: ClusterOrdinal, into bytes: inout ByteWriter) throws(SourceError) {
         if let weight = view.index.weight(of: cluster) {
             bytes.append(",\"point_weight\":")
             bytes.append(number: weight)
@@ -181,8 +175,7 @@ struct FeatureWriter {
         if output.include.isEmpty { return true }
         return !ClusterDetails.byName.contains {
             // A key is a member of the feature itself.
-            $0.detail != .key && output.include.contains($0.detail)
-                && $0.name.utf8.elementsEqual(aggregate.name.utf8)
+            $0.detail != .key && output.include.contains($0.detail) && $0.name.utf8.elementsEqual(aggregate.name.utf8)
         }
     }
 }

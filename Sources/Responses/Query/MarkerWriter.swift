@@ -55,9 +55,7 @@ struct MarkerWriter: ~Copyable {
 
     /// Writes a key as a JSON string: the identity's sixteen digits, and the occurrence if it is not the
     /// first.
-    static func write(
-        key: MarkerKey, into bytes: inout ByteWriter
-    ) {
+    static func write(key: MarkerKey, into bytes: inout ByteWriter) {
         bytes.append("\"")
         for shift in stride(from: UInt64(60), through: 0, by: -4) {
             let digit = UInt8(truncatingIfNeeded: key.identity >> shift & 15)

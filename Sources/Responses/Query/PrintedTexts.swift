@@ -73,8 +73,7 @@ final class PrintedTexts: @unchecked Sendable {
 
     /// Writes adjacent texts.
     @inline(__always) func write(_ range: Range<Int>, into bytes: inout ByteWriter) {
-        bytes.append(
-            contentsOf: UnsafeRawBufferPointer(start: texts + range.lowerBound, count: range.count))
+        bytes.append(contentsOf: UnsafeRawBufferPointer(start: texts + range.lowerBound, count: range.count))
     }
 
     /// Caches a node's text, unless it is very long. May evict another node's text.
@@ -139,9 +138,7 @@ final class PrintedTexts: @unchecked Sendable {
 
 extension CollectionWriter {
     /// Copies features that were printed before.
-    @inline(__always) mutating func append(
-        _ range: Range<Int>, of texts: PrintedTexts, to bytes: inout ByteWriter
-    ) {
+    @inline(__always) mutating func append(_ range: Range<Int>, of texts: PrintedTexts, to bytes: inout ByteWriter) {
         guard !range.isEmpty else { return }
         texts.write(isFirst ? range.dropFirst() : range, into: &bytes)
         isFirst = false

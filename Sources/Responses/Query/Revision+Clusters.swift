@@ -79,8 +79,7 @@ extension Revision {
 
     /// Writes the zoom at which a cluster splits into its children.
     public func writeExpansionZoom(
-        of clusterId: Int64, in view: View, into bytes: inout ByteWriter,
-        _ cancellation: Cancellation = .never
+        of clusterId: Int64, in view: View, into bytes: inout ByteWriter, _ cancellation: Cancellation = .never
     ) throws(SourceError) {
         let cluster = try cluster(clusterId, in: view, cancellation)
         bytes.append("{\"zoom\":")

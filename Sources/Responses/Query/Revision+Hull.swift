@@ -37,8 +37,7 @@ extension Revision {
         guard let hull = ConvexHull.hull(of: positions, isCancelled: { cancellation.isCancelled }) else {
             throw .cancelled
         }
-        if ViewAnswerCache.of(view).hulls.keep(hull, of: cluster, points: view.index.pointCount(of: cluster))
-        {
+        if ViewAnswerCache.of(view).hulls.keep(hull, of: cluster, points: view.index.pointCount(of: cluster)) {
             shared.hullUses.count(false)
         }
         return hull
@@ -59,9 +58,7 @@ extension Revision {
         of points: [PointIndex], in view: View, _ cancellation: Cancellation
     ) throws(SourceError) -> [Position] {
         let size = Self.pointsPerPart
-        let read = Parallel(.shared, threads: AvailableProcessors.count).map(
-            below: (points.count + size - 1) / size
-        ) {
+        let read = Parallel(.shared, threads: AvailableProcessors.count).map(below: (points.count + size - 1) / size) {
             part in
             if cancellation.isCancelled { return [Position]() }
             let bounds = part * size..<min(points.count, (part + 1) * size)

@@ -23,8 +23,7 @@ extension Revision {
         guard let point = shownPoint else { throw .featureNotFound(identifier.description) }
         let shown = view.index.node(showing: point, at: view.index.level(for: zoom))
         bytes.append("{\"feature\":")
-        let writer = FeatureWriter(
-            revision: self, view: view, output: FeatureOutput(), cancellation: cancellation)
+        let writer = FeatureWriter(revision: self, view: view, output: FeatureOutput(), cancellation: cancellation)
         try writer.write(shown, into: &bytes)
         bytes.append(",\"standsAloneFrom\":")
         bytes.append(integer: Int64(standsAloneFrom(point, in: view)))

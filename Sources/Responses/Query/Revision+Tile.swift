@@ -25,8 +25,7 @@ extension Revision {
         _ tile: TileAddress, of view: View, output: FeatureOutput = FeatureOutput(),
         into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
-        let writer = FeatureWriter(
-            revision: self, view: view, output: output, cancellation: cancellation)
+        let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
         let keys = output.include.contains(.key) ? try FeatureKeys(self, view, cancellation) : nil
         let interval = output.checkInterval
         bytes.append("{\"features\":[")
@@ -56,8 +55,7 @@ extension Revision {
             bytes.append("},\"id\":")
             bytes.append(integer: writer.id(of: cluster))
         case .point(let point):
-            store.writeProperties(
-                writer.view.feature(of: point), into: &bytes, selection: writer.output.properties)
+            store.writeProperties(writer.view.feature(of: point), into: &bytes, selection: writer.output.properties)
             if hasTileIdentifier(point, in: writer.view) {
                 bytes.append(",\"id\":")
                 writeIdentifier(of: point, in: writer.view, into: &bytes)
@@ -83,9 +81,7 @@ extension Revision {
         }
     }
 
-    private func unitPosition(
-        of node: Node, in view: View, _ projection: Projection
-    ) -> (x: Double, y: Double) {
+    private func unitPosition(of node: Node, in view: View, _ projection: Projection) -> (x: Double, y: Double) {
         switch node {
         case .cluster(let cluster): return view.index.unitPosition(of: cluster)
         case .point(let point):

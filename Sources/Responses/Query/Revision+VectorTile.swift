@@ -25,8 +25,7 @@ extension Revision {
                 switch feature.content {
                 case .cluster(let cluster, let count):
                     encoder.feature(x: feature.x, y: feature.y, id: UInt64(exactly: cluster.id))
-                    encoder.clusterTags(
-                        id: cluster.id, pointCount: cluster.pointCount, abbreviatedCount: count)
+                    encoder.clusterTags(id: cluster.id, pointCount: cluster.pointCount, abbreviatedCount: count)
                 case .other(let id, let tags):
                     encoder.feature(x: feature.x, y: feature.y, id: id.flatMap(TileIdentifier.parse))
                     encoder.tags(json: tags)
@@ -58,9 +57,7 @@ final class EncoderPool: Sendable {
     /// Lends an encoder to `body`, which writes one tile.
     ///
     /// - Parameter body: returns the tile's size in bytes.
-    func lend<Failure: Error>(
-        _ body: (inout VectorTileEncoder) throws(Failure) -> Int
-    ) throws(Failure) {
+    func lend<Failure: Error>(_ body: (inout VectorTileEncoder) throws(Failure) -> Int) throws(Failure) {
         let holder = idle.withLock { $0.popLast() } ?? Holder()
         guard try body(&holder.encoder) <= Self.largestTile else { return }
         idle.withLock { idle in
@@ -75,8 +72,7 @@ extension Revision {
         _ tile: TileAddress, of view: View, output: FeatureOutput = FeatureOutput(),
         _ cancellation: Cancellation, _ body: (TileFeatureParts) -> Void
     ) throws(SourceError) {
-        let writer = FeatureWriter(
-            revision: self, view: view, output: output, cancellation: cancellation)
+        let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
         let keys = output.include.contains(.key) ? try FeatureKeys(self, view, cancellation) : nil
         let interval = output.checkInterval
         var text = ByteWriter(capacity: 512)

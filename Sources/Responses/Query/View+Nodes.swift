@@ -17,8 +17,7 @@ extension View {
         let box = query.box
         guard index.projection.isRound || box.west <= box.east else {
             throw .invalidParameter(
-                path: "bbox[2]",
-                message: "must not be less than bbox[0]: a planar projection has no antimeridian")
+                path: "bbox[2]", message: "must not be less than bbox[0]: a planar projection has no antimeridian")
         }
         var nodes: [Node] = []
         nodes.reserveCapacity(min(query.limit ?? .max, expected))

@@ -97,8 +97,7 @@ final class PrintedFeatures: Sendable {
 
     /// Writes a collection's features, and caches those that had to be printed.
     func write(
-        _ nodes: [Node], by writer: FeatureWriter, to collection: inout CollectionWriter,
-        into bytes: inout ByteWriter
+        _ nodes: [Node], by writer: FeatureWriter, to collection: inout CollectionWriter, into bytes: inout ByteWriter
     ) throws(SourceError) {
         guard var texts = current(replacing: nil) else {
             return try writer.write(nodes, to: &collection, into: &bytes)

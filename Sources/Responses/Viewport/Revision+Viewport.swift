@@ -30,8 +30,7 @@ extension Revision {
         var writer = MarkerWriter(
             FeatureWriter(revision: self, view: view, output: query.output, cancellation: cancellation))
         let level = view.index.level(for: query.zoom)
-        var next = ShownMarkers(
-            after: shown, of: ShownMarkers.Origin(revision: self, view: view, level: level))
+        var next = ShownMarkers(after: shown, of: ShownMarkers.Origin(revision: self, view: view, level: level))
         let change: MarkerChange
         if isShown(nodes, by: shown, next, in: view) {
             next.rows = shown.rows
@@ -116,8 +115,7 @@ extension Revision {
             if count > 0 { bytes.append(",") }
             let row = next.rows[index]
             let source = try trace?.target(of: row.node).flatMap { known[$0] }
-            try writer.write(
-                row.node, key: row.key, from: source.flatMap { shown?.rows[$0].key }, into: &bytes)
+            try writer.write(row.node, key: row.key, from: source.flatMap { shown?.rows[$0].key }, into: &bytes)
         }
     }
 

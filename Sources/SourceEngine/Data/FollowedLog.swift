@@ -60,8 +60,7 @@ public struct ReplicationStatus: Sendable, Equatable {
         ]
         if !skippedReasons.isEmpty {
             let reasons = skippedReasons.sorted { $0.key < $1.key }
-            object["skippedReasons"] = .object(
-                JSONObject(reasons.map { ($0.key, .number(Double($0.value))) }))
+            object["skippedReasons"] = .object(JSONObject(reasons.map { ($0.key, .number(Double($0.value))) }))
         }
         return .object(object)
     }

@@ -167,8 +167,7 @@ public final class Revision: Sendable {
     }
 
     private func copy(
-        number: UInt64, _ store: FeatureStore, _ view: View, _ identifiers: IdentifierIndex?,
-        _ codes: FeatureCodes?
+        number: UInt64, _ store: FeatureStore, _ view: View, _ identifiers: IdentifierIndex?, _ codes: FeatureCodes?
     ) -> Revision {
         Revision(
             number: number, options: options, store: store, columns: columns, view: view,

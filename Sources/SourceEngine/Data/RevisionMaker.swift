@@ -57,8 +57,7 @@ package struct RevisionMaker {
             try shared.memory.checkMachine(work)
             defer { withExtendedLifetime(beyond) {} }
             return try make(
-                store, counted: counted, known: known, claiming: own,
-                file: store.count * Self.indexBytesOfPoint)
+                store, counted: counted, known: known, claiming: own, file: store.count * Self.indexBytesOfPoint)
         }
     }
 
@@ -69,8 +68,7 @@ package struct RevisionMaker {
     ///   - bytes: the memory to claim.
     ///   - file: the bytes in files to claim.
     private func make(
-        _ store: FeatureStore, counted: FeatureStore?, known: SourceColumns?,
-        claiming bytes: Int, file: Int = 0
+        _ store: FeatureStore, counted: FeatureStore?, known: SourceColumns?, claiming bytes: Int, file: Int = 0
     ) throws(SourceError) -> Revision {
         let claim = shared.memory.claim(for: owner, .ahead)
         try claim.grow(to: bytes, file: file)
@@ -83,8 +81,7 @@ package struct RevisionMaker {
             try claim.grow(to: bytes + columns.memoryBytes)
         }
         let maker = ViewMaker(
-            options: options, store: store, columns: columns, threads: threads,
-            cancellation: cancellation)
+            options: options, store: store, columns: columns, threads: threads, cancellation: cancellation)
         let view = try maker.make()
         let duration = ContinuousClock.now - start
         let revision = Revision(
@@ -121,8 +118,7 @@ package struct RevisionMaker {
                 if policy == .reject { throw Self.badWeight(rows, weights, groups) }
                 let kept = Set(good)
                 // All rows of a feature have the same weight, so the first one is enough.
-                badWeights = rows.count { row in
-                    !kept.contains(row) && groups.rows(of: Int(row)).lowerBound == Int(row)
+                badWeights = rows.count { row in !kept.contains(row) && groups.rows(of: Int(row)).lowerBound == Int(row)
                 }
                 passing = good
             }
@@ -133,9 +129,7 @@ package struct RevisionMaker {
         return FeatureBatch(store, rows: passing, badWeights: badWeights)
     }
 
-    private static func badWeight(
-        _ rows: [UInt32], _ weights: [Double], _ groups: RowGroups
-    ) -> SourceError {
+    private static func badWeight(_ rows: [UInt32], _ weights: [Double], _ groups: RowGroups) -> SourceError {
         let first = weights.firstIndex { !PointWeight.isGood($0) } ?? 0
         let index = groups.feature(of: Int(rows[first]))
         return .badFeature(
@@ -151,8 +145,7 @@ extension Revision {
     package static func empty(options: SourceOptions, shared: SharedState) throws(SourceError) -> Revision {
         let store = FeatureStoreBuilder(policy: .reject, promoteId: nil).finish()
         let columns = try SourceColumns(store, reading: [], threads: 1, .never)
-        let maker = ViewMaker(
-            options: options, store: store, columns: columns, threads: 1, cancellation: .never)
+        let maker = ViewMaker(options: options, store: store, columns: columns, threads: 1, cancellation: .never)
         return try Revision(
             number: 0, options: options, store: store, columns: columns, view: maker.make(),
             buildMilliseconds: 0, shared: shared)

@@ -57,15 +57,11 @@ package final class SharedState: Sendable {
     ///
     /// All sources share one counter, so that the revision number of a deleted source is never used
     /// again for a new source of the same name.
-    package func nextRevision() -> UInt64 {
-        lastRevision.add(1, ordering: .relaxed).newValue
-    }
+    package func nextRevision() -> UInt64 { lastRevision.add(1, ordering: .relaxed).newValue }
 
     /// The last number drawn.
     package var newestRevision: UInt64 { lastRevision.load(ordering: .relaxed) }
 
     /// Continues the numbers above one that was drawn before the daemon restarted.
-    package func raiseRevision(to number: UInt64) {
-        _ = lastRevision.max(number, ordering: .relaxed)
-    }
+    package func raiseRevision(to number: UInt64) { _ = lastRevision.max(number, ordering: .relaxed) }
 }

@@ -107,8 +107,7 @@ extension SourceError {
         switch error {
         case .badFeature(let feature):
             self = .badFeature(
-                index: feature.index, reason: feature.fault.rawValue, message: error.message,
-                feature: feature)
+                index: feature.index, reason: feature.fault.rawValue, message: error.message, feature: feature)
         case .malformed, .damaged, .unreadable: self = .unreadableInput(error.message)
         case .tooLarge, .tooMany: self = .tooLarge(error.message)
         case .cancelled: self = .cancelled
@@ -142,8 +141,7 @@ extension SourceError {
 }
 
 /// Evaluates an expression that works on files, and converts its errors to `SourceError`.
-package func onDisk<Result>(_ body: @autoclosure () throws(FileError) -> Result) throws(SourceError) -> Result
-{
+package func onDisk<Result>(_ body: @autoclosure () throws(FileError) -> Result) throws(SourceError) -> Result {
     do throws(FileError) { return try body() } catch { throw SourceError(error) }
 }
 

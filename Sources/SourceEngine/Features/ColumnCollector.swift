@@ -99,8 +99,7 @@ private final class ColumnPiece: PropertyPiece {
         return nil
     }
 
-    @inline(__always) private static func append(_ value: JSONElement?, to column: inout PropertyColumnWriter)
-    {
+    @inline(__always) private static func append(_ value: JSONElement?, to column: inout PropertyColumnWriter) {
         guard let value else { return column.appendMissing() }
         if let number = value.number { return column.append(number) }
         if let text = value.plainString { return column.append(utf8: text) }

@@ -49,9 +49,7 @@ package struct FeatureCodes: Sendable {
     }
 
     /// - Complexity: O(features); about 5 ms for a million with ids, 300 ms without.
-    package init(
-        _ store: FeatureStore, threads: Int, _ cancellation: Cancellation
-    ) throws(SourceError) {
+    package init(_ store: FeatureStore, threads: Int, _ cancellation: Cancellation) throws(SourceError) {
         let identified = try IdentifierIndex.entries(of: store, key: Self.key, threads: threads, cancellation)
         var anonymous: [UInt64] = []
         if identified.count < store.count {

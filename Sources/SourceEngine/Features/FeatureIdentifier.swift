@@ -19,9 +19,7 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    private init(bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    private init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// Reads an id's JSON text; nil if it is not an id.
     ///

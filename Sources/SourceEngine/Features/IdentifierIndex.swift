@@ -21,8 +21,7 @@ package struct IdentifierIndex: Sendable {
         _ store: FeatureStore, key: SipHash = .random(), threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) {
         self.key = key
-        entries = SectionValues(
-            try Self.entries(of: store, key: key, threads: threads, cancellation))
+        entries = SectionValues(try Self.entries(of: store, key: key, threads: threads, cancellation))
     }
 
     /// An index on stored entries.

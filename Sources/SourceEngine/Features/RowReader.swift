@@ -27,8 +27,7 @@ package final class RowReader {
         self.names = columns.map { Array($0.0.utf8) }
         slots = UnsafeMutablePointer.allocate(capacity: max(1, self.names.count))
         for (index, column) in columns.enumerated() {
-            (slots + index).initialize(
-                to: Slot(writer: PropertyColumnWriter(filling: rows, of: column.1)))
+            (slots + index).initialize(to: Slot(writer: PropertyColumnWriter(filling: rows, of: column.1)))
         }
     }
 
@@ -86,15 +85,12 @@ package final class RowReader {
     /// Parses a member in full and remembers the text before its value.
     ///
     /// - Returns: the offset of the value's end; nil after the last member.
-    @inline(never) private func lookUp(
-        _ member: Int, in object: UnsafeRawBufferPointer, from offset: Int
-    ) -> Int? {
+    @inline(never) private func lookUp(_ member: Int, in object: UnsafeRawBufferPointer, from offset: Int) -> Int? {
         var members = JSONMembers(ofValidated: object, from: offset)
         guard let (key, value) = members.next() else { return nil }
         let column = column(named: key)
         if column >= 0 { slots[column].value = value }
-        let lead = UnsafeRawBufferPointer(
-            rebasing: object[offset..<max(offset, members.offset - value.count)])
+        let lead = UnsafeRawBufferPointer(rebasing: object[offset..<max(offset, members.offset - value.count)])
         order.learn(lead, column, at: member)
         return members.offset
     }
@@ -120,8 +116,7 @@ package final class RowReader {
             let inside = UnsafeRawBufferPointer(rebasing: value[1..<max(1, value.count &- 1)])
             guard inside.contains(UInt8(ascii: "\\")) else { return writer.append(utf8: inside) }
             writer.append(JSONValue.string(JSONText.string(inside: inside)))
-        case UInt8(ascii: "{"), UInt8(ascii: "["):
-            writer.append((try? JSONReader.parse(value)) ?? .null)
+        case UInt8(ascii: "{"), UInt8(ascii: "["): writer.append((try? JSONReader.parse(value)) ?? .null)
         default: writer.append(JSONText.number(value) ?? .nan)
         }
     }
@@ -164,9 +159,7 @@ package final class MemberOrder {
     /// the last row.
     ///
     /// - Parameter text: the rest of the object after the previous member.
-    @inline(__always) package func member(
-        _ member: Int, in text: UnsafeRawBufferPointer
-    ) -> (lead: Int, column: Int)? {
+    @inline(__always) package func member(_ member: Int, in text: UnsafeRawBufferPointer) -> (lead: Int, column: Int)? {
         guard member < count else { return nil }
         let last = known[member]
         // At least one character of a value and the object's brace follow.
@@ -229,9 +222,7 @@ package enum TextWords {
 
     /// The end of a string that starts at `position`, after its quotation mark; nil if it has escapes, or if
     /// the text ends first.
-    @inline(__always) package static func endOfPlainString(_ text: UnsafeRawBufferPointer, from position: Int)
-        -> Int?
-    {
+    @inline(__always) package static func endOfPlainString(_ text: UnsafeRawBufferPointer, from position: Int) -> Int? {
         guard let base = text.baseAddress else { return nil }
         var position = position &+ 1
         while position &+ 8 <= text.count {
@@ -252,9 +243,7 @@ package enum TextWords {
     }
 
     /// The end of a number or literal that starts at `position`: a comma, a brace or white space.
-    @inline(__always) package static func endOfScalar(_ text: UnsafeRawBufferPointer, from position: Int)
-        -> Int
-    {
+    @inline(__always) package static func endOfScalar(_ text: UnsafeRawBufferPointer, from position: Int) -> Int {
         guard let base = text.baseAddress else { return position }
         var position = position
         while position &+ 8 <= text.count {
@@ -265,9 +254,7 @@ package enum TextWords {
         }
         while position < text.count, text[position] != UInt8(ascii: ","), text[position] != UInt8(ascii: "}"),
             text[position] > UInt8(ascii: " ")
-        {
-            position &+= 1
-        }
+        { position &+= 1 }
         return position
     }
 

@@ -87,8 +87,7 @@ package struct SortKeys {
     }
 
     private func column(
-        _ rows: [UInt32], of store: FeatureStore, with known: SourceColumns?, threads: Int,
-        _ cancellation: Cancellation
+        _ rows: [UInt32], of store: FeatureStore, with known: SourceColumns?, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) -> SortKeyColumn {
         let names = option.expression.propertyNames
         let known = known.flatMap { known in
@@ -246,8 +245,7 @@ struct SortKeyColumn: Sendable {
         case .text:
             let known = string(row)
             if !known.isEmpty { return .text(Array(bytes[known])) }
-            return .text(
-                (0..<byteCount(row)).map { UInt8(truncatingIfNeeded: prefix >> UInt64(56 - 8 * $0)) })
+            return .text((0..<byteCount(row)).map { UInt8(truncatingIfNeeded: prefix >> UInt64(56 - 8 * $0)) })
         }
     }
 

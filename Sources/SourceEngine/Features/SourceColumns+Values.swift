@@ -38,8 +38,7 @@ extension SourceColumns {
     /// - Parameter threads: the most threads to use. The result does not depend on it.
     /// - Throws: `evaluationTooLong` if the rows take more steps than a filter is allowed.
     package func passing(
-        _ filter: Expression, of store: FeatureStore, zoom: Double? = nil, threads: Int,
-        _ cancellation: Cancellation
+        _ filter: Expression, of store: FeatureStore, zoom: Double? = nil, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) -> [UInt32] {
         let living = store.livingRows
         let count = living?.count ?? store.count
@@ -82,8 +81,7 @@ extension SourceColumns {
     }
 
     /// An expression's number for each row.
-    package static func numbers(_ expression: Expression, _ rows: RowSource) throws(SourceError) -> RowNumbers
-    {
+    package static func numbers(_ expression: Expression, _ rows: RowSource) throws(SourceError) -> RowNumbers {
         do throws(EvaluationStop) { return try expression.numbers(rows) } catch { throw SourceError(error) }
     }
 

@@ -59,8 +59,7 @@ package struct SourceColumns: Sendable {
     }
 
     private mutating func read(
-        _ names: Set<String>, of store: FeatureStore, threads: Int, _ claim: MemoryClaim?,
-        _ cancellation: Cancellation
+        _ names: Set<String>, of store: FeatureStore, threads: Int, _ claim: MemoryClaim?, _ cancellation: Cancellation
     ) throws(SourceError) {
         let missing = names.filter { columns.column($0) == nil }.sorted()
         guard !missing.isEmpty else { return }

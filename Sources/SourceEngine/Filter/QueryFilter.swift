@@ -57,8 +57,7 @@ extension PassingFeatures {
     ///
     /// - Complexity: O(features) for each zoom. Nothing is clustered.
     public init(
-        of revision: Revision, _ filter: QueryFilter, atAnyOf zooms: ClosedRange<Int>,
-        _ cancellation: Cancellation
+        of revision: Revision, _ filter: QueryFilter, atAnyOf zooms: ClosedRange<Int>, _ cancellation: Cancellation
     ) throws(SourceError) {
         let store = revision.store
         // For each row a flag, and its number as one of those that pass, twice while they are listed.

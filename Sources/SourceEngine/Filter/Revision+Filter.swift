@@ -20,23 +20,17 @@ extension Revision {
     /// of the pool.
     ///
     /// Ids and answers are those of a source loaded with that filter.
-    public func view(
-        _ filter: QueryFilter?, zoom: Double?, _ cancellation: Cancellation
-    ) throws(SourceError) -> View {
+    public func view(_ filter: QueryFilter?, zoom: Double?, _ cancellation: Cancellation) throws(SourceError) -> View {
         guard let filter else { return view }
         guard !filter.mentionsZoom || zoom != nil else {
-            throw .invalidParameter(
-                path: "filter", message: "depends on the zoom, and this call has none")
+            throw .invalidParameter(path: "filter", message: "depends on the zoom, and this call has none")
         }
-        return try shared.filters.view(key(filter, zoom), cancellation) {
-            () throws(SourceError) -> View in
+        return try shared.filters.view(key(filter, zoom), cancellation) { () throws(SourceError) -> View in
             try build(filter, zoom: level(zoom), cancellation)
         }
     }
 
-    private func build(
-        _ filter: QueryFilter, zoom: Double?, _ cancellation: Cancellation
-    ) throws(SourceError) -> View {
+    private func build(_ filter: QueryFilter, zoom: Double?, _ cancellation: Cancellation) throws(SourceError) -> View {
         let expression = try ExpressionOption.queryFilter(filter.source, path: "filter")
         let (columns, columnClaims) = try columns(reading: expression, cancellation)
         let claim = shared.memory.claim(for: nil, .filter)
@@ -46,14 +40,12 @@ extension Revision {
             expression, of: store, zoom: zoom, threads: shared.limits.buildThreads, cancellation)
         let advice = ExpressionOption.warnings(about: filter.source)
         if passing.count == pointCount { return advice.isEmpty ? view : view.with(warnings: advice) }
-        try claim.grow(
-            to: store.count * Self.bytesOfRankedRow + passing.count * Self.bytesOfPassingRow(options))
+        try claim.grow(to: store.count * Self.bytesOfRankedRow + passing.count * Self.bytesOfPassingRow(options))
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: shared.limits.buildThreads,
             cancellation: cancellation)
         let view = try maker.make(
-            members: passing, of: view,
-            warnings: (passing.isEmpty ? warnings(ofEmpty: expression) : []) + advice)
+            members: passing, of: view, warnings: (passing.isEmpty ? warnings(ofEmpty: expression) : []) + advice)
         view.hold(claim.kept(view.memoryBytes))
         return view
     }
@@ -74,8 +66,7 @@ extension Revision {
     private static func bytesOfPassingRow(_ options: SourceOptions) -> Int {
         let perExpression = MemoryLayout<Double>.stride * 3
         let expressions =
-            options.clusterProperties.count + (options.weight == nil ? 0 : 1)
-            + (options.partitionBy == nil ? 0 : 1)
+            options.clusterProperties.count + (options.weight == nil ? 0 : 1) + (options.partitionBy == nil ? 0 : 1)
         return RevisionMaker.bytesOfPoint(options) + bytesOfChoice(options) + expressions * perExpression
     }
 
@@ -90,8 +81,7 @@ extension Revision {
 
     /// Calls `body` with the rows that pass a filter, for each level of clusters that some zooms show.
     package func forEachLevel(
-        of filter: QueryFilter, in zooms: ClosedRange<Int>, _ cancellation: Cancellation,
-        _ body: ([UInt32]) -> Void
+        of filter: QueryFilter, in zooms: ClosedRange<Int>, _ cancellation: Cancellation, _ body: ([UInt32]) -> Void
     ) throws(SourceError) {
         let expression = try ExpressionOption.queryFilter(filter.source, path: "filter")
         let (columns, columnClaims) = try columns(reading: expression, cancellation)
@@ -112,9 +102,7 @@ extension Revision {
     /// Advice about a filter that nothing passes. Properties are searched for in the first features only.
     private func warnings(ofEmpty filter: Expression) -> [String] {
         ["none of the source's \(pointCount) points passes the filter"]
-            + ImportWarnings.missing(filter.propertyNames, of: store, lookingAt: 10_000) { _ in
-                "the filter reads"
-            }
+            + ImportWarnings.missing(filter.propertyNames, of: store, lookingAt: 10_000) { _ in "the filter reads" }
     }
 
     private func key(_ filter: QueryFilter, _ zoom: Double?) -> FilterCache.ViewKey {

@@ -100,9 +100,7 @@ public final class FeatureImport: Sendable {
     ///   - number: from 0, each number once. A piece stays in memory until all earlier ones have been added.
     ///   - read: fills the piece.
     /// - Complexity: that of `read`, and one copy of the features' bytes.
-    public func take<Value>(
-        piece number: Int, _ read: (PieceParser) -> Value
-    ) throws(SourceError) -> Value {
+    public func take<Value>(piece number: Int, _ read: (PieceParser) -> Value) throws(SourceError) -> Value {
         let fresh = pieces.take { work.withLock { $0?.builder.makeParser() } }
         guard let fresh else { throw .cancelled }
         let value = read(fresh)
@@ -164,8 +162,7 @@ public final class FeatureImport: Sendable {
                 gathered.store, policy: policy, known: gathered.columns, groups: gathered.groups)
             badWeights = batch.badWeights
             warnings = ImportWarnings.of(
-                gathered.advice, base.options, store: gathered.store, accepted: gathered.accepted,
-                loaded: batch.count)
+                gathered.advice, base.options, store: gathered.store, accepted: gathered.accepted, loaded: batch.count)
             let isRecord =
                 mode == .append && base.hasData
                 && gathered.store.memoryBytes + gathered.store.fileBytes < Self.largestRecord
@@ -180,9 +177,7 @@ public final class FeatureImport: Sendable {
                         spill: source.spill), counted: gathered.store,
                     known: gathered.columns),
                 keeping: log != nil ? .later : isRecord ? .record(.append(batch.slices)) : .snapshot,
-                replacesData: mode == .replace,
-                moment: moment,
-                log: log.map { .at($0) } ?? .none)
+                replacesData: mode == .replace, moment: moment, log: log.map { .at($0) } ?? .none)
         }
         var reasons = gathered.skippedReasons
         if badWeights > 0 { reasons[FeatureBatch.badWeight, default: 0] += badWeights }
@@ -205,8 +200,7 @@ public final class FeatureImport: Sendable {
         guard !allowsEmpty, mode == .replace, gathered.accepted == 0, source.revision.pointCount > 0
         else { return }
         if gathered.advice.isOfBlankText {
-            throw .emptyImport(
-                "The text is empty, and the import would replace the source's data with nothing.")
+            throw .emptyImport("The text is empty, and the import would replace the source's data with nothing.")
         }
         guard skipped > 0 else { return }
         let reasons = gathered.skippedReasons.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
@@ -214,8 +208,7 @@ public final class FeatureImport: Sendable {
         let advice = gathered.advice.warnings(rules).map { " Note: \($0)." }.joined()
         throw .emptyImport(
             "None of \(skipped) features is valid (\(reasons.joined(separator: ", "))), and the import would replace "
-                + "the source's data with nothing.\(first)\(advice)"
-        )
+                + "the source's data with nothing.\(first)\(advice)")
     }
 }
 
@@ -274,9 +267,7 @@ extension FeatureImport {
 
 extension FeatureImport {
     /// Adds all features of an open file, plain or gzipped. Blocks: only for threads of the pool.
-    public func read(
-        _ file: FileDescriptor, threads: Int, _ cancellation: Cancellation
-    ) throws(SourceError) {
+    public func read(_ file: FileDescriptor, threads: Int, _ cancellation: Cancellation) throws(SourceError) {
         try withWork { (work) throws(GeoJSONError) in
             try FeatureFileReader.read(
                 descriptor: file.number, format: format, into: &work.builder, threads: threads,

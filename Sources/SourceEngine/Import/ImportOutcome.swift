@@ -87,8 +87,7 @@ enum ImportWarnings {
         guard !names.isEmpty, store.count > 0 else { return [] }
         let found = PropertyNames(of: store, until: names, lookingAt: most)
         return names.filter { !found.contains($0) }.sorted().map { name in
-            let whose =
-                found.looked < store.count ? "none of the first \(found.looked) features" : "no feature"
+            let whose = found.looked < store.count ? "none of the first \(found.looked) features" : "no feature"
             let meant = found.nearest(to: name).map { ": did you mean \"\($0)\"?" } ?? ""
             return "\(whose) has the property \"\(name)\" that \(reader(name))\(meant)"
         }

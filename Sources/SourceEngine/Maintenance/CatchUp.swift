@@ -40,9 +40,7 @@ package struct CatchUp: Sendable {
     /// Also throws `cancelled` if the changes cannot be applied in place.
     ///
     /// - Parameter threads: the most threads to use.
-    package mutating func follow(
-        atMost limit: Int, threads: Int, _ cancellation: Cancellation
-    ) throws(SourceError) {
+    package mutating func follow(atMost limit: Int, threads: Int, _ cancellation: Cancellation) throws(SourceError) {
         // Steps are small enough to be applied in place. They ascend, so that new features come in the order of their
         // rows.
         let step = min(1024, max(64, revision.pointCount / 16))
@@ -80,8 +78,7 @@ package struct CatchUp: Sendable {
             let followed = try LiveUpdate(
                 base: revision, update: FeatureUpdate(store: store, identifiers: identifiers),
                 plan: UpdatePlan(changes: changes, additions: added),
-                identifiers: try revision.identifierIndex(cancellation), threads: threads,
-                cancellation: cancellation
+                identifiers: try revision.identifierIndex(cancellation), threads: threads, cancellation: cancellation
             ).make(since: .now)
         else { throw .cancelled }
         revision = followed

@@ -37,9 +37,7 @@ extension Source {
         let cancellation = Cancellation { [self] in !isCompacting }
         var mostWhileLocked = 0
         do throws(SourceError) {
-            var catchUp = try atLowPriority { [self] () throws(SourceError) in
-                try cluster(base, cancellation)
-            }
+            var catchUp = try atLowPriority { [self] () throws(SourceError) in try cluster(base, cancellation) }
             guard !base.isDamaged else { throw reportDamage() }
             var (round, vain, former, isDone) = (0, 0, Int.max, false)
             while !isDone {
@@ -93,8 +91,7 @@ extension Source {
     /// Clusters the features of a revision from scratch.
     private func cluster(_ base: Revision, _ cancellation: Cancellation) throws(SourceError) -> CatchUp {
         let maker = RevisionMaker(
-            options: base.options, shared: shared, owner: owner, threads: compactionThreads,
-            cancellation: cancellation)
+            options: base.options, shared: shared, owner: owner, threads: compactionThreads, cancellation: cancellation)
         let whole = try maker.make(base.store.plain(spill: spill))
         // Built ahead of time, so that no update waits for it.
         _ = try whole.identifierIndex(cancellation)
@@ -109,8 +106,7 @@ extension Source {
     ///   compaction ends although updates arrive faster than they are applied.
     /// - Returns: whether all were applied, so that the compacted revision is published.
     private func finish(
-        _ catchUp: inout CatchUp, _ doublings: Int, _ mostWhileLocked: inout Int,
-        _ cancellation: Cancellation
+        _ catchUp: inout CatchUp, _ doublings: Int, _ mostWhileLocked: inout Int, _ cancellation: Cancellation
     ) throws(SourceError) -> Bool {
         let largest = try gather(&catchUp)
         let count = catchUp.pendingCount
@@ -172,9 +168,7 @@ extension Source {
     /// Ends a failed compaction, which is retried when the delta reaches `floor`. If the data have been replaced,
     /// there is nothing to retry.
     package func giveUpCompaction(until floor: Int) {
-        state.withLock { state in
-            state.compaction = Compaction(floor: state.compaction.updates == nil ? 0 : floor)
-        }
+        state.withLock { state in state.compaction = Compaction(floor: state.compaction.updates == nil ? 0 : floor) }
     }
 }
 

@@ -9,9 +9,7 @@ extension MemoryBudget {
 
     /// Sets the function that frees at least so many bytes of cached filters and returns whether it freed
     /// any, and the one that fits pages of images into what is free.
-    package func give(
-        evictFilters: @escaping @Sendable (Int) -> Bool, fitPages: @escaping @Sendable () -> Void
-    ) {
+    package func give(evictFilters: @escaping @Sendable (Int) -> Bool, fitPages: @escaping @Sendable () -> Void) {
         state.withLock { ($0.evictFilters, $0.fitPages) = (evictFilters, fitPages) }
     }
 
@@ -21,9 +19,7 @@ extension MemoryBudget {
     /// The bytes that pages of images may take. O(sources) if there is a limit.
     var roomForPages: Int {
         let held = heldBytes
-        return state.withLock {
-            $0.limit.bytes > 0 ? -$0.excess(of: 0, sources: held, reserved: 0) : .max
-        }
+        return state.withLock { $0.limit.bytes > 0 ? -$0.excess(of: 0, sources: held, reserved: 0) : .max }
     }
 
     /// What is kept of a limit for filters, so that they work beside sources that fill it.
@@ -33,9 +29,7 @@ extension MemoryBudget {
 
     /// Frees up to so many bytes for sources; false if there is nothing to free.
     func makeRoom(_ bytes: Int) -> Bool {
-        let (evictFilters, spare) = state.withLock {
-            ($0.evictFilters, $0.filters - reserved($0.limit.bytes))
-        }
+        let (evictFilters, spare) = state.withLock { ($0.evictFilters, $0.filters - reserved($0.limit.bytes)) }
         return spare > 0 && evictFilters(min(bytes, spare))
     }
 
@@ -58,8 +52,7 @@ extension MemoryBudget {
         while true {
             let held = heldBytes
             let (missing, evictFilters) = state.withLock { state in
-                let missing = max(
-                    0, mostFilterBytes(state, sources: held).map { state.filters + more - $0 } ?? 0)
+                let missing = max(0, mostFilterBytes(state, sources: held).map { state.filters + more - $0 } ?? 0)
                 if missing == 0 { state.filters += more }
                 return (missing, state.evictFilters)
             }

@@ -167,8 +167,7 @@ public final class MemoryBudget: Sendable {
         }
         return state.withLock { state in
             let reserved = reserved(limit.bytes)
-            let missing =
-                more > 0 && limit.bytes > 0 ? state.excess(of: more, sources: all, reserved: reserved) : 0
+            let missing = more > 0 && limit.bytes > 0 ? state.excess(of: more, sources: all, reserved: reserved) : 0
             if missing > 0 {
                 let filters = max(state.filters, reserved)
                 let others = filters > 0 ? ", beside \(filters >> 20) MiB that are kept for filters," : ""
@@ -202,9 +201,7 @@ extension MemoryBudget {
     func hasRoom(for more: Int) -> Bool {
         while true {
             let held = heldBytes
-            let missing = state.withLock {
-                $0.excess(of: more, sources: held, reserved: reserved($0.limit.bytes))
-            }
+            let missing = state.withLock { $0.excess(of: more, sources: held, reserved: reserved($0.limit.bytes)) }
             guard missing > 0 else { return true }
             guard makeRoom(missing) else { return false }
         }

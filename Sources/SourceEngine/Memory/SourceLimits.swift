@@ -27,9 +27,7 @@ public struct SourceLimits: Sendable {
     /// The most bytes that the sources themselves may hold.
     public var memory: MemoryBudget.Limit
 
-    public init(
-        filterCacheBytes: Int, buildThreads: Int, memory: MemoryBudget.Limit = MemoryBudget.Limit()
-    ) {
+    public init(filterCacheBytes: Int, buildThreads: Int, memory: MemoryBudget.Limit = MemoryBudget.Limit()) {
         self.memory = memory
         self.filterCacheBytes = filterCacheBytes
         self.buildThreads = buildThreads

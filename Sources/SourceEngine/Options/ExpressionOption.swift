@@ -49,8 +49,7 @@ package enum ExpressionOption {
     }
 
     static func weight(_ value: JSONValue, path: String) throws(SourceError) -> CompiledOption {
-        CompiledOption(
-            source: value, expression: try compile(value, expected: .number, purpose: .map, path: path))
+        CompiledOption(source: value, expression: try compile(value, expected: .number, purpose: .map, path: path))
     }
 
     /// A value by which features are compared: a string or a number.
@@ -59,15 +58,12 @@ package enum ExpressionOption {
         switch expression.type {
         case .string, .number, .value: return CompiledOption(source: value, expression: expression)
         case let type:
-            let error = ExpressionError(
-                key: "", message: "Expected string or number but found \(type.name) instead.")
+            let error = ExpressionError(key: "", message: "Expected string or number but found \(type.name) instead.")
             throw .invalidExpression(path: path, errors: [error])
         }
     }
 
-    package static func properties(
-        _ value: JSONValue, path: String
-    ) throws(SourceError) -> [ClusterPropertyOption] {
+    package static func properties(_ value: JSONValue, path: String) throws(SourceError) -> [ClusterPropertyOption] {
         guard case .object(let object) = value else {
             throw .invalidParameter(path: path, message: "must be an object of [operator, map] by name")
         }

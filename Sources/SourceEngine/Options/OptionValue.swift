@@ -3,12 +3,9 @@ import JSON
 
 /// Reads single option values. Errors contain the value's path.
 package enum OptionValue {
-    package static func integer(_ value: JSONValue, in range: ClosedRange<Int>, path: String)
-        throws(SourceError)
-        -> Int
+    package static func integer(_ value: JSONValue, in range: ClosedRange<Int>, path: String) throws(SourceError) -> Int
     {
-        guard case .number(let number) = value, let integer = Int(exactly: number), range.contains(integer)
-        else {
+        guard case .number(let number) = value, let integer = Int(exactly: number), range.contains(integer) else {
             throw .invalidParameter(
                 path: path, message: "must be an integer from \(range.lowerBound) to \(range.upperBound)")
         }

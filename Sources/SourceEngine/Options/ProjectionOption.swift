@@ -27,8 +27,7 @@ enum ProjectionOption {
             edges.append(edge)
         }
         for axis in 0..<2 where edges[axis] >= edges[axis + 2] {
-            throw .invalidParameter(
-                path: "\(path)[\(axis + 2)]", message: "must be above \(["minX", "minY"][axis])")
+            throw .invalidParameter(path: "\(path)[\(axis + 2)]", message: "must be above \(["minX", "minY"][axis])")
         }
         guard
             let box = PlanarBox(

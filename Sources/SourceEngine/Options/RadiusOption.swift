@@ -34,11 +34,9 @@ public struct RadiusOption: Sendable, Equatable {
             }
             self.init(constant: radius)
         case .array:
-            let expression = try ExpressionOption.compile(
-                value, expected: .number, purpose: .filter, path: path)
+            let expression = try ExpressionOption.compile(value, expected: .number, purpose: .filter, path: path)
             try self.init(source: value, byZoom: Self.evaluate(expression, path: path))
-        default:
-            throw .invalidParameter(path: path, message: "must be a number or an expression of the zoom")
+        default: throw .invalidParameter(path: path, message: "must be a number or an expression of the zoom")
         }
     }
 
@@ -48,8 +46,7 @@ public struct RadiusOption: Sendable, Equatable {
             let result = try? expression.evaluate(zoom: Double(zoom))
             guard case .number(let radius)? = result, radius.isFinite, radius >= 0 else {
                 throw .invalidParameter(
-                    path: path,
-                    message: "must give a number that is not negative, and does not at zoom \(zoom)")
+                    path: path, message: "must give a number that is not negative, and does not at zoom \(zoom)")
             }
             byZoom.append(radius)
         }

@@ -22,8 +22,7 @@ extension SourceOption {
             "how positions are rounded before they are compared"),
         choice("clusterIds", \.clusterIds, "what ids of clusters are made from"),
         SourceOption(
-            "projection", .other, standard: .string("mercator"),
-            "what coordinates are: degrees, or units of a box",
+            "projection", .other, standard: .string("mercator"), "what coordinates are: degrees, or units of a box",
             read: { (options, value, path) throws(SourceError) in
                 options.projection = try ProjectionOption.read(value, path: path)
             },
@@ -38,14 +37,12 @@ extension SourceOption {
                 options.promoteId = try OptionValue.string(value, path: path)
             }, write: { $0.promoteId.map { .string($0) } }),
         SourceOption(
-            "ttlSeconds", .positiveNumber,
-            "how many seconds a feature stays after its last import or update",
+            "ttlSeconds", .positiveNumber, "how many seconds a feature stays after its last import or update",
             read: { (options, value, path) throws(SourceError) in
                 options.ttlSeconds = try OptionValue.positive(value, path: path)
             }, write: { $0.ttlSeconds.map { .number($0) } }),
         expression("filter", \.filter, "load only the features that pass", compile: ExpressionOption.filter),
-        expression(
-            "weight", \.weight, "a point's weight in its cluster's centre", compile: ExpressionOption.weight),
+        expression("weight", \.weight, "a point's weight in its cluster's centre", compile: ExpressionOption.weight),
         expression(
             "partitionBy", \.partitionBy, "cluster only points for which this is the same",
             compile: ExpressionOption.key),

@@ -107,8 +107,7 @@ extension SourceOptions {
             try read(name, member, path: "\(path).\(name)")
         }
         guard minZoom <= maxZoom else {
-            throw .invalidParameter(
-                path: "\(path).minZoom", message: "must not be above maxZoom, which is \(maxZoom)")
+            throw .invalidParameter(path: "\(path).minZoom", message: "must not be above maxZoom, which is \(maxZoom)")
         }
     }
 
@@ -140,8 +139,7 @@ extension SourceOptions {
         var warnings = hiddenProperties.map { name in
             "clusters have their own property \"\(name)\", which hides that of clusterProperties: give it another name"
         }
-        let advice =
-            filter.map { ExpressionOption.warnings(about: $0.source, named: "the option filter") } ?? []
+        let advice = filter.map { ExpressionOption.warnings(about: $0.source, named: "the option filter") } ?? []
         warnings += advice
         if advice.isEmpty, let value = filter?.expression.constant, value != .bool(true) {
             warnings.append(

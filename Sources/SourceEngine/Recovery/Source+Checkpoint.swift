@@ -29,8 +29,7 @@ extension Source {
     /// - Returns: the number of these changes; 0 if there is no checkpoint for them.
     func beginCheckpointed(_ recovered: RecoveredSource) -> Int {
         guard let checkpoint = recovered.checkpoint, let end = checkpoint.end(in: recovered.changes),
-            end <= recovered.firstGap,
-            let index = checkpoint.index(over: revision.view.index)
+            end <= recovered.firstGap, let index = checkpoint.index(over: revision.view.index)
         else { return 0 }
         state.withLock { state in
             let view = state.revision.view.ahead(index, bounds: checkpoint.bounds)
@@ -53,8 +52,6 @@ extension Source {
         let aggregates = try LiveUpdate.aggregates(
             view, revision.options, view.index.changesOfBase, store, view.order, .never)
         guard let aggregates else { throw .damaged(name, "its checkpoint does not have all clusters") }
-        state.withLock { state in
-            state.revision = revision.with(store, view.caughtUp(aggregates))
-        }
+        state.withLock { state in state.revision = revision.with(store, view.caughtUp(aggregates)) }
     }
 }

@@ -24,8 +24,7 @@ extension Source {
     /// - Returns: a source whose life is `opening`, or `faulted` if no file is usable; nil for a directory whose
     ///   creation was never answered.
     package static func open(
-        _ name: SourceName, in directory: StateDirectory, shared: SharedState,
-        continuing files: SourceFiles? = nil,
+        _ name: SourceName, in directory: StateDirectory, shared: SharedState, continuing files: SourceFiles? = nil,
         isLive: Bool = false, checking: Bool = false
     ) throws(SourceError) -> Opened? {
         let path = directory.directory(of: name)
@@ -45,13 +44,11 @@ extension Source {
         let files = files ?? SourceFiles(directory: path, identity: identity, contents)
         let revision = isLive ? found.snapshot.revision.renumbered() : found.snapshot.revision
         let source = Source(
-            identity, revision, updatedAt: description.updatedAt, files: files, shared: shared,
-            life: .opening,
+            identity, revision, updatedAt: description.updatedAt, files: files, shared: shared, life: .opening,
             note: description.loss)
         shared.raiseRevision(to: found.newestRevision)
         guard source.replay(found) || checking else {
-            return try open(
-                name, in: directory, shared: shared, continuing: files, isLive: isLive, checking: true)
+            return try open(name, in: directory, shared: shared, continuing: files, isLive: isLive, checking: true)
         }
         return Opened(source: source, wantsSnapshot: found.plan.isPatched || found.hasOptions)
     }
@@ -61,9 +58,7 @@ extension Source {
         try empty(name, .opening, shared)
     }
 
-    private static func empty(
-        _ name: SourceName, _ life: Life, _ shared: SharedState
-    ) throws(SourceError) -> Source {
+    private static func empty(_ name: SourceName, _ life: Life, _ shared: SharedState) throws(SourceError) -> Source {
         let identity = SourceIdentity(name: name, owner: nil, createdAt: .now)
         return Source(
             identity, try .empty(options: SourceOptions(), shared: shared), updatedAt: identity.createdAt,
@@ -251,8 +246,7 @@ extension Source {
         let found = try? withChangeLock { () throws(SourceError) -> Opened? in
             // The data must not be visible before all changes have been replayed.
             let opened = try Source.open(
-                name, in: directory, shared: shared, continuing: files, isLive: true,
-                checking: fault.kind == .damage)
+                name, in: directory, shared: shared, continuing: files, isLive: true, checking: fault.kind == .damage)
             guard let opened, fault.kind == .damage || opened.source.fault == nil, adopt(opened.source) else {
                 return nil
             }

@@ -28,10 +28,7 @@ public final class SourceRecovery: Sendable {
     private var shared: SharedState { registry.shared }
 
     /// Begins to read.
-    init(
-        _ sources: [Source], of registry: SourceRegistry,
-        in directory: StateDirectory?
-    ) {
+    init(_ sources: [Source], of registry: SourceRegistry, in directory: StateDirectory?) {
         (self.registry, self.directory) = (registry, directory)
         var state = State()
         state.unread = Set(sources.map(\.name))

@@ -49,8 +49,7 @@ extension SourceRegistry {
             return opened
         } catch {
             // The files may be good.
-            _ = unread.fail(
-                StateFault(FileError.unusable("\(unread.name.text) can't be read: \(error.description)")))
+            _ = unread.fail(StateFault(FileError.unusable("\(unread.name.text) can't be read: \(error.description)")))
             return Source.Opened(source: unread, wantsSnapshot: false)
         }
     }
@@ -61,9 +60,7 @@ extension SourceRegistry {
     ///   - opened: nil if there is none.
     ///   - isLate: whether calls are already served.
     ///   - start: when the reading began.
-    func serve(
-        _ unread: Source, _ opened: Source.Opened?, isLate: Bool, since start: ContinuousClock.Instant
-    ) {
+    func serve(_ unread: Source, _ opened: Source.Opened?, isLate: Bool, since start: ContinuousClock.Instant) {
         defer { shared.readingCount.subtract(1, ordering: .releasing) }
         guard let opened else { return drop(unread) }
         // Features that expired meanwhile must not be visible.

@@ -25,9 +25,7 @@ public final class StateDirectory: Sendable {
     }
 
     /// Why a directory cannot be used, for the operator.
-    public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
-        public let description: String
-    }
+    public struct Problem: Error, Sendable, Equatable, CustomStringConvertible { public let description: String }
 
     /// Creates the directory if it does not exist, and takes its lock, which is released with this object or
     /// the process.

@@ -87,8 +87,6 @@ struct Checkpoint {
     /// A snapshot's index with the changes; nil if they do not belong to it.
     func index(over index: ClusterIndex) -> ClusterIndex? {
         let sections = DeltaSection.allCases.map { ($0, reader.bytes(Section.delta($0))) }
-        return withExtendedLifetime(reader) {
-            index.with(deltaSections: Dictionary(uniqueKeysWithValues: sections))
-        }
+        return withExtendedLifetime(reader) { index.with(deltaSections: Dictionary(uniqueKeysWithValues: sections)) }
     }
 }

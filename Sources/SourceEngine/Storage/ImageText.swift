@@ -134,8 +134,7 @@ final class TextDraft: TextSink {
         guard failure == nil, bytes == count, let image = try? writer.image(ofText: count, pages) else {
             return LostText(failure: failure)
         }
-        return ImageText(
-            image, UnsafeRawBufferPointer(rebasing: image.bytes[SourceImage.pageSize...]), draft: self)
+        return ImageText(image, UnsafeRawBufferPointer(rebasing: image.bytes[SourceImage.pageSize...]), draft: self)
     }
 
     /// Turns the file into a snapshot under a new name, to which the other sections are added; nil if it was turned

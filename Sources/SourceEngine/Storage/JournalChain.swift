@@ -46,9 +46,7 @@ struct JournalChain {
     }
 
     /// Whether a journal goes on where the last one ends.
-    private mutating func isNext(
-        _ journal: FoundJournal, _ generation: UInt64, _ files: FoundFiles
-    ) -> Bool {
+    private mutating func isNext(_ journal: FoundJournal, _ generation: UInt64, _ files: FoundFiles) -> Bool {
         let previous = journal.header?.previous ?? 0
         let before = previous > 0 ? previous : generation - 1
         let hasSnapshot = files.snapshots.contains(generation)

@@ -52,9 +52,7 @@ package enum JournalRecord: Sendable {
         if case .progress = self { true } else { false }
     }
 
-    package static func update(
-        upserts: [UInt8], removals: [FeatureIdentifier]
-    ) -> JournalRecord {
+    package static func update(upserts: [UInt8], removals: [FeatureIdentifier]) -> JournalRecord {
         var ids = ByteWriter()
         ids.append("[")
         for (index, id) in removals.enumerated() {
@@ -82,9 +80,7 @@ package enum JournalRecord: Sendable {
         return .append(text.bytes)
     }
 
-    package func payload(
-        at moment: Timestamp, revision: UInt64, mark: LogMark? = nil
-    ) -> [UInt8] {
+    package func payload(at moment: Timestamp, revision: UInt64, mark: LogMark? = nil) -> [UInt8] {
         var text = ByteWriter()
         text.append("{\"time\":")
         text.append(integer: moment.milliseconds)
@@ -141,9 +137,7 @@ extension JournalRecord.Entry: StoredRecord {
             mark = LogMark(position: position, text: text)
         }
         guard let record = JournalRecord(parts) else { return nil }
-        self.init(
-            record: record, moment: Timestamp(milliseconds: time), revision: UInt64(revision),
-            mark: mark)
+        self.init(record: record, moment: Timestamp(milliseconds: time), revision: UInt64(revision), mark: mark)
     }
 }
 

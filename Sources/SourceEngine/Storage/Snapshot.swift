@@ -37,8 +37,7 @@ package struct Snapshot {
             try onDisk(try writeText(revision.store, to: writer, threads: threads))
         }
         try onDisk(try writeSections(revision, identifiers, codes, to: writer))
-        try onDisk(
-            try writeDescription(revision, of: source, updatedAt: updatedAt, loss: loss, to: writer))
+        try onDisk(try writeDescription(revision, of: source, updatedAt: updatedAt, loss: loss, to: writer))
         // New checksums must not hide damage. Without a header, the file is not read.
         guard !revision.isDamaged else {
             throw .damaged(source.name, "its features' text or its index is damaged")
@@ -48,9 +47,7 @@ package struct Snapshot {
 
     /// Writes the text of a plain store on several threads. If the text cannot be read, the store
     /// `isDamaged` afterwards, and the file is useless.
-    private static func writeText(
-        _ store: FeatureStore, to writer: SectionFileWriter, threads: Int
-    ) throws(FileError) {
+    private static func writeText(_ store: FeatureStore, to writer: SectionFileWriter, threads: Int) throws(FileError) {
         let count = store.textBytes
         let start = writer.reserve(SnapshotSection.text, count: count)
         let failure = Mutex<FileError?>(nil)
@@ -70,8 +67,7 @@ package struct Snapshot {
     private static let partSize = 64 * FeatureStore.textStep
 
     private static func writeSections(
-        _ revision: Revision, _ identifiers: IdentifierIndex, _ codes: FeatureCodes?,
-        to writer: SectionFileWriter
+        _ revision: Revision, _ identifiers: IdentifierIndex, _ codes: FeatureCodes?, to writer: SectionFileWriter
     ) throws(FileError) {
         let view = revision.view
         try view.index.forEachSection { (section, bytes) throws(FileError) in
@@ -82,8 +78,7 @@ package struct Snapshot {
             try writer.add(SnapshotSection.offsets, offsets)
         }
         for (index, aggregate) in view.aggregates.enumerated() {
-            try aggregate.column.store(
-                in: AggregateSection(writer) { SnapshotSection.aggregate(index, $0) })
+            try aggregate.column.store(in: AggregateSection(writer) { SnapshotSection.aggregate(index, $0) })
         }
         if !view.partitions.isEmpty {
             try ValueSections.write(view.partitions, to: writer, SnapshotSection.partitions)
@@ -99,8 +94,7 @@ package struct Snapshot {
     }
 
     /// On pages of their own, so that their damage is no other section's.
-    package static func write(_ identifiers: IdentifierIndex, to writer: SectionFileWriter) throws(FileError)
-    {
+    package static func write(_ identifiers: IdentifierIndex, to writer: SectionFileWriter) throws(FileError) {
         writer.beginPage()
         try writer.add(SnapshotSection.identifierKey, identifiers.key.key)
         try writer.add(SnapshotSection.identifiers, identifiers.entries)
@@ -131,8 +125,7 @@ package struct Snapshot {
             try reader.checkIntact()
         }
         generation = reader.generation
-        description = try SnapshotDescription(
-            Array(reader.bytes(SnapshotSection.description)), path: path)
+        description = try SnapshotDescription(Array(reader.bytes(SnapshotSection.description)), path: path)
         let store = try Self.store(reader)
         guard store.count == description.points else {
             throw StateFault("\(path) has \(store.count) features for \(description.points) points")
@@ -152,8 +145,7 @@ package struct Snapshot {
     }
 
     static func codes(_ reader: SectionFileReader) throws(StateFault) -> FeatureCodes? {
-        reader.has(SnapshotSection.origins.identified)
-            ? try FeatureCodes(from: reader, SnapshotSection.origins) : nil
+        reader.has(SnapshotSection.origins.identified) ? try FeatureCodes(from: reader, SnapshotSection.origins) : nil
     }
 
     /// Nil if it is damaged: it is made again on first use.
@@ -192,8 +184,7 @@ package struct Snapshot {
         _ reader: SectionFileReader, _ description: SnapshotDescription, lineage: UInt64? = nil
     ) throws(StateFault) -> View {
         let found = IndexSection.allCases.filter { reader.has(SnapshotSection.index($0)) }
-        let sections = Dictionary(
-            uniqueKeysWithValues: found.map { ($0, reader.bytes(SnapshotSection.index($0))) })
+        let sections = Dictionary(uniqueKeysWithValues: found.map { ($0, reader.bytes(SnapshotSection.index($0))) })
         let index: ClusterIndex
         do throws(IndexSectionError) {
             index = try ClusterIndex.onSections(
@@ -211,8 +202,7 @@ package struct Snapshot {
             aggregates.append(NamedAggregate(name: aggregate.name, column: column))
         }
         let partitions =
-            description.hasPartitions
-            ? try ValueSections.read(reader, count: nil, SnapshotSection.partitions) : []
+            description.hasPartitions ? try ValueSections.read(reader, count: nil, SnapshotSection.partitions) : []
         return View(
             index: index, members: nil, order: try order(reader, description), bounds: description.bounds,
             aggregates: aggregates, partitions: partitions, propertyErrors: description.errors)
@@ -240,13 +230,11 @@ extension Revision {
     package func reading(_ path: String) -> Revision {
         let isShort = isShortOfMemory
         guard store.textBytes >= shared.limits.textInMemory || isShort,
-            let reader = try? SectionFileReader(path, Snapshot.pages(shared)),
-            let stored = try? Snapshot.store(reader)
+            let reader = try? SectionFileReader(path, Snapshot.pages(shared)), let stored = try? Snapshot.store(reader)
         else { return self }
         var view: View?
         if isShort,
-            let description = try? SnapshotDescription(
-                Array(reader.bytes(SnapshotSection.description)), path: path)
+            let description = try? SnapshotDescription(Array(reader.bytes(SnapshotSection.description)), path: path)
         {
             view = try? Snapshot.view(reader, description, lineage: self.view.index.lineage)
         }

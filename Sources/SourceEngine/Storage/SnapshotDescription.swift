@@ -78,8 +78,7 @@ package struct SnapshotDescription: Sendable {
             case .string(let source)? = object["source"],
             let revision = Self.integer(object["revision"]), revision >= 0,
             let created = Self.integer(object["createdAt"]), let updated = Self.integer(object["updatedAt"]),
-            let points = Self.integer(object["points"]), points >= 0,
-            case .number(let build)? = object["buildMs"],
+            let points = Self.integer(object["points"]), points >= 0, case .number(let build)? = object["buildMs"],
             case .array(let errors)? = object["errors"], case .array(let aggregates)? = object["aggregates"],
             case .bool(let hasPartitions)? = object["hasPartitions"]
         else { throw StateFault("\(path) has a description that is incomplete") }

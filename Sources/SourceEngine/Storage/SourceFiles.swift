@@ -61,8 +61,7 @@ package final class SourceFiles: Sendable {
         init(_ contents: Contents, in directory: String) {
             self.contents = contents
             self.directory = FileIdentity(directory)
-            snapshotBytes = FileIO.size(
-                SourceFiles.path(contents.generation, .snapshot, in: directory))
+            snapshotBytes = FileIO.size(SourceFiles.path(contents.generation, .snapshot, in: directory))
         }
     }
 
@@ -111,8 +110,7 @@ package final class SourceFiles: Sendable {
         let (path, journal) = try state.create(identity.name) { (directory) throws(SourceError) in
             try make(in: directory, revision, identity)
         }
-        return SourceFiles(
-            directory: path, identity: identity, Contents(generation: 1, journal: journal, newest: 1))
+        return SourceFiles(directory: path, identity: identity, Contents(generation: 1, journal: journal, newest: 1))
     }
 
     /// Writes the first snapshot and journal of a source. They take effect when the journal begins.
@@ -120,8 +118,7 @@ package final class SourceFiles: Sendable {
         in directory: String, _ revision: Revision, _ identity: SourceIdentity
     ) throws(SourceError) -> JournalWriter {
         let snapshot = path(1, .snapshot, in: directory)
-        try Snapshot.write(
-            revision, of: identity, updatedAt: identity.createdAt, generation: 1, to: snapshot)
+        try Snapshot.write(revision, of: identity, updatedAt: identity.createdAt, generation: 1, to: snapshot)
         let journal = try onDisk(
             try JournalWriter(
                 creating: path(1, .journal, in: directory),
@@ -155,9 +152,7 @@ package final class SourceFiles: Sendable {
     ///
     /// - Parameter loss: why the data are older than what was acknowledged; nil if they are not.
     /// - Returns: the same revision, which reads its text, and its index if memory is short, from the file.
-    package func replace(
-        with revision: Revision, updatedAt: Timestamp, loss: String?
-    ) throws(SourceError) -> Revision {
+    package func replace(with revision: Revision, updatedAt: Timestamp, loss: String?) throws(SourceError) -> Revision {
         try withState { (state) throws(SourceError) -> Revision in
             try check(&state)
             let generation = state.contents.newest + 1
@@ -165,8 +160,7 @@ package final class SourceFiles: Sendable {
             var made: JournalWriter?
             do throws(SourceError) {
                 // A power loss must not leave the snapshot without the journal that says whether it is in effect.
-                var journal = try makeJournal(
-                    revision: revision.number, previous: nil, hasBegun: false, &state)
+                var journal = try makeJournal(revision: revision.number, previous: nil, hasBegun: false, &state)
                 made = journal
                 try giveName(generation)
                 // The commit point of the new data.
@@ -230,8 +224,7 @@ package final class SourceFiles: Sendable {
                 revision.view.index.lineage == state.contents.lineage, !revision.view.index.isPlain
             else { return nil }
             return CheckpointPlan(
-                generation: state.contents.generation, position: state.contents.reached,
-                milliseconds: milliseconds)
+                generation: state.contents.generation, position: state.contents.reached, milliseconds: milliseconds)
         }
     }
 
@@ -270,8 +263,7 @@ package final class SourceFiles: Sendable {
             try check(&state)
             try openJournal(&state)
             let journal = try makeJournal(
-                revision: revision.number, previous: state.contents.journal?.generation, hasBegun: true,
-                &state)
+                revision: revision.number, previous: state.contents.journal?.generation, hasBegun: true, &state)
             state.contents.journal = journal
             state.replayMilliseconds = 0
             state.reachedSince = JournalPosition()
@@ -421,9 +413,7 @@ package final class SourceFiles: Sendable {
     package var isReplaying: Bool { state.withLock { $0.isReplaying } }
 
     /// Runs a replay, during which changes are not written again.
-    package func replaying<Result>(
-        _ body: () throws(SourceError) -> Result
-    ) throws(SourceError) -> Result {
+    package func replaying<Result>(_ body: () throws(SourceError) -> Result) throws(SourceError) -> Result {
         state.withLock { $0.isReplaying = true }
         defer { state.withLock { $0.isReplaying = false } }
         return try body()

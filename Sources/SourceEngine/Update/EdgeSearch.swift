@@ -38,9 +38,7 @@ package struct EdgeSearch {
     private let tolerance: Double
     private let world: Box
 
-    package init(
-        index: ClusterIndex, position: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
-    ) {
+    package init(index: ClusterIndex, position: @escaping (PointIndex) -> (longitude: Double, latitude: Double)) {
         self.index = index
         self.position = position
         let domain = index.projection.domain

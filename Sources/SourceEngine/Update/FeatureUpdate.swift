@@ -49,8 +49,7 @@ package struct FeatureUpdate: Sendable {
             guard let identifier = store.featureIdentifier(row) else {
                 let index = groups.feature(of: row)
                 throw .badFeature(
-                    index: index, reason: "noIdentifier",
-                    message: "Feature \(index) has no id, which an update needs.")
+                    index: index, reason: "noIdentifier", message: "Feature \(index) has no id, which an update needs.")
             }
             identifiers.append(identifier)
         }
@@ -91,8 +90,7 @@ package struct FeatureUpdate: Sendable {
     ) throws(SourceError) -> Applied {
         let start = ContinuousClock.now
         let shared = base.shared
-        let maker = RevisionMaker(
-            options: base.options, shared: shared, owner: owner, cancellation: cancellation)
+        let maker = RevisionMaker(options: base.options, shared: shared, owner: owner, cancellation: cancellation)
         let batch = try maker.screen(store, policy: policy, groups: groups)
         let index = try base.identifierIndex(cancellation)
         let plan =

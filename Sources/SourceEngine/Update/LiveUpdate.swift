@@ -45,8 +45,7 @@ package struct LiveUpdate {
             let aggregates = try Self.aggregates(view, base.options, updated, store, order, cancellation)
         else { return nil }
         let newView = View(
-            index: updated.index, members: nil, order: order,
-            bounds: bounds(of: store, updated.index, order),
+            index: updated.index, members: nil, order: order, bounds: bounds(of: store, updated.index, order),
             aggregates: aggregates, partitions: partitions)
         return try revision(of: store, newView, since: start)
     }
@@ -138,9 +137,7 @@ package struct LiveUpdate {
         /// Whether a cluster depends only on its features' positions.
         let havePositionsOnly: Bool
 
-        func placement(
-            _ row: Int, _ point: PointIndex, _ label: OrderLabel? = nil
-        ) -> PointChanges.Placement {
+        func placement(_ row: Int, _ point: PointIndex, _ label: OrderLabel? = nil) -> PointChanges.Placement {
             let (longitude, latitude) = store.coordinates(row)
             return PointChanges.Placement(
                 point: point, longitude: longitude, latitude: latitude, weight: weights?[row] ?? 1,
@@ -151,8 +148,7 @@ package struct LiveUpdate {
     /// New partitions are added to `partitions`.
     private func newRows(_ partitions: inout [JSONValue]) throws(SourceError) -> NewRows {
         let options = base.options
-        let columns = try SourceColumns(
-            update.store, reading: options.propertyNames, threads: threads, cancellation)
+        let columns = try SourceColumns(update.store, reading: options.propertyNames, threads: threads, cancellation)
         let rows = columns.rows(nil, of: update.store, cancellation)
         let weights = try options.weight.map { (weight) throws(SourceError) in
             try SourceColumns.weights(weight.expression, rows)
@@ -163,8 +159,7 @@ package struct LiveUpdate {
             let rows = (0..<UInt32(truncatingIfNeeded: update.store.count)).map { $0 }
             return (
                 option: keys,
-                ofRows: try keys.keys(
-                    of: rows, in: update.store, with: columns, threads: threads, cancellation)
+                ofRows: try keys.keys(of: rows, in: update.store, with: columns, threads: threads, cancellation)
             )
         }
         return NewRows(
@@ -173,9 +168,7 @@ package struct LiveUpdate {
     }
 
     /// The partition numbers of the new features, by row; nil without partitions.
-    private func parts(
-        _ rows: RowSource, _ partitions: inout [JSONValue]
-    ) throws(SourceError) -> [UInt32]? {
+    private func parts(_ rows: RowSource, _ partitions: inout [JSONValue]) throws(SourceError) -> [UInt32]? {
         guard let partition = base.options.partitionBy else { return nil }
         let new = try SourceColumns.partitions(partition.expression, rows)
         let known = Dictionary(
@@ -209,8 +202,7 @@ package struct LiveUpdate {
 
     private func isAtEdge(_ row: Int, of box: Box) -> Bool {
         let (longitude, latitude) = base.store.coordinates(row)
-        return longitude == box.west || longitude == box.east || latitude == box.south
-            || latitude == box.north
+        return longitude == box.west || longitude == box.east || latitude == box.south || latitude == box.north
     }
 
     /// All aggregates with the new clusters' values, folded from their children's values; nil if a value failed to

@@ -104,8 +104,7 @@ public struct LogStep {
     /// Whether to cluster everything again. Following a change takes about as long as clustering a hundred points, and
     /// only clustering gives back the memory of the changes that were followed.
     private func isBuilt(_ update: FeatureUpdate) -> Bool {
-        update.count > max(1024, revision.pointCount / 100)
-            || revision.growth > max(65_536, revision.pointCount / 2)
+        update.count > max(1024, revision.pointCount / 100) || revision.growth > max(65_536, revision.pointCount / 2)
     }
 
     /// Larger changes are stored by a snapshot, which takes less time to write than the changes to replay.
@@ -122,8 +121,7 @@ public struct LogStep {
         let whole =
             try revision.isPlain
             ? revision
-            : revision.rebuilt(
-                from: revision.store.plain(spill: source.spill), owner: source.owner, cancellation)
+            : revision.rebuilt(from: revision.store.plain(spill: source.spill), owner: source.owner, cancellation)
         return Source.Change(
             revision: whole, keeping: .snapshot, replacesData: hasCleared, moment: moment, log: .at(log))
     }

@@ -9,8 +9,7 @@ extension Source {
     ///
     /// Features that the new filter does not pass are removed for good. Those that the old filter left out do not
     /// come back. Blocks: only for threads of the pool.
-    @discardableResult
-    public func update(
+    @discardableResult public func update(
         options: SourceOptions, at moment: Timestamp = .now, _ cancellation: Cancellation
     ) throws(SourceError) -> OptionsOutcome {
         var warnings = options.warnings
@@ -26,8 +25,7 @@ extension Source {
             let keepsIds = options.promoteId == base.options.promoteId
             let isValid = options.projection == base.options.projection
             let store = keepsIds && isValid ? plain : try Self.read(plain, options.featureRules, cancellation)
-            let maker = RevisionMaker(
-                options: options, shared: shared, owner: owner, cancellation: cancellation)
+            let maker = RevisionMaker(options: options, shared: shared, owner: owner, cancellation: cancellation)
             let batch = try maker.screen(store, policy: .reject)
             let features = batch.store(after: nil, spill: spill)
             let found = ImportWarnings.of(
@@ -37,8 +35,7 @@ extension Source {
                 warnings.append(ImportWarnings.keptPoints(base.store.count))
             }
             return Change(
-                revision: try maker.make(features, counted: base.store),
-                keeping: keeping, moment: moment, log: .same)
+                revision: try maker.make(features, counted: base.store), keeping: keeping, moment: moment, log: .same)
         }
         // Without a snapshot the next start would have to cluster again.
         saveLater()

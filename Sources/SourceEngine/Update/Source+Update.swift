@@ -16,8 +16,7 @@ extension Source {
     /// - Complexity: O(the changes and the clusters above them); O(features) if the options do not allow updates in
     ///   place.
     public func update(
-        upserts json: [UInt8]?, removals: [FeatureIdentifier], at moment: Timestamp = .now,
-        _ cancellation: Cancellation
+        upserts json: [UInt8]?, removals: [FeatureIdentifier], at moment: Timestamp = .now, _ cancellation: Cancellation
     ) throws(SourceError) -> UpdateOutcome {
         // Removals are never rejected, since they release memory.
         let claim = shared.memory.claim(for: owner)
@@ -41,9 +40,7 @@ extension Source {
 
     /// For the text of features that an update clusters again. During a replay it stays in memory: a full disk must not
     /// make acknowledged data unavailable.
-    var updateSpill: TextSpill? {
-        files?.isReplaying == true ? nil : spill
-    }
+    var updateSpill: TextSpill? { files?.isReplaying == true ? nil : spill }
 
     /// The most bytes of memory for each byte of an upsert while it is applied: its text, its record and its index.
     static let bytesOfUpsert = 3

@@ -73,9 +73,7 @@ public final class View: Sendable {
     }
 
     /// The same view with an index that has changes which are still to be replayed, and what has been replayed.
-    func ahead(
-        _ index: ClusterIndex, bounds: Box?, order: PointOrder? = nil, partitions: [JSONValue]? = nil
-    ) -> View {
+    func ahead(_ index: ClusterIndex, bounds: Box?, order: PointOrder? = nil, partitions: [JSONValue]? = nil) -> View {
         View(
             index: index, members: nil, order: order ?? self.order, bounds: bounds, aggregates: aggregates,
             partitions: partitions ?? self.partitions, isAhead: true)
@@ -83,9 +81,7 @@ public final class View: Sendable {
 
     /// The same view once all has been replayed.
     func caughtUp(_ aggregates: [NamedAggregate]) -> View {
-        View(
-            index: index, members: nil, order: order, bounds: bounds, aggregates: aggregates,
-            partitions: partitions)
+        View(index: index, members: nil, order: order, bounds: bounds, aggregates: aggregates, partitions: partitions)
     }
 
     /// The row of a point's feature in the store.

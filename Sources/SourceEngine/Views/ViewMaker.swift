@@ -18,14 +18,11 @@ package struct ViewMaker {
     /// Clusters all features.
     package func make() throws(SourceError) -> View {
         let order = try options.sortKey.map { (option) throws(SourceError) in
-            PointOrder(
-                places: try SortKeys(option).sorted(
-                    store, with: columns, threads: threads, cancellation))
+            PointOrder(places: try SortKeys(option).sorted(store, with: columns, threads: threads, cancellation))
         }
         // A list of all rows takes as long as a pass of the build, so it is made only for options that read them.
         let rows = columns.rows(readsRows ? order?.builtPlaces : [], of: store, cancellation)
-        return try make(rows: rows, members: nil, order: order) {
-            (weights, partitions) throws(ClusteringError) in
+        return try make(rows: rows, members: nil, order: order) { (weights, partitions) throws(ClusteringError) in
             try index(weights, partitions, order)
         }
     }
@@ -40,9 +37,7 @@ package struct ViewMaker {
     ///   - members: the features' rows, ascending.
     ///   - source: the view of all, made with the same options.
     ///   - warnings: advice about the filter that made the choice.
-    package func make(
-        members: [UInt32], of source: View, warnings: [String] = []
-    ) throws(SourceError) -> View {
+    package func make(members: [UInt32], of source: View, warnings: [String] = []) throws(SourceError) -> View {
         let points = source.points(at: members)
         let members = points.map { UInt32(truncatingIfNeeded: source.feature(of: $0)) }
         return try make(
@@ -79,8 +74,7 @@ package struct ViewMaker {
         } catch { throw SourceError(error) }
         return View(
             index: index, members: members, order: order, bounds: bounds,
-            aggregates: aggregates.filter { !$0.isHidden },
-            partitions: parts?.values ?? [],
+            aggregates: aggregates.filter { !$0.isHidden }, partitions: parts?.values ?? [],
             propertyErrors: errors.sorted { $0.key < $1.key }.map { PropertyError(message: $0, count: $1) },
             warnings: warnings)
     }
@@ -122,14 +116,11 @@ package struct ViewMaker {
         return (points, longitudes.isEmpty ? nil : bounds(longitudes, latitudes))
     }
 
-    private func bounds(
-        _ longitudes: UnsafeBufferPointer<Double>, _ latitudes: UnsafeBufferPointer<Double>
-    ) -> Box {
+    private func bounds(_ longitudes: UnsafeBufferPointer<Double>, _ latitudes: UnsafeBufferPointer<Double>) -> Box {
         let all = Mutex(Box.nowhere)
         // Nobody writes them, so that several threads may read them.
         nonisolated(unsafe) let (longitudes, latitudes) = (longitudes, latitudes)
-        Parallel(.shared, threads: threads).forEachShare(of: longitudes.indices, smallest: 1 << 17) {
-            some in
+        Parallel(.shared, threads: threads).forEachShare(of: longitudes.indices, smallest: 1 << 17) { some in
             var box = Box.nowhere
             for position in some { box.include((longitudes[position], latitudes[position])) }
             all.withLock {

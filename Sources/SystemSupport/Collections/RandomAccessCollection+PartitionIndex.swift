@@ -5,8 +5,7 @@ extension RandomAccessCollection where Index == Int {
     /// must come first. On a range of integers, the integers may index anything.
     ///
     /// - Complexity: O(log(count)) calls of `isBefore`.
-    @inlinable @inline(__always)
-    package func partitionIndex<Failure: Error>(
+    @inlinable @inline(__always) package func partitionIndex<Failure: Error>(
         where isBefore: (Element) throws(Failure) -> Bool
     ) throws(Failure) -> Int {
         var (low, high) = (startIndex, endIndex)

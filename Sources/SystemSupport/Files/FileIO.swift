@@ -56,8 +56,7 @@ package enum FileIO {
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count {
                 let size = pread(
-                    file.number, buffer.baseAddress.map { $0 + filled }, count - filled,
-                    off_t(offset + filled))
+                    file.number, buffer.baseAddress.map { $0 + filled }, count - filled, off_t(offset + filled))
                 if size < 0, errno == EINTR { continue }
                 if size < 0 { code = errno }
                 if size <= 0 { return }

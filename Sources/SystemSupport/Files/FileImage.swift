@@ -21,8 +21,7 @@ package final class FileImage: @unchecked Sendable {
             bytes = UnsafeRawBufferPointer(start: nil, count: 0)
             return
         }
-        let memory = mmap(
-            nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+        let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
         guard let memory, memory != MAP_FAILED else { throw FileIO.failure(errno, "make room for", path) }
         let target = UnsafeMutableRawBufferPointer(start: memory, count: size)
         LargePages.advise(target)

@@ -39,9 +39,7 @@ package enum FileSystem {
     }
 
     /// Opens a directory from `root` down without following links; nil on failure, with the reason in `errno`.
-    package static func openDirectories(
-        _ components: ArraySlice<String>, below root: String
-    ) -> FileDescriptor? {
+    package static func openDirectories(_ components: ArraySlice<String>, below root: String) -> FileDescriptor? {
         let flags = directoryFlags
         let first = open(root.isEmpty ? "/" : root, flags)
         guard first >= 0 else { return nil }

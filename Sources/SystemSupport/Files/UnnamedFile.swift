@@ -22,8 +22,7 @@ package final class UnnamedFile {
         self.path = path
         // O_TMPFILE is a macro that Swift cannot import. Its bit is the same on every Linux with Glibc on
         // x86-64 and arm64 (fcntl-linux.h).
-        let unnamed = openat(
-            directory.number, ".", 0o20_000_000 | O_DIRECTORY | O_RDWR | O_CLOEXEC, Self.mode)
+        let unnamed = openat(directory.number, ".", 0o20_000_000 | O_DIRECTORY | O_RDWR | O_CLOEXEC, Self.mode)
         if unnamed >= 0 {
             file = FileDescriptor(owning: unnamed)
             return

@@ -91,9 +91,7 @@ package struct SystemMemory: Sendable {
 package enum Allocator {
     /// Makes blocks from a given size return to the system as soon as they are freed, however large earlier
     /// blocks were (mallopt(3), M_MMAP_THRESHOLD). Applies to the whole process; call it at the start.
-    package static func giveBackBlocks(from bytes: Int32) {
-        mallopt(M_MMAP_THRESHOLD, bytes)
-    }
+    package static func giveBackBlocks(from bytes: Int32) { mallopt(M_MMAP_THRESHOLD, bytes) }
 
     /// Makes all threads share a few arenas (mallopt(3), M_ARENA_MAX), because each reserves 64 MiB of address
     /// space. For a process whose address space is limited; call it at the start.

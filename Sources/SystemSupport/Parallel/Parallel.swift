@@ -94,9 +94,7 @@ package struct Parallel: Sendable {
     }
 
     /// The results of `body` for each index, in the order of the indexes. Runs like `run`.
-    package func map<Result: Sendable>(
-        _ count: Int, _ body: (_ index: Int, _ thread: Int) -> Result
-    ) -> [Result] {
+    package func map<Result: Sendable>(_ count: Int, _ body: (_ index: Int, _ thread: Int) -> Result) -> [Result] {
         if count == 1 { return [body(0, 0)] }
         let results = Mutex([Result?](repeating: nil, count: count))
         run(count) { index, thread in
@@ -207,9 +205,7 @@ package struct Parallel: Sendable {
     private static let (smallestArray, smallestCopy) = (16_384, 1 << 20)
 
     /// Sets all values of `memory` to one value.
-    package func fill<Value: BitwiseCopyable>(
-        _ memory: UnsafeMutablePointer<Value>, count: Int, with value: Value
-    ) {
+    package func fill<Value: BitwiseCopyable>(_ memory: UnsafeMutablePointer<Value>, count: Int, with value: Value) {
         let shares = shares(of: count)
         run(shares) { share in
             let (start, end) = Self.bounds(share, of: shares, count: count)

@@ -6,9 +6,7 @@ public struct Timestamp: Sendable, Equatable, Comparable {
     /// Milliseconds since 1970.
     public let milliseconds: Int64
 
-    public init(milliseconds: Int64) {
-        self.milliseconds = milliseconds
-    }
+    public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
     /// The moment of the call.
     public static var now: Timestamp {

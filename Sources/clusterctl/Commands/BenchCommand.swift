@@ -12,32 +12,24 @@ enum BenchCommand: Subcommand {
         details: [
             "The requests are viewports, tiles and clusters of what the source holds, the same in each run. With "
                 + "--redis the same load generator asks a Redis server for one stored value instead."
-        ],
-        operands: [
-            Operand("SOURCE", kind: .dynamic("sources"), count: .optional, help: "the source to ask for")
-        ],
+        ], operands: [Operand("SOURCE", kind: .dynamic("sources"), count: .optional, help: "the source to ask for")],
         options: [
             Option(
-                "connections", short: "c", value: "N", kind: .integer(1...10000), default: "16",
-                help: "connections"),
+                "connections", short: "c", value: "N", kind: .integer(1...10000), default: "16", help: "connections"),
             Option(
                 "depth", short: "d", value: "N", kind: .integer(1...1000), default: "1",
                 help: "requests in flight on each"),
             Option(
-                "duration", short: "t", value: "SECONDS", kind: .number(0.1...86400), default: "5",
-                help: "how long"),
+                "duration", short: "t", value: "SECONDS", kind: .number(0.1...86400), default: "5", help: "how long"),
             Option(
                 "mix", short: "m", value: "KIND=N,...", default: "clusters",
                 help: "what to ask for, in which proportions: clusters, tile, children, leaves, zoom, hull"),
-            Option(
-                "zooms", short: "z", value: "LOW-HIGH", default: "3-12", help: "zooms of viewports and tiles"),
+            Option("zooms", short: "z", value: "LOW-HIGH", default: "3-12", help: "zooms of viewports and tiles"),
             Option(
                 "limit", short: "n", value: "N", kind: .integer(1...1_000_000), default: "60",
                 help: "the most features of a viewport"),
             Option("redis", value: "PATH", kind: .file, help: "ask the Redis server at this Unix socket"),
-            Option(
-                "key", short: "k", value: "KEY", default: "clusterctl-bench",
-                help: "the key to get from Redis"),
+            Option("key", short: "k", value: "KEY", default: "clusterctl-bench", help: "the key to get from Redis"),
             Option(
                 "value-size", value: "BYTES", kind: .integer(1...(64 << 20)),
                 help: "store a value of this size under the key first"),
@@ -98,9 +90,7 @@ enum BenchCommand: Subcommand {
         let requests = try await mix.requests(for: source, viewport: viewport, count: requestCount, client)
         let path = client.socketPath
         client.close()
-        let result = try measure(path, invocation) { index in
-            ClusterdLoad(requests: requests, first: index &* 257)
-        }
+        let result = try measure(path, invocation) { index in ClusterdLoad(requests: requests, first: index &* 257) }
         return BenchReport(title: "clusterd at \(path), \(source), \(text)", result: result)
     }
 
@@ -153,8 +143,7 @@ enum WatchBench {
         let watchers = Int(try arguments.requiredInteger("watch"))
         let client = try await invocation.connect()
         defer { client.close() }
-        let (params, positions) = try await RequestMix.viewports(
-            of: source, viewport, count: watchers, client)
+        let (params, positions) = try await RequestMix.viewports(of: source, viewport, count: watchers, client)
         let result = try await WatchLoad(
             source, path: client.socketPath, viewports: params, watchers: watchers,
             connections: Int(try arguments.requiredInteger("connections")),
@@ -162,8 +151,7 @@ enum WatchBench {
             seconds: try arguments.requiredNumber("duration"), UpdateSequence(among: positions)
         ).result
         let added = (0..<UpdateSequence.features).map { JSONValue.string(UpdateSequence.identifier($0)) }
-        _ = try await client.call(
-            "SourceService/UpdateFeatures", ["source": .string(source), "remove": .array(added)])
+        _ = try await client.call("SourceService/UpdateFeatures", ["source": .string(source), "remove": .array(added)])
         if invocation.wantsJSON {
             invocation.print(JSONValue.object(json(result)).text)
         } else {

@@ -26,9 +26,7 @@ enum CallCommand: Subcommand {
         ],
         examples: [
             Example("clusterctl call ListSources", "needs no params"),
-            Example(
-                "clusterctl call GetClusters source=cities zoom=3 bbox=[-10,35,30,60]",
-                "names them one by one"),
+            Example("clusterctl call GetClusters source=cities zoom=3 bbox=[-10,35,30,60]", "names them one by one"),
             Example("clusterctl call GetSource '{\"source\":\"cities\"}'", "gives them as JSON"),
             Example("clusterctl call ImportFeatures source=cities < items.ndjson", "sends items"),
         ])
@@ -78,8 +76,7 @@ enum CallCommand: Subcommand {
     private static func add(_ word: String, to params: inout ParamsText, _ invocation: Invocation) throws {
         if word == "-" || word.hasPrefix("@") {
             return try add(
-                object: try SmallFile.read(word == "-" ? word : String(word.dropFirst())), &params, invocation
-            )
+                object: try SmallFile.read(word == "-" ? word : String(word.dropFirst())), &params, invocation)
         }
         if word.hasPrefix("{") { return try add(object: word, &params, invocation) }
         guard let equals = word.firstIndex(of: "="), equals > word.startIndex else {
@@ -91,8 +88,7 @@ enum CallCommand: Subcommand {
         params[String(word[..<equals])] = isJSON ? text : JSONValue.string(text).text
     }
 
-    private static func add(object text: String, _ params: inout ParamsText, _ invocation: Invocation) throws
-    {
+    private static func add(object text: String, _ params: inout ParamsText, _ invocation: Invocation) throws {
         do throws(JSONError) { try params.add(object: text) } catch {
             throw invocation.arguments.usageError("invalid argument '\(text)': \(error.message)")
         }

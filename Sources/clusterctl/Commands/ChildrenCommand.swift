@@ -7,15 +7,13 @@ import CommandLineOptions
 enum ChildrenCommand: Subcommand {
     static let hasFeatures = true
     static let table = Command(
-        "children", summary: "Show a cluster's children on the next zoom",
-        operands: [.source, .cluster],
+        "children", summary: "Show a cluster's children on the next zoom", operands: [.source, .cluster],
         options: Option.params(of: .getChildren, short: ["zoom": "z"]),
         examples: [Example("clusterctl children cities 164", "shows what the cluster splits into")])
 
     static func run(_ invocation: Invocation) async throws {
         let answer = try await invocation.call(.getChildren)
-        try invocation.show(answer) { _ in
-            invocation.print(FeatureTable.table(try FeatureCollection(answer).features))
+        try invocation.show(answer) { _ in invocation.print(FeatureTable.table(try FeatureCollection(answer).features))
         }
     }
 }

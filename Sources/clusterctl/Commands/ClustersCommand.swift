@@ -9,8 +9,7 @@ import Rendering
 enum ClustersCommand: Subcommand {
     static let hasFeatures = true
     static let table = Command(
-        "clusters", summary: "Show the clusters and points in a box at a zoom",
-        operands: [.source],
+        "clusters", summary: "Show the clusters and points in a box at a zoom", operands: [.source],
         options: Option.params(of: .getClusters, short: short, defaults: defaults),
         examples: [
             Example("clusterctl clusters cities --zoom 2", "shows the world"),

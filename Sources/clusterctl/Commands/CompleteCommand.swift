@@ -11,8 +11,7 @@ enum CompleteCommand: Subcommand {
         operands: [
             Operand("WHAT", kind: .oneOf(["sources", "methods", "params"]), help: "of what"),
             Operand("WORD", count: .any, help: "the words of the command line so far"),
-        ],
-        isHidden: true)
+        ], isHidden: true)
 
     static func run(_ invocation: Invocation) async throws {
         switch try invocation.operand(0) {

@@ -7,10 +7,7 @@ import JSON
 enum DeleteCommand: Subcommand {
     static let table = Command(
         "delete", summary: "Delete sources",
-        operands: [
-            .source,
-            Operand("SOURCE", kind: .dynamic("sources"), count: .any, help: "further sources"),
-        ],
+        operands: [.source, Operand("SOURCE", kind: .dynamic("sources"), count: .any, help: "further sources")],
         examples: [Example("clusterctl delete cities", "deletes the source and its points")])
 
     static func run(_ invocation: Invocation) async throws {

@@ -32,8 +32,7 @@ enum EvalCommand: Subcommand {
         var params = try invocation.params(of: [.expressionZoom, .accumulated, .expectedType])
         do throws(JSONError) { params["expression"] = try JSONReader.parse(text) } catch {
             throw Failure(
-                message: "",
-                picture: Underline.message(error.message, in: text, at: error.offset..<error.offset + 1))
+                message: "", picture: Underline.message(error.message, in: text, at: error.offset..<error.offset + 1))
         }
         if let feature = arguments.string("feature") {
             params["feature"] = try readFeature(feature, invocation)

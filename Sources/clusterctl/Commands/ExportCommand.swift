@@ -66,8 +66,7 @@ enum ExportCommand: Subcommand {
         let names = params["properties"]?.asArray?.compactMap(\.asString)
         let client = try await invocation.connect()
         defer { client.close() }
-        let stream = FeatureStream(
-            client: client, params: params, options: invocation.callOptions)
+        let stream = FeatureStream(client: client, params: params, options: invocation.callOptions)
         let file = try OutputFile(path)
         let (revision, count) =
             switch format {

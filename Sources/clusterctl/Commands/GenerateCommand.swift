@@ -51,9 +51,7 @@ enum GenerateCommand: Subcommand {
     }
 
     /// The option's value or the operand's; an error if both are given and differ.
-    private static func choose(
-        _ option: String, or index: Int, _ arguments: ParsedArguments
-    ) throws -> String? {
+    private static func choose(_ option: String, or index: Int, _ arguments: ParsedArguments) throws -> String? {
         guard let given = arguments.string(option) else { return arguments.operand(index) }
         if index < arguments.operands.count, let operand = arguments.operand(index), operand != given {
             throw arguments.usageError("operand '\(operand)' contradicts '--\(option)=\(given)'")
@@ -61,9 +59,7 @@ enum GenerateCommand: Subcommand {
         return given
     }
 
-    private static func write(
-        _ points: SyntheticPoints, _ count: Int, asLines: Bool, to file: OutputFile
-    ) throws {
+    private static func write(_ points: SyntheticPoints, _ count: Int, asLines: Bool, to file: OutputFile) throws {
         var points = points
         var writer = ByteWriter(capacity: pieceSize + 4096)
         if !asLines { writer.append("{\"type\":\"FeatureCollection\",\"features\":[\n") }

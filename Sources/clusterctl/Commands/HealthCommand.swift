@@ -12,8 +12,7 @@ enum HealthCommand: Subcommand {
             "With --sources it lists the sources too, with the time of their data's last change. The exit status is then 0 only if each "
                 + "serves its newest data: none is damaged, unavailable, still being read after a start or serves older data, and each "
                 + "table can be followed."
-        ],
-        options: [.flag("sources", help: "list each source's state, and what is wrong with it")],
+        ], options: [.flag("sources", help: "list each source's state, and what is wrong with it")],
         examples: [
             Example("clusterctl health && echo fine", "for scripts and monitors"),
             Example("clusterctl health --sources", "shows each source's state and age"),
@@ -60,9 +59,7 @@ enum HealthCommand: Subcommand {
     }
 
     private static func table(_ sources: [SourceDescription]) -> Table {
-        var table = Table([
-            .text("SOURCE"), .text("STATE"), .number("POINTS"), .text("UPDATED"), .flexible("PROBLEM"),
-        ])
+        var table = Table([.text("SOURCE"), .text("STATE"), .number("POINTS"), .text("UPDATED"), .flexible("PROBLEM")])
         for source in sources {
             table.add([
                 source.name, source.state, Quantity.grouped(source.points),

@@ -9,8 +9,7 @@ import Rendering
 enum HullCommand: Subcommand {
     static let hasFeatures = true
     static let table = Command(
-        "hull", summary: "Show the smallest convex shape around a cluster's points",
-        operands: [.source, .cluster],
+        "hull", summary: "Show the smallest convex shape around a cluster's points", operands: [.source, .cluster],
         options: Option.params(of: .getConvexHull, short: ["zoom": "z"]),
         examples: [Example("clusterctl hull cities 164 --json", "prints a GeoJSON Feature")])
 

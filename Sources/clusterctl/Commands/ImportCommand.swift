@@ -19,9 +19,7 @@ enum ImportCommand: Subcommand {
                 + "changed to those given.",
         ],
         operands: [
-            Operand(
-                "SOURCE", kind: .dynamic("sources"), help: "the source's name: letters, digits, '.', '_', '-'"
-            ),
+            Operand("SOURCE", kind: .dynamic("sources"), help: "the source's name: letters, digits, '.', '_', '-'"),
             Operand("FILE", kind: .file, count: .optional, help: "the file; - or nothing for standard input"),
         ],
         options: ImportFlags.options + [

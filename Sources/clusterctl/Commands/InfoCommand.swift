@@ -24,8 +24,7 @@ enum InfoCommand: Subcommand {
             text +=
                 "\n"
                 + DescriptionList.text(
-                    limits.map { ($0.key, $0.value.asNumber.map(Quantity.plain) ?? $0.value.text) },
-                    style: style)
+                    limits.map { ($0.key, $0.value.asNumber.map(Quantity.plain) ?? $0.value.text) }, style: style)
             Terminal.writeStyled(text + "\n")
             var table = Table([.text("METHOD"), .text("KIND"), .flexible("SUMMARY")])
             for method in value["methods"]?.asArray ?? [] {

@@ -9,8 +9,7 @@ import Rendering
 enum LeavesCommand: Subcommand {
     static let hasFeatures = true
     static let table = Command(
-        "leaves", summary: "Show a cluster's points",
-        operands: [.source, .cluster],
+        "leaves", summary: "Show a cluster's points", operands: [.source, .cluster],
         options: Option.params(of: .getLeaves, short: ["limit": "n", "offset": "o", "zoom": "z"]) + [
             .flag("all", short: "a", help: "show all, page by page")
         ],

@@ -10,10 +10,7 @@ enum LoadCommand: Subcommand {
         details: [
             "The file must lie below one of the directories that the daemon was started with (--import-dir); "
                 + "'import' has no such limit. A source that does not exist is created."
-        ],
-        operands: [
-            .source, Operand("PATH", kind: .file, help: "the file, as the daemon sees it"),
-        ],
+        ], operands: [.source, Operand("PATH", kind: .file, help: "the file, as the daemon sees it")],
         options: ImportFlags.options + SourceOptionFlags.options,
         examples: [Example("clusterctl load places /srv/geo/places.geojson.gz", "reads a gzipped file")])
 

@@ -18,10 +18,7 @@ enum ManualCommand: Subcommand {
                         ("2", "The command line is invalid."),
                         ("3", "There is no such source, cluster or feature."),
                         ("4", "No daemon answers."),
-                        (
-                            "5",
-                            "The daemon refuses: it is not allowed, not valid or not possible at the moment."
-                        ),
+                        ("5", "The daemon refuses: it is not allowed, not valid or not possible at the moment."),
                     ]),
                 ManualPage.Section(
                     "ENVIRONMENT",

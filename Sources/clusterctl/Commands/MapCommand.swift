@@ -12,9 +12,7 @@ enum MapCommand: Subcommand {
         details: [
             "The arrow keys or h, j, k and l pan, + and - zoom, tab chooses a cluster, enter opens it: zooms to "
                 + "where it splits. 0 shows the whole source, q quits. The map follows the source's changes."
-        ],
-        operands: [.source],
-        options: [.param(.filter)],
+        ], operands: [.source], options: [.param(.filter)],
         examples: [Example("clusterctl map cities", "shows the cities")])
 
     static func run(_ invocation: Invocation) async throws {
@@ -34,8 +32,7 @@ enum MapCommand: Subcommand {
         try TerminalScreen.enter()
         defer { TerminalScreen.leave() }
         var session = MapSession(
-            client: client, source: source, extra: extra, home: home, projection: projection,
-            palette: Terminal.palette)
+            client: client, source: source, extra: extra, home: home, projection: projection, palette: Terminal.palette)
         try await session.run()
     }
 }

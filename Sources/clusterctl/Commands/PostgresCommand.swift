@@ -53,9 +53,7 @@ enum PostgresCommand: Subcommand {
             .flag("unchecked", help: "declare the table without looking at it"),
         ],
         examples: [
-            Example(
-                "clusterctl postgres check service=fleet public.vehicles",
-                "reports what is missing, with the SQL"),
+            Example("clusterctl postgres check service=fleet public.vehicles", "reports what is missing, with the SQL"),
             Example(
                 "clusterctl postgres declare service=fleet public.vehicles --config /etc/clusterd/clusterd.json",
                 "adds the source vehicles to the daemon's configuration"),
@@ -75,9 +73,7 @@ enum PostgresCommand: Subcommand {
         var configuration = TableFeedConfiguration(
             connection: try invocation.operand(1), table: try invocation.operand(2))
         configuration.id = arguments.string("id")
-        configuration.properties = arguments.string("properties").map {
-            $0.split(separator: ",").map(String.init)
-        }
+        configuration.properties = arguments.string("properties").map { $0.split(separator: ",").map(String.init) }
         configuration.slot = arguments.string("slot")
         configuration.publication = arguments.string("publication")
         configuration.isTemporary = arguments.has("temporary")
@@ -177,8 +173,7 @@ enum PostgresCommand: Subcommand {
         }
         guard let path = invocation.arguments.string("config") else {
             let document = document(name, entry, in: [:])
-            return Terminal.write(
-                (invocation.wantsJSON ? document.text : IndentedJSON.text(of: document)) + "\n")
+            return Terminal.write((invocation.wantsJSON ? document.text : IndentedJSON.text(of: document)) + "\n")
         }
         var document: JSONObject = [:]
         if access(path, F_OK) == 0 {
@@ -193,14 +188,12 @@ enum PostgresCommand: Subcommand {
         let file = try OutputFile(path)
         try file.write(IndentedJSON.text(of: Self.document(name, entry, in: document)) + "\n")
         try file.finish()
-        invocation.remark(
-            "Added \(name) to \(path). The daemon applies it when it starts or reloads (SIGHUP).")
+        invocation.remark("Added \(name) to \(path). The daemon applies it when it starts or reloads (SIGHUP).")
     }
 
     /// Whether a connection string, of keywords and values or a URI, has a password.
     static func hasPassword(_ connection: String) -> Bool {
-        connection.contains(/(^|[\s?&])password\s*=/)
-            || connection.contains(/^postgres(ql)?:\/\/[^\/@]*:[^\/@]+@/)
+        connection.contains(/(^|[\s?&])password\s*=/) || connection.contains(/^postgres(ql)?:\/\/[^\/@]*:[^\/@]+@/)
     }
 
     /// A configuration that contains the source.

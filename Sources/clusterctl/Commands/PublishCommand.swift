@@ -56,8 +56,7 @@ enum PublishCommand: Subcommand {
                 "the archive is PMTiles, not MBTiles: name it .pmtiles; tile-join or GDAL turn it into MBTiles"
             )
         }
-        for flag in ["page", "watch"]
-        where invocation.arguments.has("estimate") && invocation.arguments.has(flag) {
+        for flag in ["page", "watch"] where invocation.arguments.has("estimate") && invocation.arguments.has(flag) {
             throw invocation.arguments.usageError("--estimate writes nothing: leave --\(flag) out")
         }
         if isFile(source) { return try await publish(file: source, to: archive, invocation) }
@@ -72,9 +71,7 @@ enum PublishCommand: Subcommand {
     }
 
     /// A temporary daemon reads the file and writes the archive.
-    private static func publish(
-        file: String, to archive: String, _ invocation: Invocation
-    ) async throws {
+    private static func publish(file: String, to archive: String, _ invocation: Invocation) async throws {
         guard !invocation.arguments.has("watch") else {
             throw invocation.arguments.usageError("--watch needs a source of a running daemon, not a file")
         }
@@ -87,16 +84,14 @@ enum PublishCommand: Subcommand {
         let client = try await Client.connect(socketPath: daemon.socketPath)
         let name = SourceNames.of([file])[0]
         try await client.createSource(
-            name,
-            options: try SourceOptionFlags.read(invocation, without: ["min-zoom", "max-zoom", "filter"]))
+            name, options: try SourceOptionFlags.read(invocation, without: ["min-zoom", "max-zoom", "filter"]))
         try await ServeCommand.load(file, into: name, client, invocation)
         try await publish(name, to: archive, client, invocation)
         client.close()
     }
 
     private static func publish(
-        _ source: String, to archive: String, _ client: Client, _ invocation: Invocation,
-        overwrite: Bool? = nil
+        _ source: String, to archive: String, _ client: Client, _ invocation: Invocation, overwrite: Bool? = nil
     ) async throws {
         var params = try invocation.params(of: .publishTiles)
         params["source"] = .string(source)

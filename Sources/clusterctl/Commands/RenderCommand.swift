@@ -15,8 +15,7 @@ enum RenderCommand: Subcommand {
             "Circles grow with the logarithm of the count; their colour changes at 100 and at 750 points. "
                 + "The map shows the whole box, on land and borders (Natural Earth, public domain) with a graticule; a "
                 + "source on a plane, in units of the plane."
-        ],
-        operands: [.source],
+        ], operands: [.source],
         options: [
             .param(.bbox, short: "b", defaultInWords: "that of the source's points"),
             .param(.zoom, short: "z", defaultInWords: "that of the picture"),
@@ -25,8 +24,7 @@ enum RenderCommand: Subcommand {
                 "file", short: "o", value: "FILE", kind: .file, defaultInWords: "SVG to standard output",
                 help: "the file to write, as PNG, SVG or PDF by its ending"),
             Option(
-                "title", short: "t", value: "TEXT", defaultInWords: "the source's name",
-                help: "the picture's title"),
+                "title", short: "t", value: "TEXT", defaultInWords: "the source's name", help: "the picture's title"),
             .flag("plain", help: "leave out title, labels and legend: the map fills the picture"),
             .flag("hulls", help: "draw the area of each cluster's points"),
             .flag("heatmap", help: "draw a heat map, weighted by count, above the circles"),
@@ -50,16 +48,13 @@ enum RenderCommand: Subcommand {
         let description = try await client.source(try invocation.operand(0))
         let projection = MapProjection(options: description.options)
         var picture = MapPicture(
-            showing: asked ?? fitting(description) ?? projection.standardBox, width: size.width,
-            height: size.height,
+            showing: asked ?? fitting(description) ?? projection.standardBox, width: size.width, height: size.height,
             isPlain: arguments.has("plain"), projection: projection)
         picture.showsHulls = arguments.has("hulls")
         picture.showsHeat = arguments.has("heatmap")
         picture.title = try arguments.string("title") ?? invocation.operand(0)
         let zoom = arguments.number("zoom") ?? picture.frame.zoom
-        var members: JSONObject = [
-            "bbox": picture.frame.box.json, "zoom": .number(zoom), "properties": .array([]),
-        ]
+        var members: JSONObject = ["bbox": picture.frame.box.json, "zoom": .number(zoom), "properties": .array([])]
         if arguments.has("hulls") { members["include"] = .array([.string("hull")]) }
         let answer = try await client.call(
             "ClusterService/GetClusters", CallParams(try invocation.params(of: .getClusters).with(members)),
@@ -75,9 +70,7 @@ enum RenderCommand: Subcommand {
         let isPlane = description.options["projection"]?.asObject != nil
         // A point by itself gets some ground around it.
         let least = isPlane ? 1e-3 * max(abs(box.west), abs(box.south), 1) : 0.01
-        let (wide, high) = (
-            max((box.east - box.west) * 0.05, least), max((box.north - box.south) * 0.05, least)
-        )
+        let (wide, high) = (max((box.east - box.west) * 0.05, least), max((box.north - box.south) * 0.05, least))
         return BoundingBox(
             west: box.west - wide, south: box.south - high, east: box.east + wide, north: box.north + high)
     }
@@ -95,8 +88,7 @@ enum RenderCommand: Subcommand {
         let ending = path.split(separator: ".").last.map { String($0).lowercased() } ?? ""
         guard path.contains("."), let format = PictureFormat(rawValue: ending) else {
             throw invocation.arguments.usageError(
-                "invalid argument '\(path)' for '--file': a name that ends in .png, .svg or .pdf is expected"
-            )
+                "invalid argument '\(path)' for '--file': a name that ends in .png, .svg or .pdf is expected")
         }
         return format
     }

@@ -15,8 +15,7 @@ enum RestoreCommand: Subcommand {
             Operand("FILE", kind: .file, help: "what 'backup' wrote"),
             Operand("DIR", kind: .file, help: "the state directory; made if it is missing"),
             Operand("SOURCE", count: .any, help: "which sources; default: all"),
-        ],
-        examples: [Example("clusterctl restore clusterd.tar /var/lib/clusterd", "restores all sources")])
+        ], examples: [Example("clusterctl restore clusterd.tar /var/lib/clusterd", "restores all sources")])
 
     static func run(_ invocation: Invocation) async throws {
         let operands = invocation.arguments.operands

@@ -24,21 +24,17 @@ enum ServeCommand: Subcommand {
         ],
         options: [
             Option(
-                "port", value: "PORT", kind: .integer(1...65535), defaultInWords: "a free one",
-                help: "the page's port"
-            ),
+                "port", value: "PORT", kind: .integer(1...65535), defaultInWords: "a free one", help: "the page's port"),
             .flag("no-open", help: "do not open the browser"),
             Option(
                 "basemap", value: "URL",
                 help: "raster tiles to show below the circles, with {z}, {x} and {y}; the browser loads them"),
             Option("attribution", value: "TEXT", help: "what the basemap's terms want shown with it"),
-        ] + ImportFlags.readingOptions + ForeignFile.options
-            + SourceOptionFlags.options(geometries: geometries),
+        ] + ImportFlags.readingOptions + ForeignFile.options + SourceOptionFlags.options(geometries: geometries),
         examples: [
             Example("clusterctl serve", "shows the sample"),
             Example("clusterctl serve cities.geojson", "shows the cities"),
-            Example(
-                "clusterctl serve --port 8080 cafes.geojson schools.csv.gz", "shows two files at port 8080"),
+            Example("clusterctl serve --port 8080 cafes.geojson schools.csv.gz", "shows two files at port 8080"),
         ])
 
     /// Areas and lines are shown at a position on them.
@@ -107,17 +103,13 @@ enum ServeCommand: Subcommand {
         }
         return [
             "http": .object([
-                "basemap": .object([
-                    "url": .string(url), "attribution": .string(arguments.string("attribution") ?? ""),
-                ])
+                "basemap": .object(["url": .string(url), "attribution": .string(arguments.string("attribution") ?? "")])
             ])
         ]
     }
 
     /// Loads a file into a source of a `TemporaryDaemon`, and reports what was skipped.
-    static func load(
-        _ file: String, into source: String, _ client: Client, _ invocation: Invocation
-    ) async throws {
+    static func load(_ file: String, into source: String, _ client: Client, _ invocation: Invocation) async throws {
         let answer: Answer
         do {
             answer = try await load(file, into: source, skipsInvalid: true, client, invocation)
@@ -159,8 +151,7 @@ enum ServeCommand: Subcommand {
 
     /// Lets the daemon read the file itself, which is several times as fast as sending it.
     private static func load(
-        _ file: RegularFile, into source: String, skipsInvalid: Bool, _ client: Client,
-        _ invocation: Invocation
+        _ file: RegularFile, into source: String, skipsInvalid: Bool, _ client: Client, _ invocation: Invocation
     ) async throws -> Answer {
         var params = try ImportFlags.params(invocation)
         params["source"] = .string(source)
@@ -169,16 +160,13 @@ enum ServeCommand: Subcommand {
         var bar = ProgressBar(source, total: file.bytes)
         defer { bar.clear() }
         bar.show("reading \(Quantity.bytes(Double(file.bytes))) and building the index…")
-        return try await client.call(
-            "SourceService/LoadFile", CallParams(params), options: invocation.callOptions)
+        return try await client.call("SourceService/LoadFile", CallParams(params), options: invocation.callOptions)
     }
 
     private static func announce(_ names: [String], _ address: String, _ invocation: Invocation) {
         let page = address + (names.count == 1 ? "?source=\(names[0])" : "")
         if invocation.wantsJSON {
-            let description: JSONObject = [
-                "url": .string(page), "sources": .array(names.map(JSONValue.string)),
-            ]
+            let description: JSONObject = ["url": .string(page), "sources": .array(names.map(JSONValue.string))]
             invocation.print(JSONValue.object(description).text)
         } else {
             invocation.print("Map: \(page)")

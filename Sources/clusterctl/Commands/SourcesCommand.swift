@@ -7,8 +7,7 @@ import Rendering
 /// `clusterctl sources`: lists all sources.
 enum SourcesCommand: Subcommand {
     static let table = Command(
-        "sources", summary: "List the sources",
-        examples: [Example("clusterctl sources", "shows names and sizes")])
+        "sources", summary: "List the sources", examples: [Example("clusterctl sources", "shows names and sizes")])
 
     static func run(_ invocation: Invocation) async throws {
         let answer = try await invocation.call("SourceService/ListSources")
@@ -18,8 +17,7 @@ enum SourcesCommand: Subcommand {
                 return invocation.remark("no sources; 'clusterctl import NAME FILE' creates one")
             }
             var table = Table([
-                .text("SOURCE"), .number("POINTS"), .number("REVISION"), .number("MEMORY"),
-                .number("BUILT IN"),
+                .text("SOURCE"), .number("POINTS"), .number("REVISION"), .number("MEMORY"), .number("BUILT IN"),
                 .text("STATE"),
             ])
             for source in sources {

@@ -7,8 +7,7 @@ import Rendering
 /// `clusterctl update`: adds, replaces and removes single features.
 enum UpdateCommand: Subcommand {
     static let table = Command(
-        "update", summary: "Add, replace and remove features of a source by their ids",
-        operands: [.source],
+        "update", summary: "Add, replace and remove features of a source by their ids", operands: [.source],
         options: [
             Option(
                 "upsert", short: "u", value: "FILE", kind: .file, isRepeatable: true,

@@ -16,8 +16,7 @@ enum WatchCommand: Subcommand {
             "With --transitions there is also \"update\", features whose keys are there already; \"remove\" has "
                 + "objects with \"key\" and, if another marker absorbs it, \"into\"; added features have \"from\", "
                 + "the marker that their points come from.",
-        ],
-        operands: [.source],
+        ], operands: [.source],
         options: Option.params(
             of: .watchClusters, short: ClustersCommand.short.merging(["maxRateHz": "r"]) { $1 },
             defaults: ClustersCommand.defaults) + [
@@ -27,8 +26,7 @@ enum WatchCommand: Subcommand {
             ],
         examples: [
             Example("clusterctl watch cities --zoom 2", "watches the world"),
-            Example(
-                "clusterctl watch cities --zoom 2 --transitions", "follows markers as they merge and split"),
+            Example("clusterctl watch cities --zoom 2 --transitions", "follows markers as they merge and split"),
             Example("clusterctl watch cities -b -10,35,30,60 -z 4 -c 1", "prints what is there, with keys"),
         ])
 

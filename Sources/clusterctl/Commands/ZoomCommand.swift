@@ -7,8 +7,7 @@ import JSON
 /// `clusterctl zoom`: the zoom at which a cluster splits.
 enum ZoomCommand: Subcommand {
     static let table = Command(
-        "zoom", summary: "Show the zoom at which a cluster splits",
-        operands: [.source, .cluster],
+        "zoom", summary: "Show the zoom at which a cluster splits", operands: [.source, .cluster],
         options: Option.params(of: .getClusterExpansionZoom, short: ["zoom": "z"]),
         examples: [Example("clusterctl zoom cities 164", "shows where to zoom to when it is tapped")])
 

@@ -16,8 +16,7 @@ struct ArchivePage {
     /// - Parameter archive: the archive's path; the page comes into its folder.
     init(for archive: String) throws {
         guard let path = Installation.path(of: "web/published.json", source: "web/published.json") else {
-            throw Failure(
-                message: "the page's files are not installed: they belong to PREFIX/share/clusterd/web")
+            throw Failure(message: "the page's files are not installed: they belong to PREFIX/share/clusterd/web")
         }
         let script = Installation.path(of: "leaflet/leaflet.js") ?? "/usr/share/javascript/leaflet/leaflet.js"
         guard access(script, R_OK) == 0 else {

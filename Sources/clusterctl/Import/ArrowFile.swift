@@ -24,8 +24,7 @@ enum ArrowFile {
         for name in ["longitude", "latitude", "id"] {
             if let column = arguments.string(name) { columns[name] = .string(column) }
         }
-        let source = Installation.path(
-            of: "clients/python/src/clusterd", source: "clients/python/src/clusterd")
+        let source = Installation.path(of: "clients/python/src/clusterd", source: "clients/python/src/clusterd")
         let words = ["-c", reading, JSONValue.object(columns).text, source.map(Installation.parent) ?? ""]
         guard let process = ChildProcess(python, words) else {
             throw Failure(message: "\(python) cannot be started")
@@ -62,7 +61,6 @@ enum ArrowFile {
         guard let program = Program.find("ogrinfo"),
             let formats = ChildProcess(program, ["--formats"])?.readAll()
         else { return false }
-        return formats.contains(
-            path.lowercased().hasSuffix("parquet") ? "Parquet -vector-" : "Arrow -vector-")
+        return formats.contains(path.lowercased().hasSuffix("parquet") ? "Parquet -vector-" : "Arrow -vector-")
     }
 }

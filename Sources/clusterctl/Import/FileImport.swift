@@ -78,8 +78,7 @@ enum ImportReport {
     static func show(_ answer: Answer, _ invocation: Invocation) throws {
         try invocation.show(answer) { value in
             let source = try SourceDescription(value)
-            var line =
-                "\(source.name): \(Quantity.count(value["accepted"]?.asInteger ?? 0, "feature")) imported"
+            var line = "\(source.name): \(Quantity.count(value["accepted"]?.asInteger ?? 0, "feature")) imported"
             if let skipped = value["skipped"]?.asInteger, skipped > 0 {
                 line += ", \(Quantity.grouped(skipped)) skipped"
                 let reasons = value["skippedReasons"]?.asObject?.members ?? []
@@ -116,8 +115,7 @@ enum SourcePreparation {
             let value = try answer.value()
             guard value["accepted"]?.asInteger == 0, (value["skipped"]?.asInteger ?? 0) == 0 else { return }
             throw Failure(
-                message:
-                    "\(file): it has no features, so nothing was imported (--allow-empty makes an empty source)",
+                message: "\(file): it has no features, so nothing was imported (--allow-empty makes an empty source)",
                 status: ExitStatus.refused)
         }
     }

@@ -16,8 +16,7 @@ enum ForeignFile {
     /// The file name extensions of formats that GDAL reads.
     static let endings =
         [
-            "shp", "gpkg", "fgb", "kml", "kmz", "gpx", "gml", "tab", "mif", "sqlite", "gdb", "zip", "osm",
-            "pbf", "dxf",
+            "shp", "gpkg", "fgb", "kml", "kmz", "gpx", "gml", "tab", "mif", "sqlite", "gdb", "zip", "osm", "pbf", "dxf",
             "topojson",
         ] + spreadsheets + ArrowFile.endings
     private static let spreadsheets = ["xlsx", "ods", "xls"]
@@ -97,29 +96,24 @@ enum ForeignFile {
     private static func explained(_ errors: String, _ path: String, _ dataset: String) -> String {
         if errors.contains("requested layer") {
             let names = layerNames(of: dataset).joined(separator: ", ")
-            return "\(path) has no such layer: choose one with --layer"
-                + (names.isEmpty ? "" : " from \(names)")
+            return "\(path) has no such layer: choose one with --layer" + (names.isEmpty ? "" : " from \(names)")
         }
         // The message is broken into lines, of which only the last are here.
         if errors.contains("Use -s_srs") || errors.contains("Can't transform coordinates") {
-            return
-                "\(path) does not say which reference system its coordinates are in: name it, for example with "
+            return "\(path) does not say which reference system its coordinates are in: name it, for example with "
                 + "--source-crs EPSG:25832"
         }
         return "\(path): ogr2ogr has failed: \(errors)"
     }
 
     /// The requested layer. It is required if the file has several.
-    private static func layer(
-        of dataset: String, _ path: String, _ arguments: ParsedArguments
-    ) throws -> String? {
+    private static func layer(of dataset: String, _ path: String, _ arguments: ParsedArguments) throws -> String? {
         if let layer = arguments.string("layer") { return layer }
         let names = layerNames(of: dataset)
         guard names.count > 1 else { return nil }
         // A GPX file always lists all layers. Most users need the waypoints.
         if path.lowercased().hasSuffix(".gpx"), names.contains("waypoints") { return "waypoints" }
-        throw Failure(
-            message: "\(path) has the layers \(names.joined(separator: ", ")): choose one with --layer")
+        throw Failure(message: "\(path) has the layers \(names.joined(separator: ", ")): choose one with --layer")
     }
 
     /// The layers of a file; empty if ogrinfo is not installed.

@@ -39,8 +39,7 @@ enum ImportFlags {
 
     /// The flags as an import that this program reads.
     static func importOptions(_ arguments: ParsedArguments) throws -> ImportOptions {
-        var options = ImportOptions(
-            appends: arguments.has("append"), skipsInvalid: skipsInvalid(arguments))
+        var options = ImportOptions(appends: arguments.has("append"), skipsInvalid: skipsInvalid(arguments))
         options.wrapsLongitudes = arguments.has("wrap")
         options.allowsEmpty = arguments.has("allow-empty")
         options.columns.longitude = arguments.string("longitude")

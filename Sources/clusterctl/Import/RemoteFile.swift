@@ -39,8 +39,7 @@ struct RemoteFile {
 
     private static let programs = [
         ("curl", ["--fail", "--silent", "--show-error", "--location", "--"]),
-        ("wget", ["--no-verbose", "--output-document=-", "--"]),
-        ("python3", ["-c", fetching]),
+        ("wget", ["--no-verbose", "--output-document=-", "--"]), ("python3", ["-c", fetching]),
     ]
 
     private static let fetching = """

@@ -36,9 +36,7 @@ enum SourceOptionFlags {
     }
 
     /// A flag for an option of the daemon's table, with its values, help and default.
-    private static func option(
-        _ flag: String, for name: String, value: String, default own: String?
-    ) -> Option {
+    private static func option(_ flag: String, for name: String, value: String, default own: String?) -> Option {
         let option = SourceOption.named(name)
         if option?.shape == .boolean { return .flag(flag, help: help(name)) }
         let values: ValueKind =
@@ -83,9 +81,7 @@ enum SourceOptionFlags {
     }
 
     /// A flag's value as the daemon expects it; nil if it was not given.
-    private static func value(
-        of flag: String, for name: String, _ invocation: Invocation
-    ) throws -> JSONValue? {
+    private static func value(of flag: String, for name: String, _ invocation: Invocation) throws -> JSONValue? {
         let arguments = invocation.arguments
         switch SourceOption.named(name)?.shape {
         case .integer, .positiveNumber: return arguments.number(flag).map { .number($0) }
@@ -117,8 +113,7 @@ enum SourceOptionFlags {
     private static func object(_ text: String, _ invocation: Invocation) throws -> JSONObject {
         let json = text.hasPrefix("@") ? try SmallFile.read(String(text.dropFirst())) : text
         guard let object = try invocation.json(json, of: "options").asObject else {
-            throw invocation.arguments.usageError(
-                "invalid argument for '--options': a JSON object is expected")
+            throw invocation.arguments.usageError("invalid argument for '--options': a JSON object is expected")
         }
         return object
     }

@@ -9,9 +9,7 @@ struct BenchReport {
     let title: String
     let result: LoadResult
 
-    private static let shares: [(String, Double)] = [
-        ("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999),
-    ]
+    private static let shares: [(String, Double)] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999)]
 
     private var averageBytes: Double {
         result.answers > 0 ? Double(result.bytes) / Double(result.answers) : 0
@@ -19,9 +17,7 @@ struct BenchReport {
 
     var json: JSONObject {
         let octaves = result.latency.octaves.map { octave in
-            JSONValue.object([
-                "fromMs": .number(Double(octave.from) / 1e6), "count": .number(Double(octave.count)),
-            ])
+            JSONValue.object(["fromMs": .number(Double(octave.from) / 1e6), "count": .number(Double(octave.count))])
         }
         return [
             "target": .string(title), "answers": .number(Double(result.answers)),
@@ -43,8 +39,7 @@ struct BenchReport {
     func text(style: Style) -> String {
         let rate = Double(result.bytes) / max(result.seconds, 1e-9)
         var entries = [
-            ("target", title),
-            ("rate", "\(Quantity.grouped(Int(result.rate))) answers/s, \(Quantity.bytes(rate))/s"),
+            ("target", title), ("rate", "\(Quantity.grouped(Int(result.rate))) answers/s, \(Quantity.bytes(rate))/s"),
             (
                 "answers",
                 "\(Quantity.grouped(result.answers)) in \(Quantity.fixed(result.seconds, decimals: 2)) s, "

@@ -10,12 +10,9 @@ struct CSVText {
     let names: [String]
 
     /// The properties of some features, in the order of first occurrence.
-    static func names(
-        of features: some Sequence<JSONValue>, into names: inout [String], _ known: inout Set<String>
-    ) {
+    static func names(of features: some Sequence<JSONValue>, into names: inout [String], _ known: inout Set<String>) {
         for feature in features {
-            for (name, _) in feature["properties"]?.asObject?.members ?? [] where known.insert(name).inserted
-            {
+            for (name, _) in feature["properties"]?.asObject?.members ?? [] where known.insert(name).inserted {
                 names.append(name)
             }
         }

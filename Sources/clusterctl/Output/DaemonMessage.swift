@@ -62,8 +62,7 @@ enum DaemonMessage {
     }
 
     private static func dashed(_ name: String) -> String {
-        name.reduce(into: "") { text, letter in
-            text += letter.isUppercase ? "-" + letter.lowercased() : String(letter)
+        name.reduce(into: "") { text, letter in text += letter.isUppercase ? "-" + letter.lowercased() : String(letter)
         }
     }
 }

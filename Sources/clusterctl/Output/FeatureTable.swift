@@ -8,8 +8,7 @@ import Rendering
 enum FeatureTable {
     static func table(_ features: [Feature]) -> Table {
         var table = Table([
-            .text("ID"), .number("POINTS"), .number("LONGITUDE"), .number("LATITUDE"),
-            .flexible("PROPERTIES"),
+            .text("ID"), .number("POINTS"), .number("LONGITUDE"), .number("LATITUDE"), .flexible("PROPERTIES"),
         ])
         let clusters = features.filter { $0.cluster != nil }
             .sorted { ($0.cluster?.pointCount ?? 0) > ($1.cluster?.pointCount ?? 0) }

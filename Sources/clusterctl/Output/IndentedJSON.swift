@@ -13,8 +13,7 @@ enum IndentedJSON {
         let inner = indent + "  "
         func block(_ items: [String], _ open: String, _ close: String) -> String {
             items.isEmpty
-                ? open + close
-                : open + "\n" + items.map { inner + $0 }.joined(separator: ",\n") + "\n" + indent + close
+                ? open + close : open + "\n" + items.map { inner + $0 }.joined(separator: ",\n") + "\n" + indent + close
         }
         switch value {
         case .object(let object):

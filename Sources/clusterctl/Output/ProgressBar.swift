@@ -25,8 +25,7 @@ struct ProgressBar {
         guard isShown, clock.now - lastDrawn >= .milliseconds(100) else { return }
         lastDrawn = clock.now
         let elapsed = clock.now - start
-        draw(
-            ProgressBar.line(label, bytes, of: total, features, elapsed: elapsed, width: Terminal.errorWidth))
+        draw(ProgressBar.line(label, bytes, of: total, features, elapsed: elapsed, width: Terminal.errorWidth))
     }
 
     /// Shows the number of written tiles, the rate and the time left. Redraws at most ten times a second.

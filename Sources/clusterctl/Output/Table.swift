@@ -28,9 +28,7 @@ struct Table {
     init(_ columns: [Column]) { self.columns = columns }
 
     /// Adds a row. Control characters become spaces, so that data cannot control the terminal.
-    mutating func add(_ row: [String]) {
-        rows.append(row.map(PrintableText.of))
-    }
+    mutating func add(_ row: [String]) { rows.append(row.map(PrintableText.of)) }
 
     /// - Parameters:
     ///   - width: the terminal's columns; nil if rows are not cut.

@@ -38,8 +38,7 @@ enum SourceNames {
     private static func allowed(_ text: String) -> String {
         var name = ""
         for character in text {
-            let isAllowed =
-                character.isASCII && (character.isLetter || character.isNumber || "._-".contains(character))
+            let isAllowed = character.isASCII && (character.isLetter || character.isNumber || "._-".contains(character))
             if isAllowed { name.append(character) } else if name.last != "-" { name.append("-") }
         }
         while name.last == "-" { name.removeLast() }

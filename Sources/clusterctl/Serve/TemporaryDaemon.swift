@@ -51,8 +51,7 @@ final class TemporaryDaemon: Sendable {
         let path = realpath(program, nil)
         defer { free(path) }
         let resolved = path.map { String(cString: $0) } ?? program
-        guard Installation.path(of: "web/index.html", source: "web/index.html", program: resolved) == nil
-        else {
+        guard Installation.path(of: "web/index.html", source: "web/index.html", program: resolved) == nil else {
             return
         }
         let folder = Installation.parent(Installation.parent(resolved)) + "/share/clusterd/web"
@@ -86,8 +85,7 @@ final class TemporaryDaemon: Sendable {
         defer { if log >= 0 { close(log) } }
         // Variables set by a service manager or a shell are for another daemon, not for this one.
         let environment = Program.environment(without: [
-            "CLUSTERD_SOCKET", "STATE_DIRECTORY", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID",
-            "LISTEN_FDNAMES",
+            "CLUSTERD_SOCKET", "STATE_DIRECTORY", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
         ])
         let socket = folder.path + "/clusterd.sock"
         do {
@@ -106,16 +104,13 @@ final class TemporaryDaemon: Sendable {
     /// Starts a shell that ends the daemon and removes its folder if this process dies without doing so.
     ///
     /// - Returns: the write end of its pipe; -1 if it could not be started.
-    private static func startKeeper(of process: pid_t, _ folder: TemporaryFolder, _ environment: [String])
-        -> Int32
-    {
+    private static func startKeeper(of process: pid_t, _ folder: TemporaryFolder, _ environment: [String]) -> Int32 {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return -1 }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let script = #"read -r line && exit 0; kill "$1"; rm -rf "$2""#
         let arguments = ["-c", script, "clusterctl-keeper", String(process), folder.path]
-        let started = try? Program.start(
-            "/bin/sh", arguments, environment: environment, input: ends[0], isApart: true)
+        let started = try? Program.start("/bin/sh", arguments, environment: environment, input: ends[0], isApart: true)
         close(ends[0])
         guard started == nil else { return ends[1] }
         close(ends[1])

@@ -38,8 +38,7 @@ enum Change {
         }
     }
 
-    @Test("steps come in order, as many as requested")
-    mutating func yieldsRequestedSteps() throws {
+    @Test("steps come in order, as many as requested") mutating func yieldsRequestedSteps() throws {
         try apply(add: ["a", "b", "c"].map { Change.feature($0) }, keep: 0)
         #expect(take(2) == ["+a", "+b"])
         try apply(add: [Change.feature("d")], remove: ["a"], keep: 2, revision: 2)
@@ -56,11 +55,9 @@ enum Change {
             #"{"type":"Feature","geometry":{"type":"Point","coordinates":[\#(longitude),2]},"properties":{},"key":"\#(key)"\#(member)}"#
     }
 
-    @Test("transitions say where markers come from and go")
-    mutating func transitionsNameOrigins() throws {
+    @Test("transitions say where markers come from and go") mutating func transitionsNameOrigins() throws {
         let first = [Self.transition("a", 1), Self.transition("b", 2)].joined(separator: ",")
-        try queue.apply(
-            JSONReader.parse(#"{"add":[\#(first)],"update":[],"remove":[],"keep":0,"revision":1}"#))
+        try queue.apply(JSONReader.parse(#"{"add":[\#(first)],"update":[],"remove":[],"keep":0,"revision":1}"#))
         #expect(take() == ["+a", "+b"])
         let (added, updated) = (Self.transition("c", 3, from: "a"), Self.transition("a", 1.5))
         try queue.apply(
@@ -84,8 +81,7 @@ enum Change {
         #expect(take() == ["+d", "+a"])
     }
 
-    @Test("markers that appear and disappear in between are not delivered")
-    mutating func skipsMarkersThatCameAndWent()
+    @Test("markers that appear and disappear in between are not delivered") mutating func skipsMarkersThatCameAndWent()
         throws
     {
         try apply(add: [Change.feature("a")], keep: 0)
@@ -122,8 +118,7 @@ enum Change {
 
     /// However changes and steps interleave, the app ends with what is to be seen, and nothing is delivered
     /// twice.
-    @Test("every interleaving ends in the right state", arguments: 0..<20)
-    mutating func anyInterleavingEndsRight(
+    @Test("every interleaving ends in the right state", arguments: 0..<20) mutating func anyInterleavingEndsRight(
         _ seed: UInt64
     ) throws {
         var random = Numbers(state: seed)

@@ -42,8 +42,7 @@ import Testing
         #expect(try await updates.next() == nil)
     }
 
-    @Test("an empty change is delivered")
-    func anEmptyChangeIsTold() async throws {
+    @Test("an empty change is delivered") func anEmptyChangeIsTold() async throws {
         let server = try FakeServer { message, peer in
             guard case .open(let request) = message else { return }
             peer.item(request.id, Change.text(keep: 0, revision: 7))
@@ -56,8 +55,7 @@ import Testing
         }
     }
 
-    @Test("an error comes after the updates before it")
-    func anErrorComesAfterTheUpdatesBeforeIt() async throws {
+    @Test("an error comes after the updates before it") func anErrorComesAfterTheUpdatesBeforeIt() async throws {
         let server = try FakeServer { message, peer in
             guard case .open(let request) = message else { return }
             peer.item(request.id, Change.text(add: [Change.feature("a")], keep: 0))
@@ -72,8 +70,7 @@ import Testing
         #expect(markers == 1)
     }
 
-    @Test("an inconsistent change ends the watch")
-    func endsWatchOnOversizedChange() async throws {
+    @Test("an inconsistent change ends the watch") func endsWatchOnOversizedChange() async throws {
         let server = try FakeServer { message, peer in
             guard case .open(let request) = message else { return }
             peer.item(request.id, Change.text(remove: ["a"], keep: 0))
@@ -83,8 +80,7 @@ import Testing
         await #expect(throws: RPCError.self) { _ = try await updates.next() }
     }
 
-    @Test("releasing the session cancels the watch")
-    func lettingGoCancels() async throws {
+    @Test("releasing the session cancels the watch") func lettingGoCancels() async throws {
         let (cancelled, announce) = AsyncStream<Int64>.makeStream()
         let server = try FakeServer { message, peer in
             switch message {
@@ -101,8 +97,7 @@ import Testing
         for await _ in cancelled { break }
     }
 
-    @Test("a cancelled task stops waiting")
-    func aCancelledTaskWaitsNoMore() async throws {
+    @Test("a cancelled task stops waiting") func aCancelledTaskWaitsNoMore() async throws {
         let server = try FakeServer { _, _ in }
         let client = try await Client.connect(socketPath: server.path)
         let session = try client.viewport(of: "s", in: .world, zoom: 1)

@@ -13,8 +13,7 @@ import Testing
         return nil
     }
 
-    @Test("the four messages are read")
-    func theFourMessagesAreRead() throws {
+    @Test("the four messages are read") func theFourMessagesAreRead() throws {
         let open = try read(
             #"{"id":7,"method":"a/b","params":{"x":[1,"y"]},"timeoutMs":500,"acceptEncoding":"deflate"}"#)
         #expect(
@@ -29,8 +28,7 @@ import Testing
         #expect(try read(#"{"id":7,"cancel":true}"#) == .cancel(id: 7))
     }
 
-    @Test("the size of the params is that of their text")
-    func sizeOfParamsIsTextSize() throws {
+    @Test("the size of the params is that of their text") func sizeOfParamsIsTextSize() throws {
         guard case .open(let request) = try read(#"{"id":7,"method":"m","params": {"x": 1} }"#) else {
             Issue.record("no call")
             return
@@ -38,13 +36,11 @@ import Testing
         #expect(request.paramsBytes == 8)
     }
 
-    @Test("what was written is read back")
-    func whatIsWrittenIsReadBack() throws {
+    @Test("what was written is read back") func whatIsWrittenIsReadBack() throws {
         let messages: [ClientMessage] = [
             .open(
                 CallRequest(
-                    id: 1, method: "s/ü\"", params: ["p": .null], timeoutMilliseconds: 0,
-                    acceptsDeflate: true,
+                    id: 1, method: "s/ü\"", params: ["p": .null], timeoutMilliseconds: 0, acceptsDeflate: true,
                     paramsBytes: 10)), .item(id: 2, Array("{}".utf8)), .end(id: 3), .cancel(id: 4),
         ]
         for message in messages {
@@ -91,19 +87,16 @@ import Testing
         #expect(failure?.isOpening == isOpening)
     }
 
-    @Test("of duplicate keys, the last one counts")
-    func lastDuplicateKeyWins() throws {
+    @Test("of duplicate keys, the last one counts") func lastDuplicateKeyWins() throws {
         #expect(try read(#"{"id":1,"id":2,"cancel":true}"#) == .cancel(id: 2))
         let open = try read(#"{"id":1,"method":"a","method":"b","params":{"x":1,"x":2}}"#)
         #expect(open == .open(CallRequest(id: 1, method: "b", params: ["x": .number(2)], paramsBytes: 13)))
     }
 
-    @Test("names of methods match exactly")
-    func namesMatchExactly() throws {
+    @Test("names of methods match exactly") func namesMatchExactly() throws {
         let declared = MethodDeclaration.getTile.fullName
         for (text, name) in [
-            (declared, declared), (#"\u0063"# + declared.dropFirst(), declared),
-            (declared + "s", declared + "s"),
+            (declared, declared), (#"\u0063"# + declared.dropFirst(), declared), (declared + "s", declared + "s"),
             ("", ""), ("é", "é"), ("e\u{301}", "e\u{301}"), (#"\""#, "\""),
         ] {
             guard case .open(let request) = try read(#"{"id":1,"method":"\#(text)"}"#) else {
@@ -131,13 +124,11 @@ import Testing
         #expect(failure?.isOpening == isOpening)
     }
 
-    @Test("members of later versions are ignored")
-    func ignoresUnknownMembers() throws {
+    @Test("members of later versions are ignored") func ignoresUnknownMembers() throws {
         #expect(try read(#"{"id":1,"priority":9,"cancel":true}"#) == .cancel(id: 1))
     }
 
-    @Test("the charged memory of params grows with their values")
-    func memoryOfParamsGrowsWithValues() throws {
+    @Test("the charged memory of params grows with their values") func memoryOfParamsGrowsWithValues() throws {
         func memory(_ params: String, _ method: String = "m") throws -> Int {
             guard case .open(let request) = try read(#"{"id":7,"method":"\#(method)","params":\#(params)}"#)
             else {
@@ -155,8 +146,7 @@ import Testing
         #expect(try memory(#"{"upsert":\#(features)}"#) > 20 * features.utf8.count)
     }
 
-    @Test("features are kept as text only")
-    func keepsOnlyTextOfFeatures() throws {
+    @Test("features are kept as text only") func keepsOnlyTextOfFeatures() throws {
         let text =
             #"{"id":7,"method":"clusterd.v1.SourceService/UpdateFeatures","params":{"source":"s","upsert":[{"a":1}]}}"#
         guard case .open(let request) = try read(text) else {

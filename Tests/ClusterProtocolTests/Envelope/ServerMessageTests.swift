@@ -8,8 +8,7 @@ import Testing
         ServerMessage.read(Array(text.utf8).span, parser: JSONParser())
     }
 
-    @Test("the four messages are read")
-    func theFourMessagesAreRead() {
+    @Test("the four messages are read") func theFourMessagesAreRead() {
         #expect(read(#"{"id":1,"result":{"a": null}}"#) == .result(id: 1, Array(#"{"a": null}"#.utf8)))
         #expect(read(#"{"id":2,"item":{}}"#) == .item(id: 2, Array("{}".utf8)))
         #expect(read(#"{"id":3,"end":{}}"#) == .end(id: 3, Array("{}".utf8)))
@@ -18,8 +17,7 @@ import Testing
                 == .error(id: nil, RPCError(.invalidArgument, "m")))
     }
 
-    @Test("an end of stream survives a round trip")
-    func readsNoticeAsWritten() {
+    @Test("an end of stream survives a round trip") func readsNoticeAsWritten() {
         var bytes = ByteWriter()
         ServerMessage.writeGoaway("soon", into: &bytes)
         let payload = Array(bytes.bytes.dropFirst(MessageLimits.prefixLength))
@@ -27,8 +25,7 @@ import Testing
         #expect(ServerMessage.read(payload.span, parser: JSONParser()) == .goaway)
     }
 
-    @Test("an error survives a round trip")
-    func readsErrorAsWritten() {
+    @Test("an error survives a round trip") func readsErrorAsWritten() {
         let error = RPCError(.aborted, "say \"again\"\n", details: ["revision": .number(4)])
         var bytes = ByteWriter()
         ServerMessage.write(error: error, id: 9, into: &bytes)
@@ -46,8 +43,7 @@ import Testing
         }
     }
 
-    @Test("a code that gRPC does not have is unknown")
-    func readsForeignCodeAsUnknown() {
+    @Test("a code that gRPC does not have is unknown") func readsForeignCodeAsUnknown() {
         let message = read(#"{"id":1,"error":{"code":99,"message":"m"}}"#)
         #expect(message == .error(id: 1, RPCError(.unknown, "m")))
     }

@@ -33,9 +33,7 @@ import Testing
     }
 
     /// The same whatever the pieces: drop by drop, in gulps, and all at once.
-    private static func verify(
-        _ bytes: [UInt8], gives messages: [[UInt8]], failing failure: StatusCode? = nil
-    ) {
+    private static func verify(_ bytes: [UInt8], gives messages: [[UInt8]], failing failure: StatusCode? = nil) {
         for pieces in Array(1...17) + [bytes.count] {
             let found = decode(bytes, pieces: pieces)
             #expect(found.messages == messages, "in pieces of \(pieces)")
@@ -43,8 +41,7 @@ import Testing
         }
     }
 
-    @Test("messages are decoded however the bytes are split")
-    func decodesAtAnyCut() throws {
+    @Test("messages are decoded however the bytes are split") func decodesAtAnyCut() throws {
         let messages = [Array("{}".utf8), [], Array("{\"id\":1}".utf8), [UInt8](repeating: 7, count: 1000)]
         Self.verify(messages.flatMap { Self.frame($0) }, gives: messages)
         let compressed = try messages.flatMap { Self.frame(try Zlib.deflate($0), flag: 1) }
@@ -83,27 +80,23 @@ import Testing
         Self.verify([1] + Self.prefix(length), gives: [], failing: .resourceExhausted)
     }
 
-    @Test("a length at the limit is accepted")
-    func acceptsLengthAtLimit() {
+    @Test("a length at the limit is accepted") func acceptsLengthAtLimit() {
         #expect(Self.decode(Self.frame([UInt8](repeating: 1, count: 1000)), pieces: 64).messages.count == 1)
     }
 
-    @Test("a compression bomb costs at most the limit")
-    func aBombCostsTheLimit() throws {
+    @Test("a compression bomb costs at most the limit") func aBombCostsTheLimit() throws {
         let bomb = try Zlib.deflate([UInt8](repeating: 0, count: 100_000))
         Self.verify(Self.frame(bomb, flag: 1), gives: [], failing: .resourceExhausted)
     }
 
-    @Test("a frame that does not inflate ends the stream")
-    func refusesBadCompression() throws {
+    @Test("a frame that does not inflate ends the stream") func refusesBadCompression() throws {
         let whole = try Zlib.deflate(Array("{\"id\":1}".utf8))
         for bytes in [Array("{}".utf8), [], Array(whole.dropLast()), Array(whole.dropFirst())] {
             Self.verify(Self.frame(bytes, flag: 1), gives: [], failing: .invalidArgument)
         }
     }
 
-    @Test("incomplete frames wait")
-    func partsOfFramesWait() {
+    @Test("incomplete frames wait") func partsOfFramesWait() {
         let bytes = Self.frame([1, 2, 3])
         for count in 0..<bytes.count {
             let found = Self.decode(Array(bytes[..<count]), pieces: 1)
@@ -112,14 +105,11 @@ import Testing
         }
     }
 
-    @Test("large frames are decoded in order, without a copy")
-    func takesLargeFramesInOrder() throws {
+    @Test("large frames are decoded in order, without a copy") func takesLargeFramesInOrder() throws {
         let (small, large) = ([UInt8](repeating: 1, count: 99), [UInt8](repeating: 2, count: 100))
         let compressed = try Zlib.deflate([UInt8](repeating: 3, count: 900))
         var decoder = FrameDecoder(limit: 1000)
-        for bytes in [
-            Self.frame(small), Self.frame(large), Self.frame(compressed, flag: 1), Self.frame(small),
-        ] {
+        for bytes in [Self.frame(small), Self.frame(large), Self.frame(compressed, flag: 1), Self.frame(small)] {
             decoder.append(bytes.span.bytes)
         }
         #expect(try decoder.takeLarge(from: 100, compressed: 10) == nil)
@@ -133,8 +123,7 @@ import Testing
         #expect(decoder.waiting == 0)
     }
 
-    @Test("a large frame that does not inflate is found when it is read")
-    func reportsBadLargeFrameWhenRead() throws {
+    @Test("a large frame that does not inflate is found when it is read") func reportsBadLargeFrameWhenRead() throws {
         var decoder = FrameDecoder(limit: 1000)
         let bomb = try Zlib.deflate([UInt8](repeating: 0, count: 100_000))
         for payload in [bomb, bomb.map { ~$0 }] {

@@ -25,8 +25,7 @@ import Testing
         #expect((bytes.count < 5000) == compressing)
     }
 
-    @Test("answers that compression does not shorten are not compressed")
-    func skipsUselessCompression() {
+    @Test("answers that compression does not shorten are not compressed") func skipsUselessCompression() {
         var bytes = ByteWriter()
         let frame = FrameEncoder(beginningIn: &bytes)
         bytes.append("{}")

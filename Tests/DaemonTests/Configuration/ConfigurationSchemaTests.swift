@@ -27,8 +27,7 @@ import Testing
         } catch {
             // What no schema can know: whom the system has, what an address is, and what an expression is.
             let unknown = [
-                "is not an address", "is not a host", "is not an origin", "is not an http", "names no url",
-                ".options.",
+                "is not an address", "is not a host", "is not an origin", "is not an http", "names no url", ".options.",
             ]
             return unknown.contains { error.description.contains($0) }
         }
@@ -101,24 +100,19 @@ import Testing
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("proto-docs/configuration.md")
 
-    @Test("the documented example is valid")
-    func theExampleIsGood() throws {
+    @Test("the documented example is valid") func theExampleIsGood() throws {
         let text = try String(contentsOf: Self.document, encoding: .utf8)
         let example = try #require(text.components(separatedBy: "```json\n").dropFirst().first)
         let json = try #require(example.components(separatedBy: "```").first)
         var configuration = Configuration()
         try configuration.read(Array(json.utf8))
         #expect(configuration.sources.first?.options == ["radius": 60])
-        #expect(
-            configuration.membersFixedBut(changedIn: Configuration()) == ["socket", "state", "http.listen"])
+        #expect(configuration.membersFixedBut(changedIn: Configuration()) == ["socket", "state", "http.listen"])
     }
 
-    @Test("every member is in the manual")
-    func everyMemberIsInTheManual() {
+    @Test("every member is in the manual") func everyMemberIsInTheManual() {
         let paths = Set(Configuration.documentation.map(\.path))
-        for path in [
-            "socket", "limits.memoryBytes", "access.query.users", "sources.NAME.file", "log.slowCallMs",
-        ] {
+        for path in ["socket", "limits.memoryBytes", "access.query.users", "sources.NAME.file", "log.slowCallMs"] {
             #expect(paths.contains(path))
         }
         #expect(Configuration.documentation.allSatisfy { $0.help.hasSuffix(".") })

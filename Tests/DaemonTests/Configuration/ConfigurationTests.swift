@@ -21,8 +21,7 @@ import Testing
         return configuration
     }
 
-    @Test("a file sets what it names")
-    func aFileSetsWhatItNames() throws {
+    @Test("a file sets what it names") func aFileSetsWhatItNames() throws {
         let configuration = try configuration(
             """
             {"socket":"/s","state":"/d","importDirectories":["/a","/b"],
@@ -46,21 +45,18 @@ import Testing
         #expect(configuration.sources[1].options == ["radius": 60])
     }
 
-    @Test("declared tables have the columns of imports")
-    func declaredTablesHaveTheColumnsOfImports() throws {
+    @Test("declared tables have the columns of imports") func declaredTablesHaveTheColumnsOfImports() throws {
         let declared = try configuration(
             #"{"sources":{"a":{"file":"/a.csv","longitude":"x1","latitude":"y1","id":"code","delimiter":"tab","text":["zip"],"wrap":true}}}"#
         ).sources[0]
         #expect(
             declared.columns
                 == TableColumns(
-                    longitude: "x1", latitude: "y1", id: "code", delimiter: UInt8(ascii: "\t"), text: ["zip"])
-        )
+                    longitude: "x1", latitude: "y1", id: "code", delimiter: UInt8(ascii: "\t"), text: ["zip"]))
         #expect(declared.wrapsLongitudes)
     }
 
-    @Test("rules name users and groups")
-    func rulesNameUsersAndGroups() throws {
+    @Test("rules name users and groups") func rulesNameUsersAndGroups() throws {
         let access = try configuration(
             #"{"access":{"query":{"users":[7]},"manage":{"users":["root",1001],"groups":["root"]},"admin":{"users":["*"]}}}"#
         ).access
@@ -107,8 +103,7 @@ import Testing
         #expect(problem.hasPrefix("line "))
     }
 
-    @Test("all mistakes are reported at once, in the order of the file")
-    func allMistakes() throws {
+    @Test("all mistakes are reported at once, in the order of the file") func allMistakes() throws {
         let problem = try #require(
             self.problem(
                 """
@@ -124,16 +119,14 @@ import Testing
             "line 2, column 69: http.hosts", "line 3, column 25: limits.maxCalls",
             "line 3, column 28: limits.more",
             "line 4, column 14: sources", "line 4, column 40: sources.c.watch",
-            "line 4, column 54: sources.c.options.radius",
-            "line 4, column 89: sources.d.postgres must have connection",
+            "line 4, column 54: sources.c.options.radius", "line 4, column 89: sources.d.postgres must have connection",
             "line 4, column 89: sources.d.postgres must have table",
         ]
         #expect(lines.count == expected.count, "\(problem)")
         for (line, start) in zip(lines, expected) { #expect(line.hasPrefix(start), "\(line)") }
     }
 
-    @Test("of many mistakes the rest is counted")
-    func manyMistakes() throws {
+    @Test("of many mistakes the rest is counted") func manyMistakes() throws {
         let members = (0..<60).map { #""m\#($0)":1"# }.joined(separator: ",")
         let lines = try #require(problem("{\(members)}")).split(separator: "\n")
         #expect(lines.count == 51)
@@ -149,16 +142,14 @@ import Testing
         #expect(try #require(problem("{\"socket\":\"é\",\"more\":1}")).hasPrefix("line 1, column 15:"))
     }
 
-    @Test("every reported limit can be configured")
-    func everyLimitThatIsToldCanBeSet() throws {
+    @Test("every reported limit can be configured") func everyLimitThatIsToldCanBeSet() throws {
         for (name, _) in Limits().json.members {
             let configuration = try configuration(#"{"limits":{"\#(name)":77}}"#)
             #expect(configuration.limits.json[name] == .number(77))
         }
     }
 
-    @Test("a reload keeps what only a restart changes")
-    func aReloadKeepsWhatHoldsFromStartToEnd() throws {
+    @Test("a reload keeps what only a restart changes") func aReloadKeepsWhatHoldsFromStartToEnd() throws {
         let old = try configuration(#"{"socket":"/a","limits":{"maxCalls":5,"queryThreads":3}}"#)
         let new = try configuration(
             #"{"socket":"/b","socketMode":"0660","state":"/d","http":{"listen":["unix:/h"],"maxAge":7},"#
@@ -174,8 +165,7 @@ import Testing
     }
 
     /// Whatever the bytes are, they are taken or refused with a place within them.
-    @Test("random text is rejected without a crash")
-    func noTextIsTooOdd() {
+    @Test("random text is rejected without a crash") func noTextIsTooOdd() {
         let text = Array(
             #"{"socket":"/s","limits":{"maxCalls":5},"access":{"query":{"users":["*",7],"groups":[1]}},"sources":{"a":{"options":{"radius":["step",["zoom"],1,2,3]},"file":"/é"}}}"#
                 .utf8)
@@ -188,9 +178,7 @@ import Testing
                 case 0: bytes[place] = UInt8.random(in: 0...255, using: &generator)
                 case 1: bytes.remove(at: place)
                 case 2: bytes.insert(contentsOf: bytes[place...].prefix(9), at: place)
-                default:
-                    bytes.insert(
-                        "0123456789-eE{}[]\",:".utf8.randomElement(using: &generator) ?? 0, at: place)
+                default: bytes.insert("0123456789-eE{}[]\",:".utf8.randomElement(using: &generator) ?? 0, at: place)
                 }
             }
             var configuration = Configuration()
@@ -201,8 +189,7 @@ import Testing
         }
     }
 
-    @Test("an unknown user is a warning and grants nothing")
-    func anUnknownUserIsAWarningAndGivesNobodyARight() throws {
+    @Test("an unknown user is a warning and grants nothing") func anUnknownUserIsAWarningAndGivesNobodyARight() throws {
         var configuration = Configuration()
         try configuration.read(
             Array(
@@ -211,8 +198,7 @@ import Testing
         #expect(configuration.access.query.users == [7] && !configuration.access.query.everybody)
         #expect(configuration.access.admin.groups.isEmpty)
         let warnings = configuration.warnings
-        #expect(
-            warnings.contains { $0.contains("access.query.users[0]") && $0.contains("no-such-user-here") })
+        #expect(warnings.contains { $0.contains("access.query.users[0]") && $0.contains("no-such-user-here") })
         #expect(warnings.contains { $0.contains("access.admin.groups[0]") && $0.contains("no-such-group-x") })
     }
 }

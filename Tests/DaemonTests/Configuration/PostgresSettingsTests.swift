@@ -18,8 +18,7 @@ import Testing
         do { return "none: \(try source(members))" } catch { return "\(error)" }
     }
 
-    @Test("all members are read")
-    func allMembersAreRead() throws {
+    @Test("all members are read") func allMembersAreRead() throws {
         let settings = try #require(
             try source(
                 """
@@ -35,8 +34,7 @@ import Testing
         #expect(feed.spoolDirectory == "/state")
     }
 
-    @Test("most settings have defaults from the table")
-    func mostFollowsFromTheTable() throws {
+    @Test("most settings have defaults from the table") func mostFollowsFromTheTable() throws {
         let settings = try #require(try source(#""postgres":{"connection":"c","table":"t"}"#).postgres)
         #expect(settings == TableFeedConfiguration(connection: "c", table: "t"))
         let columns = try #require(
@@ -46,8 +44,7 @@ import Testing
         #expect(columns.geometry == .coordinates(longitude: "x", latitude: "y"))
     }
 
-    @Test("slots of daemons on one machine differ")
-    func slotsOfOneMachineDiffer() throws {
+    @Test("slots of daemons on one machine differ") func slotsOfOneMachineDiffer() throws {
         let settings = try #require(try source(#""postgres":{"connection":"c","table":"t"}"#).postgres)
         let names = [("a", "/1"), ("a", "/2"), ("b", "/1"), ("b", nil)].map {
             settings.feed(of: $0, stateDirectory: $1).slotName
@@ -83,20 +80,17 @@ import Testing
         #expect(problem(members).contains(message))
     }
 
-    @Test("no message contains the connection string")
-    func noMessageHasTheConnection() {
+    @Test("no message contains the connection string") func noMessageHasTheConnection() {
         let problem = problem(#""postgres":{"connection":"password=hunter2","table":"t","slot":"X"}"#)
         #expect(problem.contains("slot") && !problem.contains("hunter2"))
     }
 
     /// Data are copied again if rows become features in another way, not if only the way to the server changes.
-    @Test("the origin says how rows become features")
-    func theOriginSaysHowRowsBecomeFeatures() throws {
+    @Test("the origin says how rows become features") func theOriginSaysHowRowsBecomeFeatures() throws {
         func origin(_ settings: String, _ options: String = "{}") throws -> String {
             let postgres = #""postgres":{"connection":"c","table":"t"\#(settings)}"#
             let source = try source(postgres)
-            return try #require(source.postgres).origin(
-                options: SourceOptions(reading: JSONReader.parse(options)))
+            return try #require(source.postgres).origin(options: SourceOptions(reading: JSONReader.parse(options)))
         }
         let plain = try origin("")
         #expect(try origin(#","slot":"a","publication":"b","temporary":true"#) == plain)

@@ -7,8 +7,7 @@ import Testing
 
 @testable import Daemon
 
-@Suite("Watchdog")
-struct WatchdogTests {
+@Suite("Watchdog") struct WatchdogTests {
     /// What the loop's callbacks count. Belongs to the loop's thread.
     private final class Counts {
         var ticks = 0
@@ -48,8 +47,7 @@ struct WatchdogTests {
         return (counts.noticesWhileHeld, counts.notices - (counts.noticesWhileHeld ?? 0))
     }
 
-    @Test("is not notified while any loop is blocked, and is again afterwards")
-    func loops() throws {
+    @Test("is not notified while any loop is blocked, and is again afterwards") func loops() throws {
         let (held, freed) = try notices { _, group, semaphore in
             group.onEveryLoop { index in if index == 1 { semaphore.wait() } }
             return 1
@@ -57,8 +55,7 @@ struct WatchdogTests {
         #expect(held == 0 && freed > 0)
     }
 
-    @Test("is not notified while the pool is blocked, and is again afterwards")
-    func pool() throws {
+    @Test("is not notified while the pool is blocked, and is again afterwards") func pool() throws {
         let (held, freed) = try notices { loop, _, semaphore in
             // libuv's own number if the variable is not set. Jobs begin in the order in which they come.
             let threads = getenv("UV_THREADPOOL_SIZE").flatMap { Int(String(cString: $0)) } ?? 4

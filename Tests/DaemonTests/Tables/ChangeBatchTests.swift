@@ -22,8 +22,7 @@ import Testing
         _ = try copy.finish(.never, following: FollowedLog(origin: "t", mark: mark))
     }
 
-    private func put(_ id: Int, _ x: Double, _ properties: String = "{}", previous: Int? = nil) -> TableChange
-    {
+    private func put(_ id: Int, _ x: Double, _ properties: String = "{}", previous: Int? = nil) -> TableChange {
         .put(
             FeatureRow(
                 id: Array("\(id)".utf8), previousID: previous.map { Array("\($0)".utf8) },
@@ -67,14 +66,12 @@ import Testing
         #expect(try shown() == ["1 at 6", "2 at 7", "4 at 10"])
     }
 
-    @Test("a changed key moves the row, also to and from a key of the same transaction")
-    func keys() throws {
+    @Test("a changed key moves the row, also to and from a key of the same transaction") func keys() throws {
         try apply(put(10, 5, previous: 1), put(1, 6, previous: 2), put(2, 7, previous: 10))
         #expect(try shown() == ["1 at 6", "2 at 7", "3 at 3"])
     }
 
-    @Test("changes before a TRUNCATE do not count")
-    func clears() throws {
+    @Test("changes before a TRUNCATE do not count") func clears() throws {
         try apply(put(5, 5), .clear, put(6, 6), put(1, 7), remove(1))
         #expect(try shown() == ["6 at 6"])
         try apply(put(7, 7), .clear)
@@ -85,17 +82,14 @@ import Testing
     func unchangedValues() throws {
         try apply(kept(1, 5))
         #expect(
-            try test.world(20).features.contains {
-                ($0["properties"] as? [String: Any])?["a"] as? String == "stored"
-            })
+            try test.world(20).features.contains { ($0["properties"] as? [String: Any])?["a"] as? String == "stored" })
         try apply(put(2, 4, #"{"a":"new","b":1}"#), kept(2, 5), kept(20, 6, previous: 2))
         let moved = try #require(try test.world(20).features.first { $0["id"] as? Int == 20 })
         #expect((moved["properties"] as? [String: Any])?["a"] as? String == "new")
         #expect((moved["properties"] as? [String: Any])?["b"] as? Int == 2)
     }
 
-    @Test("a missing value is an error that names the row, and nothing changes")
-    func missingValues() throws {
+    @Test("a missing value is an error that names the row, and nothing changes") func missingValues() throws {
         let before = test.source.revision.number
         for changes in [[kept(2, 5)], [kept(77, 5)], [.clear, kept(1, 5)], [remove(1), kept(1, 5)]] {
             var batch = ChangeBatch()

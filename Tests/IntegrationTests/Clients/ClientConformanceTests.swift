@@ -21,24 +21,21 @@ import Testing
         }
     }
 
-    @Test("swift")
-    func swift() async throws {
+    @Test("swift") func swift() async throws {
         let servers = try ConformanceServers()
         let runner = SwiftConformanceRunner(
             cases: ConformanceServers.cases, daemon: servers.daemon.socketPath, servers: servers.folder)
         try Self.expect(try await runner.run())
     }
 
-    @Test("python blocking")
-    func pythonBlocking() throws {
+    @Test("python blocking") func pythonBlocking() throws {
         let results = try ConformanceServers().run(
             ["python3", "-B", "conformance.py", "sync"], in: ConformanceServers.clients + "/python",
             environment: ["PYTHONPATH": "src"])
         try Self.expect(results, skipped: ["calls-together", "answers-in-reverse"])
     }
 
-    @Test("python asynchronous")
-    func pythonAsynchronous() throws {
+    @Test("python asynchronous") func pythonAsynchronous() throws {
         let results = try ConformanceServers().run(
             ["python3", "-B", "conformance.py", "async"], in: ConformanceServers.clients + "/python",
             environment: ["PYTHONPATH": "src"])

@@ -40,8 +40,7 @@ final class ConformanceServers {
 
     /// The programs of a page: its blocks of code in a language.
     static func programs(in page: String, language: String) throws -> [String] {
-        try String(contentsOfFile: page, encoding: .utf8).components(separatedBy: "```\(language)\n")
-            .dropFirst()
+        try String(contentsOfFile: page, encoding: .utf8).components(separatedBy: "```\(language)\n").dropFirst()
             .compactMap { $0.components(separatedBy: "```").first }
     }
 

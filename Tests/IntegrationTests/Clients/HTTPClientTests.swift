@@ -5,12 +5,10 @@ import TestSupport
 import Testing
 
 /// Whether the daemon that was built has the HTTP interface.
-private let daemonServesHTTP =
-    (try? DaemonProcess.run("clusterd", ["--help"]).output.contains("--http")) ?? false
+private let daemonServesHTTP = (try? DaemonProcess.run("clusterd", ["--help"]).output.contains("--http")) ?? false
 
 /// The JavaScript module over HTTP, in Node and in a browser.
-@Suite(
-    "Clients over HTTP", .enabled(if: has("node") && daemonServesHTTP, "needs node and a daemon with --http"))
+@Suite("Clients over HTTP", .enabled(if: has("node") && daemonServesHTTP, "needs node and a daemon with --http"))
 struct HTTPClientTests {
     private static let package = ConformanceServers.clients + "/javascript"
 
@@ -34,8 +32,7 @@ struct HTTPClientTests {
         return (20..<22).contains(major) ? ["--experimental-websocket"] : []
     }
 
-    @Test("conformance")
-    func conformance() throws {
+    @Test("conformance") func conformance() throws {
         let (daemon, address) = try Self.serve()
         let arguments = ["-C", Self.package, "node", "--no-warnings"] + (try Self.webSocketFlags())
         let output = try DaemonProcess.run(
@@ -48,8 +45,7 @@ struct HTTPClientTests {
         #expect(skipped.map(\.name) == ["import-item-of-wrong-type"])
     }
 
-    @Test("lists all features")
-    func listsAllFeatures() throws {
+    @Test("lists all features") func listsAllFeatures() throws {
         let (daemon, address) = try Self.serve(limits: #"{"maxAnswerBytes":20000}"#)
         let result = try DaemonProcess.run(
             "/usr/bin/env",
@@ -68,10 +64,7 @@ struct HTTPClientTests {
         let (daemon, address) = try Self.serve()
         let imported = try DaemonProcess.run(
             "clusterctl",
-            [
-                "--socket", daemon.socketPath, "import", "cities",
-                ConformanceServers.examples + "/cities.geojson",
-            ])
+            ["--socket", daemon.socketPath, "import", "cities", ConformanceServers.examples + "/cities.geojson"])
         #expect(imported.status == 0, "\(imported.errors)")
         let result = try DaemonProcess.run(
             "/usr/bin/env", ["-C", Self.package, "python3", "-B", "tests/browser.py", address, "cities"])

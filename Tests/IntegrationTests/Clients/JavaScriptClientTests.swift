@@ -5,12 +5,10 @@ import TestSupport
 import Testing
 
 /// The JavaScript module, in Node.
-@Suite("JavaScript client", .enabled(if: has("node"), "needs node: apt install nodejs"))
-struct JavaScriptClientTests {
+@Suite("JavaScript client", .enabled(if: has("node"), "needs node: apt install nodejs")) struct JavaScriptClientTests {
     private static let package = ConformanceServers.clients + "/javascript"
 
-    @Test("its own tests pass")
-    func itsOwnTestsPass() throws {
+    @Test("its own tests pass") func itsOwnTestsPass() throws {
         let daemon = try DaemonProcess()
         let tests = try FileManager.default.contentsOfDirectory(atPath: Self.package + "/tests")
             .filter { $0.hasSuffix(".test.js") }
@@ -20,25 +18,19 @@ struct JavaScriptClientTests {
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 
-    @Test("conformance")
-    func conformance() throws {
+    @Test("conformance") func conformance() throws {
         let results = try ConformanceServers().run(["node", "conformance.js"], in: Self.package)
         try ClientConformanceTests.expect(results)
     }
 
-    @Test("readme programs")
-    func readmePrograms() throws {
+    @Test("readme programs") func readmePrograms() throws {
         let daemon = try DaemonProcess()
         _ = try DaemonProcess.run(
             "clusterctl",
-            [
-                "--socket", daemon.socketPath, "import", "cities",
-                ConformanceServers.examples + "/cities.geojson",
-            ])
+            ["--socket", daemon.socketPath, "import", "cities", ConformanceServers.examples + "/cities.geojson"])
         let modules = daemon.folder + "/node_modules"
         try FileManager.default.createDirectory(atPath: modules, withIntermediateDirectories: true)
-        try FileManager.default.createSymbolicLink(
-            atPath: modules + "/clusterd", withDestinationPath: Self.package)
+        try FileManager.default.createSymbolicLink(atPath: modules + "/clusterd", withDestinationPath: Self.package)
         let programs = try ConformanceServers.programs(in: Self.package + "/README.md", language: "js")
         #expect(programs.count == 3)
         for program in programs {
@@ -57,10 +49,7 @@ struct JavaScriptClientTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let result = try DaemonProcess.run(
             "/usr/bin/env",
-            [
-                "npm", "pack", "--offline", "--pack-destination", folder, "--cache", folder + "/cache",
-                Self.package,
-            ])
+            ["npm", "pack", "--offline", "--pack-destination", folder, "--cache", folder + "/cache", Self.package])
         #expect(result.status == 0, "\(result.errors)")
         let files = try DaemonProcess.run(
             "/usr/bin/env", ["tar", "tzf", folder + "/clusterd-\(Release.version).tgz"]

@@ -7,19 +7,16 @@ import Testing
 @Suite("Python client") struct PythonClientTests {
     private static let package = ConformanceServers.clients + "/python"
 
-    @Test("its own tests pass")
-    func itsOwnTestsPass() throws {
+    @Test("its own tests pass") func itsOwnTestsPass() throws {
         let daemon = try DaemonProcess()
         let result = try DaemonProcess.run(
-            "/usr/bin/env",
-            ["-C", Self.package, "python3", "-B", "-m", "unittest", "discover", "-s", "tests"],
+            "/usr/bin/env", ["-C", Self.package, "python3", "-B", "-m", "unittest", "discover", "-s", "tests"],
             environment: ["CLUSTERD_SOCKET": daemon.socketPath, "PYTHONPATH": Self.package + "/src"])
         #expect(result.status == 0, "\(result.errors)")
     }
 
     /// Without a network, and with the types and metadata that PyPI expects.
-    @Test("pip installs it")
-    func pipInstallsIt() throws {
+    @Test("pip installs it") func pipInstallsIt() throws {
         let folder = NSTemporaryDirectory() + "clusterd-pip-" + UUID().uuidString.prefix(12)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         guard try run(["python3", "-m", "venv", folder]).status == 0 else {

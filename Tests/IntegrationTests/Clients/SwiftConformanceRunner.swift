@@ -15,8 +15,7 @@ struct SwiftConformanceRunner {
         var results: [ConformanceResult] = []
         for example in ["daemon", "servers"].flatMap({ cases[$0]?.asArray ?? [] }) {
             let name = example["name"]?.asString ?? ""
-            let socket =
-                example["server"] == nil ? daemon : "\(servers)/\(name).sock"
+            let socket = example["server"] == nil ? daemon : "\(servers)/\(name).sock"
             do {
                 var session = Session(client: try await Client.connect(socketPath: socket))
                 for step in example["steps"]?.asArray ?? [] { try await session.take(step) }

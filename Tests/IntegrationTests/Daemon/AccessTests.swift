@@ -4,8 +4,7 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("Who may do what", .enabled(if: OtherUser.isPossible, "only root can call as another user"))
-struct AccessTests {
+@Suite("Who may do what", .enabled(if: OtherUser.isPossible, "only root can call as another user")) struct AccessTests {
     private func daemon(_ configuration: String = "{}", _ arguments: [String] = []) throws -> DaemonProcess {
         let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString).json"
         // Others may connect; what they may do then is what these tests are about.
@@ -16,8 +15,7 @@ struct AccessTests {
         return try DaemonProcess(["--config", path] + arguments)
     }
 
-    @Test("other users may only query")
-    func others() throws {
+    @Test("other users may only query") func others() throws {
         let daemon = try daemon()
         _ = try daemon.client().call("SourceService/CreateSource", ["source": "a"])
         let answers = try OtherUser.run(
@@ -84,8 +82,7 @@ struct AccessTests {
                 attempt(c, "SourceService/ImportFeatures", items=[{"features": []}], source="declared")])
             """
         func answers(user: Int, group: Int = 1, groups: [Int] = []) throws -> [String?] {
-            let list = try OtherUser.run(
-                script, socket: daemon.socketPath, user: user, group: group, groups: groups)
+            let list = try OtherUser.run(script, socket: daemon.socketPath, user: user, group: group, groups: groups)
             return try #require(list.array).map { $0["details"]?["right"]?.string }
         }
         #expect(try answers(user: 4242) == [nil, "manage", nil, "manage", "manage"])
@@ -100,8 +97,7 @@ struct AccessTests {
         #expect(lines.count == 1 && lines[0].contains("a call was denied") && lines[0].contains("uid=4243 "))
     }
 
-    @Test("a right that a reload takes away ends the calls that needed it")
-    func takenAway() throws {
+    @Test("a right that a reload takes away ends the calls that needed it") func takenAway() throws {
         let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString).json"
         defer { unlink(path) }
         try Data(#"{"socketMode":"0666"}"#.utf8).write(to: URL(fileURLWithPath: path))
@@ -154,9 +150,7 @@ struct AccessTests {
             show([refused, third, small, large, crowded])
             """, socket: daemon.socketPath)
         let list = try #require(answers.array)
-        #expect(
-            list[0]["error"] == "RESOURCE_EXHAUSTED"
-                && list[0]["message"]?.string?.contains("your user") == true)
+        #expect(list[0]["error"] == "RESOURCE_EXHAUSTED" && list[0]["message"]?.string?.contains("your user") == true)
         #expect(list[1]["error"] == "RESOURCE_EXHAUSTED")
         #expect(list[1]["message"]?.string?.contains("maxSourcesPerUser") == true)
         #expect(list[2]["points"] == 100)
@@ -173,8 +167,7 @@ struct AccessTests {
                 "status"] == "SERVING")
     }
 
-    @Test("an import past the memory budget is refused, and so is a file that is too large")
-    func budget() throws {
+    @Test("an import past the memory budget is refused, and so is a file that is too large") func budget() throws {
         let folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }

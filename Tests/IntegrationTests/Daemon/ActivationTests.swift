@@ -4,8 +4,7 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("The protocol between a service manager and the daemon")
-struct ActivationTests {
+@Suite("The protocol between a service manager and the daemon") struct ActivationTests {
     @Test(
         "systemd-socket-activate starts it with the first client",
         .enabled(if: has("systemd-socket-activate"), "needs systemd-socket-activate"))
@@ -101,8 +100,7 @@ struct ActivationTests {
         #expect(daemon.notify.message(with: "READY=1").map(Set.init) == Set(expected))
     }
 
-    @Test("the watchdog is answered, and an address in the abstract namespace works")
-    func watchdog() throws {
+    @Test("the watchdog is answered, and an address in the abstract namespace works") func watchdog() throws {
         let name = "@clusterd-" + UUID().uuidString
         let told = try NotifySocket(path: name)
         let daemon = try DaemonProcess(environment: ["WATCHDOG_USEC": "100000"])

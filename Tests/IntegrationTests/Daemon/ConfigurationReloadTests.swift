@@ -58,8 +58,7 @@ struct ConfigurationReloadTests {
         #expect(!configured.daemon.errorText().contains("secret"))
     }
 
-    @Test("a changed file is loaded again as a whole, without a gap in answers")
-    func watchedFile() throws {
+    @Test("a changed file is loaded again as a whole, without a gap in answers") func watchedFile() throws {
         let configured = try ConfiguredDaemon(
             { #"{"sources":{"a":{"file":"\#($0)/a.geojson"}}}"# }, files: ["a.geojson": collection(50)])
         let client = try configured.daemon.client()
@@ -82,8 +81,7 @@ struct ConfigurationReloadTests {
         #expect(try points() == 80)
     }
 
-    @Test("a reload applies what changed")
-    func reload() throws {
+    @Test("a reload applies what changed") func reload() throws {
         let configured = try ConfiguredDaemon(
             { #"{"sources":{"a":{"file":"\#($0)/a.geojson"},"b":{}}}"# }, files: ["a.geojson": collection(50)]
         )
@@ -118,13 +116,11 @@ struct ConfigurationReloadTests {
         #expect(errors.contains("limits.queryThreads changed") && errors.contains("state changed"))
     }
 
-    @Test("another filter brings back features that the previous one left out")
-    func otherFilter() throws {
+    @Test("another filter brings back features that the previous one left out") func otherFilter() throws {
         func configuration(_ folder: String, _ least: Int) -> String {
             #"{"sources":{"a":{"file":"\#(folder)/a.geojson","options":{"filter":[">=",["id"],\#(least)]}}}}"#
         }
-        let configured = try ConfiguredDaemon(
-            { configuration($0, 40) }, files: ["a.geojson": collection(50)])
+        let configured = try ConfiguredDaemon({ configuration($0, 40) }, files: ["a.geojson": collection(50)])
         let client = try configured.daemon.client()
         func points() throws -> Double? {
             try client.call("SourceService/GetSource", ["source": "a"])["points"]?.number
@@ -137,24 +133,19 @@ struct ConfigurationReloadTests {
         #expect(try points() == 30)
     }
 
-    @Test("an invalid file is rejected with line and column, and nothing changes")
-    func badFile() throws {
+    @Test("an invalid file is rejected with line and column, and nothing changes") func badFile() throws {
         let configured = try ConfiguredDaemon { #"{"importDirectories":["\#($0)"],"sources":{"b":{}}}"# }
         try Data(collection(5).utf8).write(to: URL(fileURLWithPath: configured.folder + "/a.geojson"))
         let client = try configured.daemon.client()
-        for (text, place) in [("{\n \"limits\": {\"no\": 1}}", "line 2, column 13"), ("{", "line 1, column")]
-        {
+        for (text, place) in [("{\n \"limits\": {\"no\": 1}}", "line 2, column 13"), ("{", "line 1, column")] {
             try configured.write(text)
             _ = try configured.reload()
             #expect(configured.daemon.errorText().contains("\(configured.path): \(place)"))
-            #expect(
-                try client.call("SourceService/LoadFile", ["source": "b", "path": "a.geojson"])["points"] == 5
-            )
+            #expect(try client.call("SourceService/LoadFile", ["source": "b", "path": "a.geojson"])["points"] == 5)
         }
     }
 
-    @Test("slow calls are logged with method, source, size and time, without their content")
-    func slowCalls() throws {
+    @Test("slow calls are logged with method, source, size and time, without their content") func slowCalls() throws {
         let configured = try ConfiguredDaemon(
             { #"{"log":{"slowCallMs":1,"format":"json"},"importDirectories":["\#($0)"]}"# },
             files: ["a.geojson": collection(20_000)])
@@ -170,8 +161,7 @@ struct ConfigurationReloadTests {
         #expect(!configured.daemon.errorText().contains("a.geojson"))
     }
 
-    @Test("the service manager's status shows what the daemon holds")
-    func status() throws {
+    @Test("the service manager's status shows what the daemon holds") func status() throws {
         let configured = try ConfiguredDaemon { _ in "{}" }
         let client = try configured.daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "a"])

@@ -16,9 +16,7 @@ struct UnitTests {
         "clusterd.service", "clusterd.socket", "user/clusterd.service", "user/clusterd.socket",
     ]
 
-    @Test(
-        "systemd finds nothing wrong with them", .enabled(if: has("systemd-analyze"), "needs systemd-analyze")
-    )
+    @Test("systemd finds nothing wrong with them", .enabled(if: has("systemd-analyze"), "needs systemd-analyze"))
     func verify() throws {
         for (folder, options) in [("", ["--man=no"]), ("user/", ["--man=no", "--user"])] {
             let place = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
@@ -28,23 +26,18 @@ struct UnitTests {
                 // It wants the program to be there.
                 let text = try String(contentsOfFile: "\(package)/systemd/\(folder)\(name)", encoding: .utf8)
                 try text.replacingOccurrences(
-                    of: "/usr/bin/clusterd",
-                    with: DaemonProcess.products.appendingPathComponent("clusterd").path
+                    of: "/usr/bin/clusterd", with: DaemonProcess.products.appendingPathComponent("clusterd").path
                 ).write(toFile: "\(place)/\(name)", atomically: true, encoding: .utf8)
             }
             let result = try DaemonProcess.run(
                 "/usr/bin/env",
-                ["systemd-analyze", "verify"] + options + [
-                    "\(place)/clusterd.service", "\(place)/clusterd.socket",
-                ],
+                ["systemd-analyze", "verify"] + options + ["\(place)/clusterd.service", "\(place)/clusterd.socket"],
                 environment: ["XDG_RUNTIME_DIR": place])
             #expect(result.status == 0 && result.errors.isEmpty, "\(folder): \(result.errors)")
         }
     }
 
-    @Test(
-        "the service is exposed by 1.5 or less", .enabled(if: has("systemd-analyze"), "needs systemd-analyze")
-    )
+    @Test("the service is exposed by 1.5 or less", .enabled(if: has("systemd-analyze"), "needs systemd-analyze"))
     func security() throws {
         let result = try DaemonProcess.run(
             "/usr/bin/env",

@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 /// How calls end that do not simply finish: by a shutdown, in the midst of work, or by their answer's size.
-@Suite("Calls that end early")
-struct EndingTests {
+@Suite("Calls that end early") struct EndingTests {
     private static let world: JSONValue = [-180, -90, 180, 90]
     private static let many = GoldenDataset.points(kind: "u", count: 6000, seed: 2).map(\.feature)
 
@@ -24,8 +23,7 @@ struct EndingTests {
         try client.call("SourceService/GetSource", ["source": "s"])["points"]
     }
 
-    @Test("on SIGTERM calls in flight finish, and new ones are UNAVAILABLE")
-    func shutdown() throws {
+    @Test("on SIGTERM calls in flight finish, and new ones are UNAVAILABLE") func shutdown() throws {
         let daemon = try DaemonProcess()
         let (importer, other) = (try daemon.client(), try daemon.client())
         _ = try other.call("SourceService/CreateSource", ["source": "s", "options": [:]])
@@ -65,8 +63,7 @@ struct EndingTests {
 
     @Test("on SIGTERM a filter that takes long stops with the grace time, and the daemon ends with status 0")
     func shutdownWithinFilter() throws {
-        let configuration = FileManager.default.temporaryDirectory.appending(
-            path: "clusterd-\(UUID().uuidString).json")
+        let configuration = FileManager.default.temporaryDirectory.appending(path: "clusterd-\(UUID().uuidString).json")
         defer { try? FileManager.default.removeItem(at: configuration) }
         try Data(#"{"limits":{"shutdownGraceMs":20}}"#.utf8).write(to: configuration)
         let daemon = try DaemonProcess(["--config", configuration.path])
@@ -87,8 +84,7 @@ struct EndingTests {
         #expect(daemon.process.waitForEnd() == 0)
     }
 
-    @Test("an import cancelled during its build leaves the source unchanged")
-    func cancelledBuild() throws {
+    @Test("an import cancelled during its build leaves the source unchanged") func cancelledBuild() throws {
         let daemon = try DaemonProcess()
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "s", "options": [:]])
@@ -103,8 +99,7 @@ struct EndingTests {
         #expect(try client.importFeatures("s", Array(Self.many[..<10]))["result"]?["points"] == 10)
     }
 
-    @Test("an answer beyond the limit says how to ask for less")
-    func largeAnswer() throws {
+    @Test("an answer beyond the limit says how to ask for less") func largeAnswer() throws {
         let daemon = try DaemonProcess()
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "s", "options": [:]])
@@ -120,11 +115,9 @@ struct EndingTests {
         #expect(watch.status == "RESOURCE_EXHAUSTED" && watch.message.contains("limit"))
         var page = all
         page["limit"] = 100
-        #expect(
-            try client.call("ClusterService/GetClusters", .object(page))["features"]?.array?.count == 100)
+        #expect(try client.call("ClusterService/GetClusters", .object(page))["features"]?.array?.count == 100)
         var names = all
         names["properties"] = []
-        #expect(
-            try client.call("ClusterService/GetClusters", .object(names))["features"]?.array?.count == 350)
+        #expect(try client.call("ClusterService/GetClusters", .object(names))["features"]?.array?.count == 350)
     }
 }

@@ -4,19 +4,16 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("clusterctl health on the real daemon")
-struct HealthTests {
+@Suite("clusterctl health on the real daemon") struct HealthTests {
     private let folder = NSTemporaryDirectory() + "clusterd-health-" + UUID().uuidString.prefix(12)
 
     private func health(_ daemon: DaemonProcess, _ arguments: [String] = []) throws -> (
         status: Int32, output: String, errors: String
     ) {
-        try DaemonProcess.run(
-            "clusterctl", ["health"] + arguments, environment: ["CLUSTERD_SOCKET": daemon.socketPath])
+        try DaemonProcess.run("clusterctl", ["health"] + arguments, environment: ["CLUSTERD_SOCKET": daemon.socketPath])
     }
 
-    @Test("a damaged source is named, and the exit status says so")
-    func sources() throws {
+    @Test("a damaged source is named, and the exit status says so") func sources() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let points = GoldenDataset.points(kind: "u", count: 200, seed: 3).map(\.feature)
         let first = try DaemonProcess(["--state-dir", folder])

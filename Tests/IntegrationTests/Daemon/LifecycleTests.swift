@@ -14,8 +14,7 @@ struct LifecycleTests {
         #expect(!FileManager.default.fileExists(atPath: daemon.socketPath))
     }
 
-    @Test("a stale socket file is replaced")
-    func staleSocket() throws {
+    @Test("a stale socket file is replaced") func staleSocket() throws {
         let daemon = try DaemonProcess()
         _ = daemon.end(with: SIGKILL)
         #expect(FileManager.default.fileExists(atPath: daemon.socketPath))
@@ -29,8 +28,7 @@ struct LifecycleTests {
         #expect(second.waitForEnd() == 0)
     }
 
-    @Test("a socket in use is an error that names the process")
-    func liveSocket() throws {
+    @Test("a socket in use is an error that names the process") func liveSocket() throws {
         let daemon = try DaemonProcess()
         let (status, _, errors) = try DaemonProcess.run("clusterd", ["--socket", daemon.socketPath])
         #expect(status == 1)
@@ -38,8 +36,7 @@ struct LifecycleTests {
         #expect(try daemon.client().call("ServerService/Check") == ["status": "SERVING"])
     }
 
-    @Test("a file that is not a socket is left alone")
-    func otherFile() throws {
+    @Test("a file that is not a socket is left alone") func otherFile() throws {
         let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString)"
         try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
         defer { unlink(path) }
@@ -47,8 +44,7 @@ struct LifecycleTests {
         #expect(FileManager.default.fileExists(atPath: path))
     }
 
-    @Test("help and version")
-    func help() throws {
+    @Test("help and version") func help() throws {
         let help = try DaemonProcess.run("clusterd", ["--help"])
         #expect(help.status == 0)
         for flag in [
@@ -62,9 +58,7 @@ struct LifecycleTests {
 
     @Test(
         "invalid flags end with status 2",
-        arguments: [
-            ["--nope"], ["--socket"], ["--log-level", "loud"], ["extra"], ["--config", "/nonexistent/x"],
-        ])
+        arguments: [["--nope"], ["--socket"], ["--log-level", "loud"], ["extra"], ["--config", "/nonexistent/x"]])
     func wrongFlags(_ arguments: [String]) throws {
         let (status, _, errors) = try DaemonProcess.run("clusterd", arguments)
         #expect(status == 2 && errors.hasPrefix("clusterd: "))
@@ -89,8 +83,7 @@ struct LifecycleTests {
         #expect(try check(#"{"limits":{"maxCalls":-1}}"#).status == 2)
     }
 
-    @Test("a socket handed over by the service manager is served and stays")
-    func socketActivation() throws {
+    @Test("a socket handed over by the service manager is served and stays") func socketActivation() throws {
         let folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -110,13 +103,10 @@ struct LifecycleTests {
             "python3", "-c", script, folder + "/given.sock",
             DaemonProcess.products.appendingPathComponent("clusterd").path,
         ]
-        process.environment = ProcessInfo.processInfo.environment.merging(["NOTIFY_SOCKET": ready.path]) {
-            $1
-        }
+        process.environment = ProcessInfo.processInfo.environment.merging(["NOTIFY_SOCKET": ready.path]) { $1 }
         try process.run()
         #expect(ready.wait(for: "READY=1"))
-        #expect(
-            try RawClient(path: folder + "/given.sock").call("ServerService/Check") == ["status": "SERVING"])
+        #expect(try RawClient(path: folder + "/given.sock").call("ServerService/Check") == ["status": "SERVING"])
         process.terminate()
         #expect(ready.wait(for: "STOPPING=1"))
         #expect(process.waitForEnd() == 0)

@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 /// Clients that do not read, leave in the midst, or are too many.
-@Suite("Under pressure")
-struct PressureTests {
+@Suite("Under pressure") struct PressureTests {
     private static let world: JSONValue = [-180, -90, 180, 90]
     private static let everything: JSONValue = ["source": "s", "bbox": world, "zoom": 17]
     private static let features = GoldenDataset.points(kind: "u", count: 6000, seed: 2).map(\.feature)
@@ -18,8 +17,7 @@ struct PressureTests {
         return client
     }
 
-    @Test("clients that never read cost a bounded amount, and others are answered")
-    func slowReaders() throws {
+    @Test("clients that never read cost a bounded amount, and others are answered") func slowReaders() throws {
         let budget = 4 << 20
         let daemon = try DaemonProcess(limits: [
             "maxQueuedBytesPerConnection": 1 << 20, "maxQueuedBytes": budget,
@@ -60,12 +58,9 @@ struct PressureTests {
         #expect(daemon.peakMemory - before < allowed)
     }
 
-    @Test(
-        "HTTP clients that never read are closed, also those whose answer is the last, and others are answered"
-    )
+    @Test("HTTP clients that never read are closed, also those whose answer is the last, and others are answered")
     func slowHTTPReaders() throws {
-        let patient = try DaemonProcess(
-            http: "", limits: "{\"maxQueuedBytes\":\(1 << 20),\"stallSeconds\":3600}")
+        let patient = try DaemonProcess(http: "", limits: "{\"maxQueuedBytes\":\(1 << 20),\"stallSeconds\":3600}")
         _ = try load(patient)
         let target = "/sources/s/clusters?zoom=17"
         let answer = try patient.http().get(target).body
@@ -88,21 +83,17 @@ struct PressureTests {
         let stalled = try (0..<2).map { _ in try daemon.http() }
         for (client, fields) in zip(stalled, [[], ["Connection: close"]]) {
             try client.send(
-                (0..<9).flatMap { _ in client.request("GET", target) } + client.request("GET", target, fields)
-            )
+                (0..<9).flatMap { _ in client.request("GET", target) } + client.request("GET", target, fields))
         }
         var looks = 0
-        while try honest.call("ServerService/GetStats")["connections"]?["stalled"]?.number ?? 0 < 2,
-            looks < 50_000
-        {
+        while try honest.call("ServerService/GetStats")["connections"]?["stalled"]?.number ?? 0 < 2, looks < 50_000 {
             looks += 1
         }
         #expect(daemon.openSockets <= before)
         withExtendedLifetime(stalled) {}
     }
 
-    @Test("a client with slow consecutive large messages is not late")
-    func slowLargeMessages() throws {
+    @Test("a client with slow consecutive large messages is not late") func slowLargeMessages() throws {
         let daemon = try DaemonProcess(limits: ["messageSeconds": 1])
         let (client, other) = (try daemon.client(), try daemon.client())
         func uptime() throws -> Double {
@@ -128,8 +119,7 @@ struct PressureTests {
         #expect(try client.receive()["result"]?["accepted"] == .number(Double(2000 * (sent + 1))))
     }
 
-    @Test("without free descriptors, clients wait until others disconnect")
-    func descriptors() throws {
+    @Test("without free descriptors, clients wait until others disconnect") func descriptors() throws {
         let daemon = try DaemonProcess(descriptors: 48)
         var clients = try (0..<60).map { _ in try daemon.client() }
         for client in clients { try client.open("ServerService/Check") }
@@ -145,14 +135,11 @@ struct PressureTests {
         }
     }
 
-    @Test("when descriptors run out, accepting pauses and resumes")
-    func exhaustion() throws {
+    @Test("when descriptors run out, accepting pauses and resumes") func exhaustion() throws {
         let daemon = try DaemonProcess()
         let first = try daemon.client()
         #expect(try first.call("ServerService/Check") == ["status": "SERVING"])
-        let limit = [
-            "--pid", String(daemon.process.processIdentifier), "--nofile=\(daemon.openDescriptors + 2)",
-        ]
+        let limit = ["--pid", String(daemon.process.processIdentifier), "--nofile=\(daemon.openDescriptors + 2)"]
         try #require(try DaemonProcess.run("/usr/bin/prlimit", limit).status == 0)
         var clients = try (0..<10).map { _ in try daemon.client() }
         for client in clients { try client.open("ServerService/Check") }
@@ -166,8 +153,7 @@ struct PressureTests {
         }
     }
 
-    @Test("a client that half-closes gets all its answers, then the end")
-    func halfClosed() throws {
+    @Test("a client that half-closes gets all its answers, then the end") func halfClosed() throws {
         let daemon = try DaemonProcess()
         _ = try load(daemon)
         let client = try daemon.client()
@@ -177,16 +163,14 @@ struct PressureTests {
         var statuses: [Double: String] = [:]
         for _ in 0..<21 {
             let message = try client.receive()
-            statuses[try #require(message["id"]?.number)] =
-                message["error"].map { RawClient.status($0).status } ?? "OK"
+            statuses[try #require(message["id"]?.number)] = message["error"].map { RawClient.status($0).status } ?? "OK"
         }
         #expect(statuses.removeValue(forKey: Double(unended)) == "CANCELLED")
         #expect(statuses.count == 20 && statuses.values.allSatisfy { $0 == "OK" })
         #expect(client.isClosed())
     }
 
-    @Test("many simultaneous connections are all answered, in order")
-    func together() throws {
+    @Test("many simultaneous connections are all answered, in order") func together() throws {
         let daemon = try DaemonProcess()
         _ = try load(daemon)
         let clients = try (0..<100).map { _ in try daemon.client() }
@@ -207,8 +191,7 @@ struct PressureTests {
         }
     }
 
-    @Test("a connection that closes cancels its calls")
-    func closing() throws {
+    @Test("a connection that closes cancels its calls") func closing() throws {
         let daemon = try DaemonProcess()
         let other = try load(daemon)
         func calls(_ client: RawClient) throws -> JSONValue {
@@ -263,8 +246,7 @@ struct PressureTests {
         #expect(try client.call("ServerService/Check") == ["status": "SERVING"])
     }
 
-    @Test("statistics show queues, caches and transferred bytes")
-    func statistics() throws {
+    @Test("statistics show queues, caches and transferred bytes") func statistics() throws {
         let daemon = try DaemonProcess()
         let client = try load(daemon)
         func stats() throws -> JSONValue { try client.call("ServerService/GetStats") }
@@ -294,13 +276,10 @@ struct PressureTests {
         #expect(text.contains("clusterd_cache_hits_total{cache=\"filters\"} 2\n"))
         #expect(text.contains("clusterd_queued_jobs{kind=\"messages\"} 0\n"))
         #expect(text.contains("# TYPE clusterd_call_duration_seconds histogram\n"))
-        #expect(
-            text.contains(
-                "_bucket{method=\"clusterd.v1.ClusterService/GetConvexHull\",le=\"+Inf\"} 2\n"))
+        #expect(text.contains("_bucket{method=\"clusterd.v1.ClusterService/GetConvexHull\",le=\"+Inf\"} 2\n"))
     }
 
-    @Test("transferred bytes and calls in flight are counted at once")
-    func countedAtOnce() throws {
+    @Test("transferred bytes and calls in flight are counted at once") func countedAtOnce() throws {
         let daemon = try DaemonProcess()
         let (client, other) = (try daemon.client(), try daemon.client())
         _ = try client.call("SourceService/CreateSource", ["source": "s", "options": [:]])
@@ -317,15 +296,12 @@ struct PressureTests {
         }
     }
 
-    @Test("open calls are charged with their params' memory")
-    func openCallsAreCharged() throws {
+    @Test("open calls are charged with their params' memory") func openCallsAreCharged() throws {
         let daemon = try DaemonProcess(limits: ["maxInputBytes": 1 << 20])
         let client = try load(daemon)
         // Names of properties: about 30 KiB of text, 200 KiB parsed.
         let names = JSONValue.array((0..<3000).map { .string("name\($0)") })
-        let watch: JSONValue = [
-            "source": "s", "bbox": Self.world, "zoom": 0, "properties": names,
-        ]
+        let watch: JSONValue = ["source": "s", "bbox": Self.world, "zoom": 0, "properties": names]
         var holder: RawClient? = try daemon.client()
         var (open, refused) = (0, 0)
         for _ in 0..<12 {

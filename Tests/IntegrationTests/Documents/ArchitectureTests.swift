@@ -3,8 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The architecture's page")
-struct ArchitectureTests {
+@Suite("The architecture's page") struct ArchitectureTests {
     private static let root = Repository.root
 
     private static func text(_ path: String) throws -> String {
@@ -48,8 +47,7 @@ struct ArchitectureTests {
         return targets
     }
 
-    @Test("names every module with exactly its imports in the manifest")
-    func modulesAgree() throws {
+    @Test("names every module with exactly its imports in the manifest") func modulesAgree() throws {
         let declared = try Self.declared()
         let documented = try Self.documented()
         #expect(declared.count > 15)
@@ -59,8 +57,7 @@ struct ArchitectureTests {
         }
     }
 
-    @Test("lists a module above all that it imports")
-    func nothingImportsUpwards() throws {
+    @Test("lists a module above all that it imports") func nothingImportsUpwards() throws {
         let documented = try Self.documented()
         let rows = Dictionary(uniqueKeysWithValues: documented.enumerated().map { ($1.module, $0) })
         for (row, (module, imports)) in documented.enumerated() {

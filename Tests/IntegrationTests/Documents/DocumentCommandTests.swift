@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 /// The commands of the documents, as readers paste them.
-@Suite("Commands in the documents")
-struct DocumentCommandTests {
+@Suite("Commands in the documents") struct DocumentCommandTests {
     /// Commands that are run as they stand, below.
     private static let runnable: Set = [
         "clusterctl", "clusterd", ".build/release/clusterctl", ".build/release/clusterd", "curl", "export",
@@ -13,9 +12,7 @@ struct DocumentCommandTests {
     ]
 
     /// Pages whose blocks are run. In the others each command is checked for what it names.
-    private static let runPages: Set = [
-        "README.md", "docs/map.md", "proto-docs/http.md", "Examples/web/README.md",
-    ]
+    private static let runPages: Set = ["README.md", "docs/map.md", "proto-docs/http.md", "Examples/web/README.md"]
 
     /// The commands that install, build, or need a system of one's own: what they name must exist.
     private static func check(_ command: String, _ page: String) throws {
@@ -39,8 +36,7 @@ struct DocumentCommandTests {
         case "pip", "npm":
             let path = words[2].split(separator: "[")[0]
             #expect(
-                words[1] == "install"
-                    && (isThere(path + "/pyproject.toml") || isThere(path + "/package.json")),
+                words[1] == "install" && (isThere(path + "/pyproject.toml") || isThere(path + "/package.json")),
                 "\(page): \(command)")
         case "go": #expect(isThere("clients/go/go.mod") && command.contains("./clients/go"))
         case "systemctl", "adduser":
@@ -49,8 +45,7 @@ struct DocumentCommandTests {
             }
         case "gdb", "perf", "valgrind":
             let start = try #require(words.firstIndex { $0.hasSuffix("/clusterd") })
-            let result = try DaemonProcess.run(
-                "clusterd", Array(words[(start + 1)...]) + ["--check-config"])
+            let result = try DaemonProcess.run("clusterd", Array(words[(start + 1)...]) + ["--check-config"])
             #expect(result.status == 0, "\(page): \(command): \(result.errors)")
         case ".build/debug/clusterctl", ".build/release/clusterctl", "clusterctl":
             let result = try DaemonProcess.run("clusterctl", Array(words.dropFirst()) + ["--help"])
@@ -61,8 +56,7 @@ struct DocumentCommandTests {
         }
     }
 
-    @Test("each command is run or checked")
-    func covered() throws {
+    @Test("each command is run or checked") func covered() throws {
         var count = 0
         for page in try ShellBlock.pages() {
             for block in try ShellBlock.blocks(of: page) where !block.isSession {
@@ -94,8 +88,7 @@ struct DocumentCommandTests {
 
     @Test(
         "work when they are pasted into a shell in a fresh folder",
-        .enabled(if: FreshFolder.isPossible, "needs namespaces, iproute2 and curl"),
-        arguments: runPages.sorted())
+        .enabled(if: FreshFolder.isPossible, "needs namespaces, iproute2 and curl"), arguments: runPages.sorted())
     func pasted(_ page: String) throws {
         let script = try ShellBlock.blocks(of: page).filter { !$0.isSession }.map(Self.script).joined()
         let result = try FreshFolder().run(script)

@@ -3,16 +3,13 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The examples work")
-struct ExampleTests {
+@Suite("The examples work") struct ExampleTests {
     private static let examples = Repository.root.appendingPathComponent("Examples")
 
-    @Test("the sample is imported, and the Python client shows its clusters")
-    func pythonClient() throws {
+    @Test("the sample is imported, and the Python client shows its clusters") func pythonClient() throws {
         let daemon = try DaemonProcess()
         let cities = Self.examples.appendingPathComponent("cities.geojson").path
-        let imported = try DaemonProcess.run(
-            "clusterctl", ["--socket", daemon.socketPath, "import", "cities", cities])
+        let imported = try DaemonProcess.run("clusterctl", ["--socket", daemon.socketPath, "import", "cities", cities])
         #expect(imported.status == 0 && imported.output.contains("505"), "\(imported.errors)")
         let client = Self.examples.appendingPathComponent("clusterd_client.py").path
         let shown = try DaemonProcess.run(

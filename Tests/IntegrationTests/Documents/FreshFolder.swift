@@ -30,8 +30,7 @@ final class FreshFolder {
             exec \(products)/clusterctl "${@/#1000000/20000}"
             """
         try fewer.write(toFile: path + "/.build/release/clusterctl", atomically: true, encoding: .utf8)
-        try files.setAttributes(
-            [.posixPermissions: 0o755], ofItemAtPath: path + "/.build/release/clusterctl")
+        try files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path + "/.build/release/clusterctl")
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }

@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 /// The examples of proto-docs/http.md, sent to the real daemon in the order in which they stand.
-@Suite("HTTP documents")
-struct HTTPDocsTests {
+@Suite("HTTP documents") struct HTTPDocsTests {
     private struct Example {
         let request: [String]
         let body: String?
@@ -14,8 +13,7 @@ struct HTTPDocsTests {
         let shown: String?
     }
 
-    @Test("examples are answered as shown")
-    func examplesAreAnsweredAsShown() throws {
+    @Test("examples are answered as shown") func examplesAreAnsweredAsShown() throws {
         let examples = try Self.examples()
         #expect(examples.count >= 6)
         let daemon = try DaemonProcess(http: "\"right\":\"manage\"")
@@ -51,10 +49,7 @@ struct HTTPDocsTests {
 
     private static func halves(_ block: String) -> (head: [String], body: String?) {
         let parts = block.components(separatedBy: "\n\n")
-        return (
-            parts[0].components(separatedBy: "\n"),
-            parts.count > 1 ? parts[1...].joined(separator: "\n\n") : nil
-        )
+        return (parts[0].components(separatedBy: "\n"), parts.count > 1 ? parts[1...].joined(separator: "\n\n") : nil)
     }
 
     /// Whether an answer is as shown; "…" stands for anything, as a member's name for further members.

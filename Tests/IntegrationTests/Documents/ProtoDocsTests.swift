@@ -34,8 +34,7 @@ import Testing
                     let answer = place.map { answers.remove(at: $0) } ?? .null
                     #expect(
                         Self.agrees(answer, shown),
-                        "\(page): \(example.messages[0].text)\nwas answered \(answer.text)\nnot \(shown.text)"
-                    )
+                        "\(page): \(example.messages[0].text)\nwas answered \(answer.text)\nnot \(shown.text)")
                 }
             }
         }
@@ -43,8 +42,7 @@ import Testing
 
     /// Each method has a section on its service's page, and an rpc. The section names all its params, unless the page's
     /// introduction does, or the section of a method that it refers to.
-    @Test("every method has its section, which names its params")
-    func everyMethodHasItsSection() throws {
+    @Test("every method has its section, which names its params") func everyMethodHasItsSection() throws {
         let daemon = try DaemonProcess()
         let proto = try Self.text("clusterd.proto")
         let readme = try Self.text("../README.md").components(separatedBy: "\n")
@@ -88,15 +86,13 @@ import Testing
     }
 
     /// The messages of requests have every param that the daemon knows, and every option of a source.
-    @Test("every param is in its message of clusterd.proto")
-    func everyParamIsInItsMessage() throws {
+    @Test("every param is in its message of clusterd.proto") func everyParamIsInItsMessage() throws {
         let daemon = try DaemonProcess()
         let client = try daemon.client()
         let proto = try Self.text("clusterd.proto")
         for method in try #require(client.call("ServerService/GetServerInfo")["methods"]?.array) {
             let name = try #require(method["name"]?.string?.split(separator: "/").last)
-            let request = try #require(
-                proto.components(separatedBy: "rpc \(name)(").last?.prefix { $0 != ")" })
+            let request = try #require(proto.components(separatedBy: "rpc \(name)(").last?.prefix { $0 != ")" })
             // The params of a client's stream stand before its items.
             guard !request.hasPrefix("stream ") else { continue }
             let fields = Self.fields(of: String(request), in: proto)
@@ -104,8 +100,7 @@ import Testing
                 #expect(fields.contains(Self.fieldName(param.string ?? "")), "\(name): \(param.text)")
             }
         }
-        let unknown = try client.failure(
-            "SourceService/CreateSource", ["source": "a", "options": ["unknown": 1]])
+        let unknown = try client.failure("SourceService/CreateSource", ["source": "a", "options": ["unknown": 1]])
         let list = try #require(unknown.message.components(separatedBy: "options are ").last)
         let options = list.dropLast().components(separatedBy: ", ")
         #expect(options.count > 15)
@@ -116,8 +111,7 @@ import Testing
     }
 
     /// The page of the configuration lists each method under the right that it needs.
-    @Test("every method is listed under its right")
-    func everyMethodIsListedUnderItsRight() throws {
+    @Test("every method is listed under its right") func everyMethodIsListedUnderItsRight() throws {
         let daemon = try DaemonProcess()
         let page = try Self.text("configuration.md")
         for method in try #require(daemon.client().call("ServerService/GetServerInfo")["methods"]?.array) {
@@ -139,8 +133,7 @@ import Testing
 
     /// `maxZoom` as proto3 spells it.
     private static func fieldName(_ name: String) -> String {
-        name.reduce(into: "") { text, letter in
-            text += letter.isUppercase ? "_" + letter.lowercased() : String(letter)
+        name.reduce(into: "") { text, letter in text += letter.isUppercase ? "_" + letter.lowercased() : String(letter)
         }
     }
 
@@ -155,8 +148,7 @@ import Testing
         let parts = try text(page).components(separatedBy: "```json request\n").dropFirst()
         for part in parts {
             let blocks = part.components(separatedBy: "\n```\n```json answer\n")
-            let answer = try #require(
-                blocks.count == 2 ? blocks[1].components(separatedBy: "\n```").first : nil)
+            let answer = try #require(blocks.count == 2 ? blocks[1].components(separatedBy: "\n```").first : nil)
             examples.append(Example(messages: try values(blocks[0]), answers: try values(answer)))
         }
         return examples

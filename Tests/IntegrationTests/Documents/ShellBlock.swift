@@ -15,8 +15,7 @@ struct ShellBlock {
     static func pages() throws -> [String] {
         let files = try FileManager.default.subpathsOfDirectory(atPath: root.path)
         return files.filter { path in
-            path.hasSuffix(".md") && !path.contains("/.") && !path.hasPrefix(".")
-                && !path.contains("node_modules")
+            path.hasSuffix(".md") && !path.contains("/.") && !path.hasPrefix(".") && !path.contains("node_modules")
         }.sorted()
     }
 

@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 /// Archives over HTTP, as a static server of range requests has them.
-@Suite("Archives over HTTP")
-struct HTTPArchiveTests {
+@Suite("Archives over HTTP") struct HTTPArchiveTests {
     let folder = NSTemporaryDirectory() + "clusterd-archives-" + UUID().uuidString.prefix(12)
     let daemon: DaemonProcess
     let http: HTTPClient
@@ -14,13 +13,10 @@ struct HTTPArchiveTests {
     let content: [UInt8]
 
     init() throws {
-        try FileManager.default.createDirectory(
-            atPath: folder + "/sub", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: folder + "/sub", withIntermediateDirectories: true)
         daemon = try DaemonProcess(http: "\"origins\":[\"*\"]", arguments: ["--export-dir", folder])
         http = try daemon.http()
-        content =
-            Array("PMTiles".utf8)
-            + (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 11) }
+        content = Array("PMTiles".utf8) + (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 11) }
         try write(content, "a.pmtiles")
     }
 
@@ -30,8 +26,7 @@ struct HTTPArchiveTests {
 
     private func removeFolder() { try? FileManager.default.removeItem(atPath: folder) }
 
-    @Test("are served whole and in parts")
-    func parts() throws {
+    @Test("are served whole and in parts") func parts() throws {
         defer { removeFolder() }
         let whole = try http.get("/archives/a.pmtiles")
         #expect(whole.status == 200 && whole.body == content)
@@ -43,16 +38,14 @@ struct HTTPArchiveTests {
             ("-5", size - 5..<size), ("\(size - 1)-", size - 1..<size), ("0-", 0..<size),
             ("999000-2000000", 999_000..<size),
         ] {
-            let part = try http.get(
-                "/archives/a.pmtiles", ["Range: bytes=\(field)", "Accept-Encoding: gzip"])
+            let part = try http.get("/archives/a.pmtiles", ["Range: bytes=\(field)", "Accept-Encoding: gzip"])
             #expect(part.status == 206 && part.body == Array(content[range]), "\(field)")
             #expect(part["content-range"] == "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)")
             #expect(part["etag"] == whole["etag"])
         }
     }
 
-    @Test("answer HEAD, and refuse parts that they do not have")
-    func headsAndRefusals() throws {
+    @Test("answer HEAD, and refuse parts that they do not have") func headsAndRefusals() throws {
         defer { removeFolder() }
         let head = try http.exchange("HEAD", "/archives/a.pmtiles", ["Range: bytes=0-5"])
         #expect(head.status == 200 && head["content-length"] == "\(content.count)" && head.body.isEmpty)
@@ -101,8 +94,7 @@ struct HTTPArchiveTests {
         #expect(try http.get("/archives/a.pmtiles").body == changed)
     }
 
-    @Test("are found below the export directory only, and only if they are archives")
-    func confinement() throws {
+    @Test("are found below the export directory only, and only if they are archives") func confinement() throws {
         defer { removeFolder() }
         try write(content, "sub/b.pmtiles")
         try write(Array("{}".utf8), "note.json")
@@ -111,17 +103,13 @@ struct HTTPArchiveTests {
         let outside = folder + "-outside"
         try Data(content).write(to: URL(fileURLWithPath: outside))
         defer { unlink(outside) }
-        try FileManager.default.createSymbolicLink(
-            atPath: folder + "/link.pmtiles", withDestinationPath: outside)
+        try FileManager.default.createSymbolicLink(atPath: folder + "/link.pmtiles", withDestinationPath: outside)
         #expect(try http.get("/archives/sub/b.pmtiles", ["Range: bytes=0-6"]).text == "PMTiles")
         let name = URL(fileURLWithPath: outside).lastPathComponent
         for path in [
-            "missing", "note.json", ".hidden", "empty.pmtiles", "link.pmtiles", "sub", "sub/", "",
-            "../\(name)",
+            "missing", "note.json", ".hidden", "empty.pmtiles", "link.pmtiles", "sub", "sub/", "", "../\(name)",
             "..%2F\(name)", "sub%2Fb.pmtiles", "sub/../a.pmtiles", "./a.pmtiles", "a.pmtiles/", "/a.pmtiles",
-        ] {
-            #expect(try http.get("/archives/\(path)").status == 404, "\(path)")
-        }
+        ] { #expect(try http.get("/archives/\(path)").status == 404, "\(path)") }
     }
 
     @Test("are readable by pages of other sites, with the headers that a reader of PMTiles needs")
@@ -139,8 +127,7 @@ struct HTTPArchiveTests {
         #expect(preflight["access-control-allow-headers"] == "range,if-match")
     }
 
-    @Test("stay the same file for a client while another file takes the name")
-    func replacement() throws {
+    @Test("stay the same file for a client while another file takes the name") func replacement() throws {
         defer { removeFolder() }
         // More than the system holds for a client that does not read.
         let large = content + [UInt8](repeating: 7, count: 40 << 20)
@@ -148,8 +135,7 @@ struct HTTPArchiveTests {
         let slow = try daemon.http()
         try slow.send(slow.request("GET", "/archives/large.pmtiles"))
         let (status, fields) = try slow.receiveHead()
-        #expect(
-            status == 200 && fields.contains { $0.name == "content-length" && $0.value == "\(large.count)" })
+        #expect(status == 200 && fields.contains { $0.name == "content-length" && $0.value == "\(large.count)" })
         try write(Array("PMTiles, another one".utf8), "large.pmtiles")
         #expect(try http.get("/archives/large.pmtiles").text == "PMTiles, another one")
         #expect(try slow.take(large.count) == large)
@@ -175,8 +161,7 @@ struct HTTPArchiveTests {
         #expect(daemon.process.waitForEnd() == 0)
     }
 
-    @Test("are aborted, instead of ending early, if the file is truncated")
-    func truncation() throws {
+    @Test("are aborted, instead of ending early, if the file is truncated") func truncation() throws {
         defer { removeFolder() }
         let large = content + [UInt8](repeating: 7, count: 40 << 20)
         try write(large, "large.pmtiles")

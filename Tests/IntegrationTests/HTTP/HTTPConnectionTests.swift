@@ -21,8 +21,7 @@ struct HTTPConnectionTests {
         #expect(try http.receive().status == 200)
     }
 
-    @Test("connections close when asked to")
-    func connectionsCloseWhenAskedTo() throws {
+    @Test("connections close when asked to") func connectionsCloseWhenAskedTo() throws {
         let daemon = try DaemonProcess(http: "")
         let asked = try daemon.http()
         #expect(try asked.get("/health", ["Connection: close"])["connection"] == "close")
@@ -90,8 +89,7 @@ struct HTTPConnectionTests {
         #expect(try daemon.http().get("/sources/s").text.contains("\"state\":\"empty\""))
     }
 
-    @Test("connections with repeated requests stay open")
-    func connectionsThatAskAgainStayOpen() throws {
+    @Test("connections with repeated requests stay open") func connectionsThatAskAgainStayOpen() throws {
         let daemon = try DaemonProcess(http: "\"headSeconds\":1,\"idleSeconds\":1")
         let (whole, cut) = (try daemon.http(), try daemon.http())
         let request = cut.request("GET", "/health")
@@ -135,8 +133,7 @@ struct HTTPConnectionTests {
         // An answer that the system does not take at once.
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "s"])
-        _ = try client.importFeatures(
-            "s", GoldenDataset.points(kind: "u", count: 6000, seed: 2).map(\.feature))
+        _ = try client.importFeatures("s", GoldenDataset.points(kind: "u", count: 6000, seed: 2).map(\.feature))
         let last = try HTTPClient(path: path)
         try last.send(last.request("GET", "/sources/s/clusters?zoom=17", ["Connection: close"]))
         last.finishSending()
@@ -145,8 +142,7 @@ struct HTTPConnectionTests {
         #expect(try last.isClosed())
     }
 
-    @Test("slow heads and idle connections end")
-    func slowHeadsAndIdleConnectionsEnd() throws {
+    @Test("slow heads and idle connections end") func slowHeadsAndIdleConnectionsEnd() throws {
         let daemon = try DaemonProcess(http: "\"headSeconds\":1,\"idleSeconds\":1")
         let slow = try daemon.http()
         try slow.send("GET /health HTTP/1.1\r\nHost")
@@ -181,8 +177,7 @@ struct HTTPConnectionTests {
             http: "\"hosts\":[\"maps.example\"]", arguments: ["--http", "[::1]:0"])
         let http = try daemon.http()
         for (host, status) in [
-            ("evil.example", 421), ("localhost", 200), ("maps.example", 200), ("127.0.0.1:1", 421),
-            ("a b", 400),
+            ("evil.example", 421), ("localhost", 200), ("maps.example", 200), ("127.0.0.1:1", 421), ("a b", 400),
             ("maps.example:8443", 200), ("", 400),
         ] {
             let client = status == 400 ? try daemon.http() : http
@@ -216,8 +211,7 @@ struct HTTPConnectionTests {
         #expect(answer.status == 200 && answer["cross-origin-resource-policy"] == "cross-origin")
     }
 
-    @Test("only listed origins may send requests")
-    func onlyListedOriginsMayAsk() throws {
+    @Test("only listed origins may send requests") func onlyListedOriginsMayAsk() throws {
         let daemon = try DaemonProcess(http: "\"origins\":[\"https://maps.example\"]")
         let http = try daemon.http()
         let own = try http.get("/health", ["Host: localhost", "Origin: http://localhost"])
@@ -243,8 +237,7 @@ struct HTTPConnectionTests {
         #expect(preflight.status == 204)
         #expect(preflight["access-control-allow-methods"] == "POST, OPTIONS")
         #expect(preflight["access-control-allow-headers"] == "content-type")
-        let refused = try http.exchange(
-            "OPTIONS", "/sources", ["Origin: null", "Access-Control-Request-Method: GET"])
+        let refused = try http.exchange("OPTIONS", "/sources", ["Origin: null", "Access-Control-Request-Method: GET"])
         #expect(refused.status == 403)
         // Errors vary, too: one is the answer to a page that may not ask.
         for target in ["/nothing", "/sources?x=1", "/sources/none"] {
@@ -258,12 +251,10 @@ struct HTTPConnectionTests {
             try http.openWebSocket("/sources/s/watch?bbox=0,0,1,1&zoom=1", ["Origin: https://evil.example"])
                 .status == 403)
         // Errors can be read by the page, too.
-        #expect(
-            try http.get("/nothing", ["Origin: https://maps.example"])["access-control-allow-origin"] != nil)
+        #expect(try http.get("/nothing", ["Origin: https://maps.example"])["access-control-allow-origin"] != nil)
     }
 
-    @Test("rights are those of the configuration")
-    func rightsAreThoseOfTheConfiguration() throws {
+    @Test("rights are those of the configuration") func rightsAreThoseOfTheConfiguration() throws {
         let type = "Content-Type: application/json"
         let body = Array("{\"source\":\"s\"}".utf8)
         let daemon = try DaemonProcess(http: "")
@@ -274,8 +265,7 @@ struct HTTPConnectionTests {
         let managing = try DaemonProcess(http: "\"right\":\"manage\"")
         let client = try managing.http()
         #expect(
-            try client.exchange("POST", "/clusterd.v1.SourceService/CreateSource", [type], body: body).status
-                == 200)
+            try client.exchange("POST", "/clusterd.v1.SourceService/CreateSource", [type], body: body).status == 200)
         // Nobody knows the user of a client over TCP: the log has its address.
         #expect(managing.end() == 0)
         let line = managing.errorText().split(separator: "\n").first {
@@ -286,8 +276,7 @@ struct HTTPConnectionTests {
         #expect(!peer.output.isEmpty && line?.contains("uid=") == false)
     }
 
-    @Test("a Unix socket has its own mode, or that of the protocol's")
-    func unixSocketsHaveTheirModes() throws {
+    @Test("a Unix socket has its own mode, or that of the protocol's") func unixSocketsHaveTheirModes() throws {
         let folder = NSTemporaryDirectory() + "h\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -306,8 +295,7 @@ struct HTTPConnectionTests {
         #expect(try modes("\"socketMode\":\"0660\",") == ["660", "666"])
     }
 
-    @Test("over a Unix socket, the peer has its own right")
-    func overAUnixSocketThePeerHasItsOwnRight() throws {
+    @Test("over a Unix socket, the peer has its own right") func overAUnixSocketThePeerHasItsOwnRight() throws {
         let path = NSTemporaryDirectory() + "h\(UUID().uuidString.prefix(8)).sock"
         let daemon = try DaemonProcess(["--http", "unix:\(path)"])
         let http = try HTTPClient(path: path)
@@ -315,8 +303,7 @@ struct HTTPConnectionTests {
         #expect(
             try http.exchange(
                 "POST", "/clusterd.v1.SourceService/CreateSource",
-                ["Host: anything", "Content-Type: application/json"],
-                body: body
+                ["Host: anything", "Content-Type: application/json"], body: body
             ).status == 200)
         #expect(daemon.end() == 0)
         #expect(!FileManager.default.fileExists(atPath: path))
@@ -335,8 +322,7 @@ struct HTTPConnectionTests {
         withExtendedLifetime(clients) {}
     }
 
-    @Test("a client that is still sending when it is turned away can read why")
-    func turnedAwayWhileSending() throws {
+    @Test("a client that is still sending when it is turned away can read why") func turnedAwayWhileSending() throws {
         let daemon = try DaemonProcess(http: "\"maxConnections\":1")
         let first = try daemon.http()
         #expect(try first.get("/health").status == 200)
@@ -347,8 +333,7 @@ struct HTTPConnectionTests {
         #expect(try second.isClosed())
     }
 
-    @Test("HTTP leaves connections for the protocol's socket")
-    func httpLeavesConnectionsToTheSocket() throws {
+    @Test("HTTP leaves connections for the protocol's socket") func httpLeavesConnectionsToTheSocket() throws {
         for (limits, descriptors) in [("{\"maxConnections\":20}", nil), ("{}", 64)] {
             let daemon = try DaemonProcess(http: "", limits: limits, descriptors: descriptors)
             let clients = try (0..<80).map { _ in try daemon.http() }
@@ -363,8 +348,7 @@ struct HTTPConnectionTests {
         }
     }
 
-    @Test("a connection's waiting requests are counted")
-    func whatAConnectionHoldsIsCounted() throws {
+    @Test("a connection's waiting requests are counted") func whatAConnectionHoldsIsCounted() throws {
         let daemon = try DaemonProcess(http: "")
         let client = try daemon.client()
         func input() throws -> Double? {
@@ -383,8 +367,7 @@ struct HTTPConnectionTests {
         while try input() != 0 {}
     }
 
-    @Test("pipelined requests and pings wait at their client, not here")
-    func whatWaitsIsBounded() throws {
+    @Test("pipelined requests and pings wait at their client, not here") func whatWaitsIsBounded() throws {
         let daemon = try DaemonProcess(http: "\"right\":\"manage\"")
         let socket = try daemon.client()
         _ = try socket.call("SourceService/CreateSource", ["source": "s"])
@@ -420,8 +403,7 @@ struct HTTPConnectionTests {
         #expect(try daemon.http().get("/health").status == 200)
     }
 
-    @Test("a shutdown answers pending requests and closes")
-    func aShutdownAnswersWhatWasAskedAndCloses() throws {
+    @Test("a shutdown answers pending requests and closes") func aShutdownAnswersWhatWasAskedAndCloses() throws {
         let daemon = try DaemonProcess(http: "")
         let idle = try daemon.http()
         #expect(try idle.get("/health").status == 200)
@@ -429,8 +411,7 @@ struct HTTPConnectionTests {
         #expect(try idle.isClosed())
     }
 
-    @Test("a reload applies hosts and reopens the log")
-    func aReloadTakesOverHostsAndOpensTheLogAgain() throws {
+    @Test("a reload applies hosts and reopens the log") func aReloadTakesOverHostsAndOpensTheLogAgain() throws {
         let folder = NSTemporaryDirectory() + "clusterd-log-" + UUID().uuidString.prefix(12)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }

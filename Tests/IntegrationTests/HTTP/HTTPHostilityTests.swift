@@ -64,12 +64,9 @@ enum HostileRequest {
     private static func text(_ random: inout SeededRandom) -> String {
         let target = random.pick(targets)
         let host = random.pick([
-            "Host: localhost\r\n", "Host: localhost\r\n", "Host: evil.example\r\n", "",
-            "Host: a\r\nHost: b\r\n",
+            "Host: localhost\r\n", "Host: localhost\r\n", "Host: evil.example\r\n", "", "Host: a\r\nHost: b\r\n",
         ])
-        let method = random.pick([
-            "GET", "GET", "HEAD", "POST", "PUT", "OPTIONS", "DELETE", "BREW", "get", "",
-        ])
+        let method = random.pick(["GET", "GET", "HEAD", "POST", "PUT", "OPTIONS", "DELETE", "BREW", "get", ""])
         let fields = (0..<random.below(4)).map { _ in random.pick(Self.fields) + "\r\n" }.joined()
         let version = random.pick(["HTTP/1.1", "HTTP/1.1", "HTTP/1.0", "HTTP/2.0", "http/1.1", "HTTP/1.1 "])
         let body = random.pick([
@@ -81,8 +78,7 @@ enum HostileRequest {
 
     private static let targets = [
         "/", "/sources", "/sources/s", "/sources/s/tiles/0/0/0.mvt", "/sources/s/tiles/99/-1/x.mvt",
-        "/sources/s/clusters?zoom=NaN", "/sources/s/clusters?zoom=3&filter=%5B%5B%5B",
-        "/sources/s/clusters/1e999/hull",
+        "/sources/s/clusters?zoom=NaN", "/sources/s/clusters?zoom=3&filter=%5B%5B%5B", "/sources/s/clusters/1e999/hull",
         "/sources/s/features/%FF?zoom=1", "/sources/s/watch?bbox=1&zoom=x", "/assets/../../../../etc/passwd",
         "/assets/%2e%2e/%2e%2e/etc/passwd", "/clusterd.v1.SourceService/GetSource",
         "/sources/s/features?mode=all", "*", "",
@@ -91,14 +87,12 @@ enum HostileRequest {
     ]
 
     private static let fields = [
-        "Content-Length: 5", "Content-Length: -1", "Content-Length: 99999999999999999999",
-        "Transfer-Encoding: chunked",
+        "Content-Length: 5", "Content-Length: -1", "Content-Length: 99999999999999999999", "Transfer-Encoding: chunked",
         "Transfer-Encoding: gzip, chunked", "Transfer-Encoding: xchunked", "Content-Type: application/json",
         "Content-Type: text/csv", "Content-Encoding: gzip", "Expect: 100-continue", "Expect: nothing",
         "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
         "Upgrade: h2c", "Accept: text/event-stream", "Accept-Encoding: gzip;q=x", "If-None-Match: \"\"\"",
-        "Origin: null",
-        " folded: line", "No colon", "X: \u{7F}", "Connect-Timeout-Ms: -1",
+        "Origin: null", " folded: line", "No colon", "X: \u{7F}", "Connect-Timeout-Ms: -1",
         "X: \(String(repeating: "y", count: 17_000))",
     ]
 }

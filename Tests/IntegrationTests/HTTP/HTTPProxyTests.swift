@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 /// The examples for nginx and Caddy, run by them: with addresses and paths replaced and without TLS, which needs certificates.
-@Suite("HTTP behind a proxy")
-struct HTTPProxyTests {
+@Suite("HTTP behind a proxy") struct HTTPProxyTests {
     private static let caddy = ["/usr/bin/caddy"].first { FileManager.default.isExecutableFile(atPath: $0) }
     private static let nginx = ["/usr/sbin/nginx", "/usr/bin/nginx"].first {
         FileManager.default.isExecutableFile(atPath: $0)
@@ -16,8 +15,7 @@ struct HTTPProxyTests {
         "the documented nginx configuration serves everything",
         .enabled(if: nginx != nil, "needs nginx: apt-get install nginx-light"))
     func theExampleForNginxServesEverything() throws {
-        let daemon = try DaemonProcess(
-            http: "\"right\":\"manage\",\"hosts\":[\"maps.example\"],\"maxAge\":60")
+        let daemon = try DaemonProcess(http: "\"right\":\"manage\",\"hosts\":[\"maps.example\"],\"maxAge\":60")
         let folder = daemon.folder + "/nginx"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let port = try Self.freePort()
@@ -73,11 +71,9 @@ struct HTTPProxyTests {
         let type = "Content-Type: application/json"
         #expect(
             try http.exchange(
-                "POST", "/clusterd.v1.SourceService/CreateSource", [host, type],
-                body: Array("{\"source\":\"s\"}".utf8)
+                "POST", "/clusterd.v1.SourceService/CreateSource", [host, type], body: Array("{\"source\":\"s\"}".utf8)
             ).status == 200)
-        let features = Array(
-            "{\"type\":\"FeatureCollection\",\"features\":\(HTTPResourceTests.features(500))}".utf8)
+        let features = Array("{\"type\":\"FeatureCollection\",\"features\":\(HTTPResourceTests.features(500))}".utf8)
         let load = try http.exchange(
             "PUT", "/sources/s/features", [host, "Content-Type: application/geo+json"], body: features)
         #expect(load.status == 200, "\(load.text)")
@@ -86,8 +82,7 @@ struct HTTPProxyTests {
             let tile = try http.get("/sources/s/tiles/0/0/0.mvt", [host])
             #expect(tile.status == 200 && tile["x-cache-status"] == status)
         }
-        #expect(
-            try http.get("/sources/s/clusters?zoom=1", [host, "Origin: http://maps.example"]).status == 200)
+        #expect(try http.get("/sources/s/clusters?zoom=1", [host, "Origin: http://maps.example"]).status == 200)
         let watch = try Self.connect(port)
         #expect(try watch.openWebSocket("/sources/s/watch?bbox=-180,-90,180,90&zoom=2", [host]).status == 101)
         #expect(try JSONReader.parse(try watch.receiveText())["add"]?.array?.isEmpty == false)
@@ -115,8 +110,7 @@ struct HTTPProxyTests {
     }
 
     /// An example with some of its text replaced.
-    private static func example(_ name: String, _ replaced: [(shown: String, used: String)]) throws -> String
-    {
+    private static func example(_ name: String, _ replaced: [(shown: String, used: String)]) throws -> String {
         let example = Repository.root.appendingPathComponent("Examples/proxy/\(name)")
         var text = try String(contentsOf: example, encoding: .utf8)
         for (shown, used) in replaced {

@@ -6,8 +6,7 @@ import Testing
 
 /// Conditional requests (RFC 9110, 13): `If-Match` and `If-None-Match`.
 extension HTTPResourceTests {
-    @Test("tags depend on the data and the request")
-    func tagsAreThoseOfTheDataAndTheRequest() throws {
+    @Test("tags depend on the data and the request") func tagsAreThoseOfTheDataAndTheRequest() throws {
         let target = "/sources/s/clusters?zoom=3"
         let first = try http.get(target)
         let tag = try #require(first["etag"])
@@ -22,8 +21,7 @@ extension HTTPResourceTests {
         _ = try socket.call("SourceService/DeleteSource", ["source": "s"])
         _ = try socket.call("SourceService/CreateSource", ["source": "s"])
         for upsert in [try JSONReader.parse(Self.features(200)), []] {
-            _ = try socket.call(
-                "SourceService/UpdateFeatures", ["source": "s", "upsert": upsert, "remove": []])
+            _ = try socket.call("SourceService/UpdateFeatures", ["source": "s", "upsert": upsert, "remove": []])
             #expect(try http.get(target, ["If-None-Match: \(tag)"]).status == 200)
         }
     }
@@ -37,8 +35,7 @@ extension HTTPResourceTests {
                 let response = try http.get(target, ["If-None-Match: \(tag)"])
                 #expect(response.status == 304 && response["etag"] == tag)
             }
-            #expect(
-                try http.get(target, ["If-None-Match: \(tag)", "Connect-Timeout-Ms: soon"]).status == 400)
+            #expect(try http.get(target, ["If-None-Match: \(tag)", "Connect-Timeout-Ms: soon"]).status == 400)
             #expect(try http.get(target, ["If-None-Match: \"other\""]).status == 200)
             _ = try socket.call(
                 "SourceService/UpdateFeatures", ["source": "s", "remove": [.number(Double(round + 1))]])
@@ -54,17 +51,13 @@ extension HTTPResourceTests {
         #expect(try http.get(target, [field]).status == 204)
     }
 
-    @Test("If-None-Match of any answer gets 304 only if there is one")
-    func ifNoneMatchOfAnyAnswer() throws {
+    @Test("If-None-Match of any answer gets 304 only if there is one") func ifNoneMatchOfAnyAnswer() throws {
         let any = ["If-None-Match: *"]
         let cluster = try #require(
-            try json("/sources/s/clusters?zoom=2")["features"]?.array?.first {
-                $0["properties"]?["cluster"] == true
-            })
+            try json("/sources/s/clusters?zoom=2")["features"]?.array?.first { $0["properties"]?["cluster"] == true })
         let id = Int64(try #require(cluster["id"]?.number))
         for target in [
-            "clusters?zoom=2", "clusters/\(id)/hull", "features/7?zoom=3", "tiles/0/0/0.mvt",
-            "tiles/9/0/0.mvt",
+            "clusters?zoom=2", "clusters/\(id)/hull", "features/7?zoom=3", "tiles/0/0/0.mvt", "tiles/9/0/0.mvt",
             "tiles.json",
         ] {
             // The second request could be answered from what was remembered of the first.
@@ -75,8 +68,7 @@ extension HTTPResourceTests {
         }
         let bad = "%5B%22no%22%5D"
         for (target, status) in [
-            ("clusters/999999999/hull", 404), ("clusters/999999999/leaves", 404),
-            ("features/none?zoom=3", 404),
+            ("clusters/999999999/hull", 404), ("clusters/999999999/leaves", 404), ("features/none?zoom=3", 404),
             ("clusters?zoom=2&filter=\(bad)", 400), ("tiles/0/0/0.mvt?filter=\(bad)", 400),
             ("tiles.json?filter=\(bad)", 400),
         ] {
@@ -86,8 +78,7 @@ extension HTTPResourceTests {
         }
     }
 
-    @Test("If-Match gets 412 unless it names the answer")
-    func ifMatch() throws {
+    @Test("If-Match gets 412 unless it names the answer") func ifMatch() throws {
         for target in ["clusters?zoom=2", "tiles/0/0/0.mvt", "tiles.json"] {
             let path = "/sources/s/\(target)"
             let tag = try #require(try http.get(path)["etag"])

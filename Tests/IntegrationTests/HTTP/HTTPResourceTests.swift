@@ -6,8 +6,7 @@ import TestSupport
 import Testing
 
 /// Every resource, beside the same call over the Unix socket.
-@Suite("HTTP resources")
-struct HTTPResourceTests {
+@Suite("HTTP resources") struct HTTPResourceTests {
     let daemon: DaemonProcess
     let socket: RawClient
     let http: HTTPClient
@@ -18,8 +17,7 @@ struct HTTPResourceTests {
         http = try daemon.http()
         _ = try socket.call("SourceService/CreateSource", ["source": "s"])
         _ = try socket.call(
-            "SourceService/UpdateFeatures",
-            ["source": "s", "upsert": try JSONReader.parse(Self.features(2000))])
+            "SourceService/UpdateFeatures", ["source": "s", "upsert": try JSONReader.parse(Self.features(2000))])
     }
 
     static func features(_ count: Int) -> String {
@@ -35,17 +33,13 @@ struct HTTPResourceTests {
         return try JSONReader.parse(response.body)
     }
 
-    @Test("answers equal those of the socket")
-    func answersAreThoseOfTheSocket() throws {
+    @Test("answers equal those of the socket") func answersAreThoseOfTheSocket() throws {
         let cluster = try #require(
-            try json("/sources/s/clusters?zoom=2")["features"]?.array?.first {
-                $0["properties"]?["cluster"] != nil
-            })
+            try json("/sources/s/clusters?zoom=2")["features"]?.array?.first { $0["properties"]?["cluster"] != nil })
         let id = try #require(cluster["id"]?.number)
         let text = String(Int64(id))
         let pairs: [(String, String, JSONValue)] = [
-            ("/sources/s", "SourceService/GetSource", ["source": "s"]),
-            ("/sources", "SourceService/ListSources", [:]),
+            ("/sources/s", "SourceService/GetSource", ["source": "s"]), ("/sources", "SourceService/ListSources", [:]),
             (
                 "/sources/s/clusters?zoom=3&bbox=-10,-10,30,30", "ClusterService/GetClusters",
                 ["source": "s", "zoom": 3, "bbox": [-10, -10, 30, 30]]
@@ -55,8 +49,7 @@ struct HTTPResourceTests {
                 "ClusterService/GetClusters",
                 [
                     "source": "s", "zoom": 5, "bbox": [-180, -90, 180, 90], "limit": 3, "precision": 1,
-                    "properties": ["n"], "include": ["hull", "bbox"],
-                    "filter": ["==", ["get", "kind"], "odd"],
+                    "properties": ["n"], "include": ["hull", "bbox"], "filter": ["==", ["get", "kind"], "odd"],
                 ]
             ),
             (
@@ -95,8 +88,7 @@ struct HTTPResourceTests {
         let filter = try JSONReader.parse(text)
         let encoded = try #require(text.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
         for zoom in [0, 1, 3] {
-            let found =
-                try json("/sources/s/clusters?zoom=\(zoom)&filter=\(encoded)")["features"]?.array ?? []
+            let found = try json("/sources/s/clusters?zoom=\(zoom)&filter=\(encoded)")["features"]?.array ?? []
             let clusters = found.filter { $0["properties"]?["cluster"] == true }
             let total = clusters.reduce(0) { $0 + Int($1["properties"]?["point_count"]?.number ?? 0) }
             #expect(total + found.count - clusters.count == min(2000, 300 * (1 + zoom)))
@@ -108,27 +100,21 @@ struct HTTPResourceTests {
             let leaves = try json("\(path)/leaves?limit=0&\(query)")
             #expect(leaves["total"] == count)
             let limit = 300 * Double(1 + zoom)
-            #expect(
-                leaves["features"]?.array?.allSatisfy { ($0["properties"]?["n"]?.number ?? .nan) < limit }
-                    == true)
+            #expect(leaves["features"]?.array?.allSatisfy { ($0["properties"]?["n"]?.number ?? .nan) < limit } == true)
             #expect(try json("\(path)/hull?\(query)")["properties"]?["point_count"] == count)
             let params: JSONValue = [
                 "source": "s", "clusterId": .number(id), "filter": filter, "zoom": .number(Double(zoom)),
             ]
-            for (method, resource) in [
-                ("GetChildren", "children"), ("GetClusterExpansionZoom", "expansion-zoom"),
-            ] {
+            for (method, resource) in [("GetChildren", "children"), ("GetClusterExpansionZoom", "expansion-zoom")] {
                 let answer = try socket.call("ClusterService/\(method)", params)
                 #expect(try json("\(path)/\(resource)?\(query)") == answer)
             }
             let refused = try http.get("\(path)/leaves?filter=\(encoded)")
-            #expect(
-                refused.status == 400 && refused.text.contains("params.zoom is missing"), "\(refused.text)")
+            #expect(refused.status == 400 && refused.text.contains("params.zoom is missing"), "\(refused.text)")
         }
     }
 
-    @Test("tiles have the bytes of the call")
-    func tilesAreTheBytesOfTheCall() throws {
+    @Test("tiles have the bytes of the call") func tilesAreTheBytesOfTheCall() throws {
         let answer = try socket.call(
             "ClusterService/GetTile", ["source": "s", "z": 0, "x": 0, "y": 0, "encoding": "mvt"])
         let tile = try http.get("/sources/s/tiles/0/0/0.mvt")
@@ -139,8 +125,7 @@ struct HTTPResourceTests {
         #expect(empty.status == 204 && empty["content-length"] == nil && empty["etag"] != nil)
     }
 
-    @Test("compressed answers are the same bytes")
-    func compressedAnswersAreTheSameBytes() throws {
+    @Test("compressed answers are the same bytes") func compressedAnswersAreTheSameBytes() throws {
         for target in [
             "/sources/s/tiles/8/129/125.mvt", "/sources/s/tiles/8/129/125.json", "/sources/s/clusters?zoom=9",
             "/metrics",
@@ -153,8 +138,7 @@ struct HTTPResourceTests {
                 guard target != "/metrics" else { continue }
                 #expect(packed["content-encoding"] == "gzip", "\(target)")
                 #expect(packed["vary"]?.contains("Accept-Encoding") == true)
-                #expect(
-                    try Zlib.inflate(packed.body, format: .gzip, limit: 1 << 24) == plain.body, "\(target)")
+                #expect(try Zlib.inflate(packed.body, format: .gzip, limit: 1 << 24) == plain.body, "\(target)")
                 #expect(packed["etag"] != plain["etag"])
             }
             #expect(try http.get(target, ["Accept-Encoding: gzip;q=0"])["content-encoding"] == nil)
@@ -170,8 +154,7 @@ struct HTTPResourceTests {
                 "source": "s",
                 "upsert": [
                     [
-                        "type": "Feature", "id": "large",
-                        "geometry": ["type": "Point", "coordinates": [120, 60]],
+                        "type": "Feature", "id": "large", "geometry": ["type": "Point", "coordinates": [120, 60]],
                         "properties": ["text": .string(text)],
                     ]
                 ],
@@ -195,20 +178,17 @@ struct HTTPResourceTests {
         #expect(try Zlib.inflate(packed.body, format: .gzip, limit: 1 << 20) == plain.body)
     }
 
-    @Test("an unknown source is reported before other errors")
-    func anUnknownSourceIsNamedFirst() throws {
+    @Test("an unknown source is reported before other errors") func anUnknownSourceIsNamedFirst() throws {
         for target in ["clusters", "features/1", "tiles/99/0/0.mvt", "clusters/x/leaves?limit=-1"] {
             #expect(try http.get("/sources/nothing/\(target)").status == 404, "\(target)")
         }
     }
 
-    @Test("cached tiles are replaced when the data change")
-    func tilesThatAreKeptAreReplacedWhenTheDataChange() throws {
+    @Test("cached tiles are replaced when the data change") func tilesThatAreKeptAreReplacedWhenTheDataChange() throws {
         let target = "/sources/s/tiles/0/0/0.json"
         for count in [0, 1, 2] {
             let body = try JSONReader.parse(try http.get(target, ["Accept-Encoding: gzip;q=0"]).body)
-            #expect(
-                body == (try socket.call("ClusterService/GetTile", ["source": "s", "z": 0, "x": 0, "y": 0])))
+            #expect(body == (try socket.call("ClusterService/GetTile", ["source": "s", "z": 0, "x": 0, "y": 0])))
             #expect(try http.get(target).body == (try http.get(target).body))
             _ = try socket.call(
                 "SourceService/UpdateFeatures", ["source": "s", "remove": [.number(Double(count + 1))]])
@@ -233,8 +213,7 @@ struct HTTPResourceTests {
             #expect(description["accepted"] == 2 && description["points"] == 2)
         }
         // In chunks of any size, and more of it.
-        var request = http.request(
-            "PUT", "/sources/s/features?mode=append", fields + ["Transfer-Encoding: chunked"])
+        var request = http.request("PUT", "/sources/s/features?mode=append", fields + ["Transfer-Encoding: chunked"])
         for piece in Array(text.utf8).chunked(7) {
             request += Array("\(String(piece.count, radix: 16))\r\n".utf8) + piece + [13, 10]
         }
@@ -254,8 +233,7 @@ struct HTTPResourceTests {
         return packed
     }
 
-    @Test("invalid imports leave the data unchanged")
-    func badImportsLeaveTheDataAlone() throws {
+    @Test("invalid imports leave the data unchanged") func badImportsLeaveTheDataAlone() throws {
         let type = "Content-Type: application/x-ndjson"
         func put(_ target: String, _ fields: [String], _ text: String) throws -> HTTPClient.Response {
             let client = try daemon.http()
@@ -275,8 +253,7 @@ struct HTTPResourceTests {
         // A client that goes in the midst has imported nothing.
         let gone = try daemon.http()
         try gone.send(
-            "PUT /sources/s/features HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n\(Self.one)\n"
-        )
+            "PUT /sources/s/features HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n\(Self.one)\n")
         gone.finishSending()
         #expect(try gone.isClosed())
         let skipped = try put(
@@ -292,9 +269,7 @@ struct HTTPResourceTests {
         let http = try daemon.http()
         let path = "/clusterd.v1.SourceService/"
         #expect(
-            try http.exchange("POST", path + "CreateSource", type, body: Array(#"{"source":"a"}"#.utf8))
-                .status
-                == 200)
+            try http.exchange("POST", path + "CreateSource", type, body: Array(#"{"source":"a"}"#.utf8)).status == 200)
         let features = Array(#"{"source":"a","upsert":\#(Self.features(5000))}"#.utf8)
         #expect(features.count > 256 << 10)
         let changed = try http.exchange("POST", path + "UpdateFeatures", type, body: features)
@@ -313,8 +288,7 @@ struct HTTPResourceTests {
         #expect(refused.status == 413 && refused.text.contains("values"), "\(refused.text)")
     }
 
-    @Test("large uploads wait for \"100 Continue\"")
-    func largeUploadsWaitForContinue() throws {
+    @Test("large uploads wait for \"100 Continue\"") func largeUploadsWaitForContinue() throws {
         let text = Self.features(3000)
         let body = Array("{\"type\":\"FeatureCollection\",\"features\":\(text)}".utf8)
         try http.send(
@@ -340,14 +314,12 @@ struct HTTPResourceTests {
             #"{"type":"Feature","id":\#(place),"geometry":{"type":"Point","coordinates":\#(position.text)},"properties":{}}"#
         }
         _ = try socket.importFeatures("plane", features ?? [])
-        let bounds = try #require(
-            try json("/sources/plane/tiles.json")["bounds"]?.array?.compactMap(\.number))
+        let bounds = try #require(try json("/sources/plane/tiles.json")["bounds"]?.array?.compactMap(\.number))
         let expected = [-180, 0, 180, 85.0511287798066]
         #expect(bounds.count == 4 && zip(bounds, expected).allSatisfy { abs($0 - $1) < 1e-9 }, "\(bounds)")
     }
 
-    @Test("tiles are described")
-    func tilesAreDescribed() throws {
+    @Test("tiles are described") func tilesAreDescribed() throws {
         let plain = try json("/sources/s/tiles.json", ["Host: localhost"])
         #expect(plain["tilejson"] == "3.0.0" && plain["minzoom"] == 0 && plain["maxzoom"] == 17)
         #expect(plain["tiles"] == ["http://localhost/sources/s/tiles/{z}/{x}/{y}.mvt"])
@@ -372,22 +344,18 @@ struct HTTPResourceTests {
         #expect(try http.get("/sources/s/tiles.json?filter=%5B%22no%22%5D").status == 400)
     }
 
-    @Test("methods are called by POST")
-    func methodsAreCalledByPost() throws {
+    @Test("methods are called by POST") func methodsAreCalledByPost() throws {
         let type = "Content-Type: application/json; charset=utf-8"
         func post(_ method: String, _ body: String, _ fields: [String]) throws -> HTTPClient.Response {
             try http.exchange("POST", "/clusterd.v1.\(method)", fields, body: Array(body.utf8))
         }
         let source = try post("SourceService/GetSource", "{\"source\":\"s\"}", [type])
         #expect(source.status == 200)
-        #expect(
-            try JSONReader.parse(source.body) == (try socket.call("SourceService/GetSource", ["source": "s"]))
-        )
+        #expect(try JSONReader.parse(source.body) == (try socket.call("SourceService/GetSource", ["source": "s"])))
         #expect(try post("ServerService/Check", "", [type]).text == "{\"status\":\"SERVING\"}")
         let feature =
             #"{"type":"Feature","id":"new","geometry":{"type":"Point","coordinates":[1.50,2]},"properties":{"a":1.0}}"#
-        let update = try post(
-            "SourceService/UpdateFeatures", "{\"source\":\"s\",\"upsert\":[\(feature)]}", [type])
+        let update = try post("SourceService/UpdateFeatures", "{\"source\":\"s\",\"upsert\":[\(feature)]}", [type])
         #expect(update.status == 200, "\(update.text)")
         #expect(try http.get("/sources/s/features/new?zoom=20").text.contains("\"a\":1.0"))
         #expect(try post("ServerService/Check", "{}", []).status == 415)
@@ -407,14 +375,10 @@ struct HTTPResourceTests {
         #expect(try post("ServerService/Check", "{}", [type, "Connect-Timeout-Ms: soon"]).status == 400)
     }
 
-    @Test("errors have the socket's messages")
-    func errorsHaveTheSocketsMessages() throws {
+    @Test("errors have the socket's messages") func errorsHaveTheSocketsMessages() throws {
         let pairs: [(String, Int, String, JSONValue)] = [
             ("/sources/none", 404, "SourceService/GetSource", ["source": "none"]),
-            (
-                "/sources/s/clusters", 400, "ClusterService/GetClusters",
-                ["source": "s", "bbox": [-180, -90, 180, 90]]
-            ),
+            ("/sources/s/clusters", 400, "ClusterService/GetClusters", ["source": "s", "bbox": [-180, -90, 180, 90]]),
             (
                 "/sources/s/clusters?zoom=x", 400, "ClusterService/GetClusters",
                 ["source": "s", "bbox": [-180, -90, 180, 90], "zoom": "x"]
@@ -460,8 +424,7 @@ struct HTTPResourceTests {
         }
     }
 
-    @Test("unknown parameters are named")
-    func unknownParametersAreNamed() throws {
+    @Test("unknown parameters are named") func unknownParametersAreNamed() throws {
         for (target, name) in [
             ("/sources/s/clusters?zoom=1&zom=2", "zom"), ("/sources/s?filter=1", "filter"),
             ("/health?x=1", "x"),
@@ -471,14 +434,11 @@ struct HTTPResourceTests {
             ("/sources/s/watch?bbox=0,0,1,1&zoom=1&q=1", "q"),
         ] {
             let response = try http.get(target)
-            #expect(
-                response.status == 400 && response.text.contains("\\\"\(name)\\\""),
-                "\(target): \(response.text)")
+            #expect(response.status == 400 && response.text.contains("\\\"\(name)\\\""), "\(target): \(response.text)")
         }
     }
 
-    @Test("methods that a resource does not have are refused")
-    func methodsThatAResourceDoesNotHaveAreRefused() throws {
+    @Test("methods that a resource does not have are refused") func methodsThatAResourceDoesNotHaveAreRefused() throws {
         for (method, target, allowed) in [
             ("DELETE", "/sources/s", "GET, HEAD, OPTIONS"), ("PUT", "/sources/s", "GET, HEAD, OPTIONS"),
             ("GET", "/sources/s/features", "PUT, OPTIONS"), ("BREW", "/", "GET, HEAD, OPTIONS"),
@@ -494,11 +454,9 @@ struct HTTPResourceTests {
         #expect(try http.get("/nothing").status == 404)
     }
 
-    @Test("HEAD has the fields of GET")
-    func headHasTheFieldsOfGet() throws {
+    @Test("HEAD has the fields of GET") func headHasTheFieldsOfGet() throws {
         for target in [
-            "/sources/s", "/sources/s/tiles/0/0/0.mvt", "/sources/s/clusters?zoom=1", "/", "/nothing",
-            "/health",
+            "/sources/s", "/sources/s/tiles/0/0/0.mvt", "/sources/s/clusters?zoom=1", "/", "/nothing", "/health",
         ] {
             let get = try http.get(target)
             let head = try http.exchange("HEAD", target)
@@ -509,8 +467,7 @@ struct HTTPResourceTests {
         }
     }
 
-    @Test("health and metrics are reported")
-    func healthAndMetricsAreReported() throws {
+    @Test("health and metrics are reported") func healthAndMetricsAreReported() throws {
         #expect(try http.get("/health").text == "{\"status\":\"SERVING\"}")
         let metrics = try http.get("/metrics")
         #expect(metrics["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
@@ -521,15 +478,13 @@ struct HTTPResourceTests {
         #expect(info["limits"]?["http"]?["maxBodyBytes"] == 16777216)
     }
 
-    @Test("answers say how long the daemon took")
-    func serverTiming() throws {
+    @Test("answers say how long the daemon took") func serverTiming() throws {
         let timing = try #require(try http.get("/sources")["server-timing"])
         #expect(
             timing.range(of: #"^daemon;dur=\d+\.\d{3}$"#, options: .regularExpression) != nil, "\(timing)")
     }
 
-    @Test("the ground's tiles are served plain and gzipped, with a description")
-    func ground() throws {
+    @Test("the ground's tiles are served plain and gzipped, with a description") func ground() throws {
         let packed = try http.get("/ground/3/4/2.mvt", ["Accept-Encoding: gzip"])
         #expect(packed.status == 200 && packed["content-encoding"] == "gzip")
         #expect(packed["content-type"] == "application/vnd.mapbox-vector-tile")
@@ -539,9 +494,7 @@ struct HTTPResourceTests {
         #expect(plain["etag"] != packed["etag"])
         #expect(try http.get("/ground/3/4/2.mvt", ["If-None-Match: \(plain["etag"] ?? "")"]).status == 304)
         #expect(try http.get("/ground/4/0/9.mvt").status == 204)
-        for path in [
-            "/ground/5/0/0.mvt", "/ground/1/2/0.mvt", "/ground/1/0/0.json", "/ground/-1/0/0.mvt", "/ground",
-        ] {
+        for path in ["/ground/5/0/0.mvt", "/ground/1/2/0.mvt", "/ground/1/0/0.json", "/ground/-1/0/0.mvt", "/ground"] {
             #expect(try http.get(path).status == 404, "\(path)")
         }
         #expect(try http.get("/ground/1/0/0.mvt?a=1").status == 400)
@@ -551,8 +504,7 @@ struct HTTPResourceTests {
         )
     }
 
-    @Test("the page and its assets are served")
-    func thePageAndItsAssetsAreServed() throws {
+    @Test("the page and its assets are served") func thePageAndItsAssetsAreServed() throws {
         let page = try http.get("/?source=s&filter=x")
         #expect(page.status == 200 && page["content-type"] == "text/html; charset=utf-8")
         #expect(page["content-security-policy"]?.contains("default-src 'self'") == true)
@@ -565,9 +517,7 @@ struct HTTPResourceTests {
         #expect(try http.get("/assets/settings.json").text == "{\"basemap\":null}")
         let outline = try http.get("/assets/world-110m.geojson", ["Accept-Encoding: gzip"])
         #expect(outline["content-encoding"] == "gzip")
-        #expect(
-            try http.get("/assets/world-110m.geojson", ["If-None-Match: \(outline["etag"] ?? "")"]).status
-                == 304)
+        #expect(try http.get("/assets/world-110m.geojson", ["If-None-Match: \(outline["etag"] ?? "")"]).status == 304)
         for target in [
             "/assets/../Package.swift", "/assets/..%2fPackage.swift", "/assets/%2e%2e/Package.swift",
             "/assets//etc/passwd",

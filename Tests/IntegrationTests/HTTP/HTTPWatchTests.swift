@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 /// Watches by WebSocket and as server-sent events.
-@Suite("HTTP watches")
-struct HTTPWatchTests {
+@Suite("HTTP watches") struct HTTPWatchTests {
     let daemon: DaemonProcess
     let socket: RawClient
     let http: HTTPClient
@@ -27,8 +26,7 @@ struct HTTPWatchTests {
         _ = try socket.call("SourceService/UpdateFeatures", ["source": "s", "upsert": .array([feature])])
     }
 
-    @Test("a WebSocket carries both directions")
-    func aWebSocketCarriesBothDirections() throws {
+    @Test("a WebSocket carries both directions") func aWebSocketCarriesBothDirections() throws {
         let response = try http.openWebSocket(Self.target)
         #expect(response.status == 101)
         #expect(response["sec-websocket-accept"] == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
@@ -45,8 +43,7 @@ struct HTTPWatchTests {
         #expect(try http.isClosed())
     }
 
-    @Test("bytes after the handshake belong to the WebSocket")
-    func bytesBehindTheHandshakeAreTheWebSockets() throws {
+    @Test("bytes after the handshake belong to the WebSocket") func bytesBehindTheHandshakeAreTheWebSockets() throws {
         let handshake = http.request(
             "GET", Self.target,
             [
@@ -75,8 +72,7 @@ struct HTTPWatchTests {
         #expect(try http.isClosed())
     }
 
-    @Test("invalid frames close only their connection")
-    func badFramesCloseTheirConnectionOnly() throws {
+    @Test("invalid frames close only their connection") func badFramesCloseTheirConnectionOnly() throws {
         let honest = try daemon.http()
         #expect(try honest.openWebSocket(Self.target).status == 101)
         _ = try honest.receiveText()
@@ -96,8 +92,7 @@ struct HTTPWatchTests {
         #expect(try JSONReader.parse(try honest.receiveText())["add"]?.array?.count == 1)
     }
 
-    @Test("the end of a source and of the daemon are reported")
-    func theEndOfASourceAndOfTheDaemonAreTold() throws {
+    @Test("the end of a source and of the daemon are reported") func theEndOfASourceAndOfTheDaemonAreTold() throws {
         #expect(try http.openWebSocket(Self.target).status == 101)
         let other = try daemon.http()
         _ = try socket.call("SourceService/CreateSource", ["source": "t"])
@@ -108,13 +103,10 @@ struct HTTPWatchTests {
         #expect(try other.receiveClose().code == 1001)
     }
 
-    @Test("errors before the upgrade are statuses")
-    func errorsBeforeTheUpgradeAreStatuses() throws {
+    @Test("errors before the upgrade are statuses") func errorsBeforeTheUpgradeAreStatuses() throws {
         #expect(try http.openWebSocket("/sources/none/watch?bbox=0,0,1,1&zoom=1").status == 404)
         #expect(try http.openWebSocket("/sources/s/watch?zoom=x&bbox=0,0,1,1").status == 400)
-        #expect(
-            try http.openWebSocket("/sources/s/watch?bbox=0,0,1,1&zoom=1&filter=%5B%22no%22%5D").status == 400
-        )
+        #expect(try http.openWebSocket("/sources/s/watch?bbox=0,0,1,1&zoom=1&filter=%5B%22no%22%5D").status == 400)
         let version = try http.exchange(
             "GET", Self.target,
             ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 7", "Sec-WebSocket-Key: x"])
@@ -138,8 +130,7 @@ struct HTTPWatchTests {
         #expect(String(decoding: chunk, as: UTF8.self).contains("\"add\":[{"))
     }
 
-    @Test("events are streamed")
-    func eventsAreStreamed() throws {
+    @Test("events are streamed") func eventsAreStreamed() throws {
         try http.send(http.request("GET", Self.target, ["Accept: text/event-stream"]))
         let head = try http.receiveHead()
         #expect(head.status == 200)
@@ -151,10 +142,7 @@ struct HTTPWatchTests {
             ).map(String.init)
         }
         let first = try event()
-        #expect(
-            first == [
-                "event: change", "id: 0", #"data: {"add":[],"remove":[],"keep":0,"revision":0}"#, "", "",
-            ])
+        #expect(first == ["event: change", "id: 0", #"data: {"add":[],"remove":[],"keep":0,"revision":0}"#, "", ""])
         try upsert(1, 10, 10)
         let second = try event()
         let data = try JSONReader.parse(String(second[2].dropFirst("data: ".count)))
@@ -187,8 +175,7 @@ struct HTTPWatchTests {
         #expect(try JSONReader.parse(watched.output)["add"]?.array?.count == 1)
     }
 
-    @Test("a client that disconnects ends its watch")
-    func aClientThatGoesEndsItsWatch() throws {
+    @Test("a client that disconnects ends its watch") func aClientThatGoesEndsItsWatch() throws {
         for number in 1...3 {
             let client = try daemon.http()
             #expect(try client.openWebSocket(Self.target).status == 101)

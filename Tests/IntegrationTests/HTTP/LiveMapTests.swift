@@ -4,8 +4,7 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("The map in a terminal")
-struct LiveMapTests {
+@Suite("The map in a terminal") struct LiveMapTests {
     /// Runs the map in a terminal of its own: waits for each text on its screen, then does what stands beside it,
     /// a key to press or an update to make.
     private static let driver = #"""
@@ -35,8 +34,7 @@ struct LiveMapTests {
         sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
         """#
 
-    @Test("it reacts to keys and to changes of the source", .timeLimit(.minutes(10)))
-    func live() throws {
+    @Test("it reacts to keys and to changes of the source", .timeLimit(.minutes(10))) func live() throws {
         let daemon = try DaemonProcess()
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "s"])
@@ -47,8 +45,7 @@ struct LiveMapTests {
         let delete: JSONValue = ["delete", "s"]
         let steps: JSONValue = [
             ["0 clusters, 2 points", .string(String(repeating: "-", count: 16)), .null],
-            ["1 cluster, 0 points", "?", .null], ["show this help", "", update],
-            ["1 cluster, 1 point ", "", delete],
+            ["1 cluster, 0 points", "?", .null], ["show this help", "", update], ["1 cluster, 1 point ", "", delete],
             ["there is no source", "q", .null],
         ]
         let program = DaemonProcess.products.appendingPathComponent("clusterctl").path

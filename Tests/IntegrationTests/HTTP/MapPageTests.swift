@@ -5,16 +5,14 @@ import TestSupport
 import Testing
 
 /// The map page in a real browser; each scenario is a function of Tests/Browser/map_page.py.
-@Suite("The map page", .serialized, .enabled(if: Chromium.isInstalled, "needs Debian's chromium"))
-struct MapPageTests {
+@Suite("The map page", .serialized, .enabled(if: Chromium.isInstalled, "needs Debian's chromium")) struct MapPageTests {
     private static let root = Repository.root
 
     /// A daemon with the sources that the scenarios look at.
     static func daemon(arguments: [String] = []) throws -> DaemonProcess {
         let daemon = try DaemonProcess(http: #""origins":["*"]"#, arguments: arguments)
         let cities = root.appendingPathComponent("Examples/cities.geojson").path
-        let imported = try DaemonProcess.run(
-            "clusterctl", ["--socket", daemon.socketPath, "import", "cities", cities])
+        let imported = try DaemonProcess.run("clusterctl", ["--socket", daemon.socketPath, "import", "cities", cities])
         #expect(imported.status == 0, "\(imported.errors)")
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "stack"])
@@ -25,8 +23,7 @@ struct MapPageTests {
                     + #""properties":{"name":"shop \#($0)","floor":\#($0)}}"#
             })
         _ = try client.call(
-            "SourceService/CreateSource",
-            ["source": "floor", "options": ["projection": ["planar": [0, 0, 100, 60]]]])
+            "SourceService/CreateSource", ["source": "floor", "options": ["projection": ["planar": [0, 0, 100, 60]]]])
         _ = try client.importFeatures(
             "floor",
             [(1, 10, 5), (2, 50, 30), (3, 51, 31), (9, 90, 55)].map {
@@ -39,8 +36,7 @@ struct MapPageTests {
     static func script(_ name: String) -> String { root.appendingPathComponent("Tests/Browser/\(name)").path }
 
     @Test(
-        "a scenario on the real daemon",
-        .timeLimit(.minutes(5)),
+        "a scenario on the real daemon", .timeLimit(.minutes(5)),
         arguments: [
             "circles", "click", "hover", "filter", "live", "gone", "address", "framed", "themes", "sizes",
             "keyboard", "fan",
@@ -51,11 +47,7 @@ struct MapPageTests {
         let daemon = try Self.daemon()
         let result = try DaemonProcess.run(
             "/usr/bin/env",
-            [
-                "python3", Self.script("map_page.py"), "http://127.0.0.1:\(daemon.httpPort)/",
-                daemon.socketPath,
-                name,
-            ])
+            ["python3", Self.script("map_page.py"), "http://127.0.0.1:\(daemon.httpPort)/", daemon.socketPath, name])
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         #expect(result.output.contains("ok \(name)"), "\(result.output)\(result.errors)")
     }
@@ -63,8 +55,7 @@ struct MapPageTests {
     @Test("modules that need no browser", .enabled(if: has("node"), "needs node: apt install nodejs"))
     func modules() throws {
         let result = try DaemonProcess.run(
-            "/usr/bin/env",
-            ["node", "--test", Self.root.appendingPathComponent("Tests/Web/pure.test.js").path])
+            "/usr/bin/env", ["node", "--test", Self.root.appendingPathComponent("Tests/Web/pure.test.js").path])
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 
@@ -77,8 +68,7 @@ struct MapPageTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let daemon = try Self.daemon(arguments: ["--export-dir", folder])
         let archive = [
-            "--socket", daemon.socketPath, "publish", "cities", folder + "/cities.pmtiles", "--max-zoom", "8",
-            "--page",
+            "--socket", daemon.socketPath, "publish", "cities", folder + "/cities.pmtiles", "--max-zoom", "8", "--page",
         ]
         #expect(try DaemonProcess.run("clusterctl", archive).status == 0)
         let result = try DaemonProcess.run(

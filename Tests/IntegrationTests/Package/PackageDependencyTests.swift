@@ -3,8 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Packages that depend on clusterd")
-struct PackageDependencyTests {
+@Suite("Packages that depend on clusterd") struct PackageDependencyTests {
     @Test("a package that depends on ClusterClient from a version builds, and the programs of its page run")
     func dependsFromVersion() throws {
         let folder = NSTemporaryDirectory() + "clusterd-dependency-" + UUID().uuidString.prefix(8)
@@ -30,12 +29,10 @@ struct PackageDependencyTests {
             atPath: ConformanceServers.examples + "/cities.geojson", toPath: folder + "/app/cities.geojson")
         let daemon = try DaemonProcess()
         _ = try DaemonProcess.run(
-            "clusterctl",
-            ["--socket", daemon.socketPath, "import", "cities", folder + "/app/cities.geojson"])
+            "clusterctl", ["--socket", daemon.socketPath, "import", "cities", folder + "/app/cities.geojson"])
         try Self.shell("cd '\(folder)/app' && swift build --quiet")
         let outputs = try programs.indices.map { number in
-            try Self.shell(
-                "cd '\(folder)/app' && CLUSTERD_SOCKET='\(daemon.socketPath)' .build/debug/app\(number)")
+            try Self.shell("cd '\(folder)/app' && CLUSTERD_SOCKET='\(daemon.socketPath)' .build/debug/app\(number)")
         }
         #expect(outputs[0].split(separator: "\n").count > 5)
         #expect(outputs[1] == "505\n")
@@ -64,8 +61,7 @@ struct PackageDependencyTests {
     }
 
     /// Runs a script to its end; throws with what it printed if it fails.
-    @discardableResult
-    private static func shell(_ script: String) throws -> String {
+    @discardableResult private static func shell(_ script: String) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         // A file, not a pipe: a daemon that another test starts at the same moment would keep the pipe open.

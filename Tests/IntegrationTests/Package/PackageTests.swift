@@ -3,17 +3,14 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The package")
-struct PackageTests {
+@Suite("The package") struct PackageTests {
     private static let root = Repository.root.path
 
-    @Test("shells accept the scripts")
-    func scripts() throws {
+    @Test("shells accept the scripts") func scripts() throws {
         for folder in ["scripts", "scripts/deb", "scripts/packaging"] {
             for name in try FileManager.default.contentsOfDirectory(atPath: "\(Self.root)/\(folder)") {
                 let path = "\(Self.root)/\(folder)/\(name)"
-                guard let text = try? String(contentsOfFile: path, encoding: .utf8), text.hasPrefix("#!")
-                else {
+                guard let text = try? String(contentsOfFile: path, encoding: .utf8), text.hasPrefix("#!") else {
                     continue
                 }
                 #expect(FileManager.default.isExecutableFile(atPath: path), "\(path)")
@@ -51,8 +48,7 @@ struct PackageTests {
         let installed = try Set(
             FileManager.default.subpathsOfDirectory(atPath: folder + "/root").filter { path in
                 var isFolder: ObjCBool = false
-                return FileManager.default.fileExists(
-                    atPath: "\(folder)/root/\(path)", isDirectory: &isFolder)
+                return FileManager.default.fileExists(atPath: "\(folder)/root/\(path)", isDirectory: &isFolder)
                     && !isFolder.boolValue
             })
         let share = "opt/it/share/"
@@ -61,12 +57,10 @@ struct PackageTests {
             share + "man/man5/clusterd.json.5", share + "man/man8/clusterd.8",
             share + "bash-completion/completions/clusterd", share + "bash-completion/completions/clusterctl",
             share + "zsh/site-functions/_clusterd", share + "zsh/site-functions/_clusterctl",
-            share + "fish/vendor_completions.d/clusterd.fish",
-            share + "fish/vendor_completions.d/clusterctl.fish",
+            share + "fish/vendor_completions.d/clusterd.fish", share + "fish/vendor_completions.d/clusterctl.fish",
             "opt/it/lib/systemd/system/clusterd.service", "opt/it/lib/systemd/system/clusterd.socket",
             "opt/it/lib/systemd/user/clusterd.service", "opt/it/lib/systemd/user/clusterd.socket",
-            "opt/it/lib/systemd/system/clusterd-http.socket",
-            "opt/it/lib/systemd/user/clusterd-http.socket",
+            "opt/it/lib/systemd/system/clusterd-http.socket", "opt/it/lib/systemd/user/clusterd-http.socket",
             "opt/it/lib/sysusers.d/clusterd.conf", share + "doc/clusterd/README.md",
             share + "doc/clusterd/clusterd.json", share + "doc/clusterd/clusterd.schema.json",
         ]
@@ -86,17 +80,12 @@ struct PackageTests {
         #expect(unit.contains("ExecStart=/opt/it/bin/clusterd\n"))
     }
 
-    @Test("make install compiles nothing", .enabled(if: has("make"), "needs make"))
-    func installWithoutBuild() throws {
+    @Test("make install compiles nothing", .enabled(if: has("make"), "needs make")) func installWithoutBuild() throws {
         let folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
         let result = try DaemonProcess.run(
-            "/usr/bin/env",
-            [
-                "make", "-C", Self.root, "install", "DESTDIR=\(folder)/root", "scratch=\(folder)/scratch",
-            ])
+            "/usr/bin/env", ["make", "-C", Self.root, "install", "DESTDIR=\(folder)/root", "scratch=\(folder)/scratch"])
         #expect(result.status != 0)
-        #expect(
-            result.errors.contains("nothing is built yet: run make without root first"), "\(result.errors)")
+        #expect(result.errors.contains("nothing is built yet: run make without root first"), "\(result.errors)")
         #expect(!FileManager.default.fileExists(atPath: folder))
     }
 
@@ -111,27 +100,21 @@ struct PackageTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let packed = try DaemonProcess.run(
             "/usr/bin/env",
-            [
-                Self.root + "/scripts/package", "--programs", DaemonProcess.products.path,
-                folder + "/first",
-            ])
+            [Self.root + "/scripts/package", "--programs", DaemonProcess.products.path, folder + "/first"])
         #expect(packed.status == 0, "\(packed.errors)")
         let result = try DaemonProcess.run(
             "/usr/bin/env", [Self.root + "/scripts/packaging/check.py", folder + "/first", "--any-size"])
         #expect(result.status == 0, "\(result.errors)")
     }
 
-    @Test(
-        "scripts/package leaves a folder with other files alone",
-        .enabled(if: has("patchelf"), "needs patchelf"))
+    @Test("scripts/package leaves a folder with other files alone", .enabled(if: has("patchelf"), "needs patchelf"))
     func foreignFolder() throws {
         let folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try "mine".write(toFile: folder + "/notes.txt", atomically: true, encoding: .utf8)
         let result = try DaemonProcess.run(
-            "/usr/bin/env",
-            [Self.root + "/scripts/package", "--programs", DaemonProcess.products.path, folder])
+            "/usr/bin/env", [Self.root + "/scripts/package", "--programs", DaemonProcess.products.path, folder])
         #expect(result.status == 1)
         #expect(result.errors.contains("has something else, such as notes.txt"), "\(result.errors)")
         #expect(FileManager.default.fileExists(atPath: folder + "/notes.txt"))

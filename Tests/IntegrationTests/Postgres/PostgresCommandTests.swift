@@ -4,9 +4,7 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite(
-    "clusterctl postgres",
-    .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.missing)))
+@Suite("clusterctl postgres", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.missing)))
 struct PostgresCommandTests {
     private func clusterctl(_ arguments: [String]) throws -> (status: Int32, output: String, errors: String) {
         try DaemonProcess.run("clusterctl", ["postgres"] + arguments)
@@ -36,12 +34,10 @@ struct PostgresCommandTests {
         #expect(gone.status == 1 && !(gone.output + gone.errors).contains("hunter2"))
     }
 
-    @Test("declare prints the configuration's entry, or adds it to a file that has others")
-    func declare() throws {
+    @Test("declare prints the configuration's entry, or adds it to a file that has others") func declare() throws {
         let server = try PostgresServer.shared()
         let database = try server.makeDatabase()
-        try server.sql(
-            "CREATE TABLE stops (code text PRIMARY KEY, name text, lon float8, lat float8)", in: database)
+        try server.sql("CREATE TABLE stops (code text PRIMARY KEY, name text, lon float8, lat float8)", in: database)
         let connection = server.connection(database)
         let options = ["--longitude", "lon", "--latitude", "lat", "--properties", "name"]
         let printed = try clusterctl(["declare", connection, "stops"] + options)
@@ -66,9 +62,7 @@ struct PostgresCommandTests {
         #expect(again.status == 1 && again.errors.contains("declares a source bus-stops already"))
         let unnameable = try clusterctl(["declare", connection, "stops", "--source", "bus stops"])
         #expect(unnameable.status == 2 && unnameable.errors.contains("'bus stops' for '--source'"))
-        #expect(
-            try String(contentsOfFile: path, encoding: .utf8).contains(
-                "\n  \"limits\": {\"maxCalls\": 50},\n"))
+        #expect(try String(contentsOfFile: path, encoding: .utf8).contains("\n  \"limits\": {\"maxCalls\": 50},\n"))
         let accepted = try DaemonProcess.run("clusterd", ["--config", path, "--check-config"])
         #expect(accepted.status == 0, "\(accepted.errors)")
         let wrong = try clusterctl(["declare", connection, "stops"])
@@ -80,8 +74,7 @@ struct PostgresCommandTests {
         #expect(unchecked.output.contains(#""table": "fleet.\"Stops\"""#))
     }
 
-    @Test("declare leaves the configuration as it is if the disk is full")
-    func fullDisk() throws {
+    @Test("declare leaves the configuration as it is if the disk is full") func fullDisk() throws {
         let path = NSTemporaryDirectory() + "clusterd-declare-" + UUID().uuidString.prefix(8) + ".json"
         defer { unlink(path) }
         let before = #"{"sources":{"cities":{"file":"c.geojson"}}}"#

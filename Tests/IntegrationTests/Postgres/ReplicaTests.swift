@@ -14,8 +14,7 @@ struct ReplicaTests {
         for daemon in daemons { try daemon.wait(for: "following") }
         for number in 1...20 {
             let position = try table.write(
-                "INSERT INTO vehicles VALUES (\(1000 + number), 'own', 1, \(VehicleTable.place("\(number)")))"
-            )
+                "INSERT INTO vehicles VALUES (\(1000 + number), 'own', 1, \(VehicleTable.place("\(number)")))")
             let ids = try daemons[number % 2].ids(atLeast: position)
             #expect(ids.contains("\(1000 + number)"))
         }
@@ -41,9 +40,7 @@ struct ReplicaTests {
         ),
     ]
 
-    @Test(
-        "daemons at the same position give the same answers, whatever they received and when",
-        arguments: cases)
+    @Test("daemons at the same position give the same answers, whatever they received and when", arguments: cases)
     func agreement(_ options: String, _ seed: UInt32) throws {
         let table = try VehicleTable(rows: 400)
         var random = PythonRandom(seed: seed)
@@ -76,8 +73,7 @@ struct ReplicaTests {
                 )
             case 2, 3:
                 statements.append(
-                    "UPDATE vehicles SET geom = \(place), speed = \(b % 50) WHERE vehicle_id BETWEEN \(a) AND \(a + 5)"
-                )
+                    "UPDATE vehicles SET geom = \(place), speed = \(b % 50) WHERE vehicle_id BETWEEN \(a) AND \(a + 5)")
             case 4: statements.append("DELETE FROM vehicles WHERE vehicle_id BETWEEN \(a) AND \(a + 3)")
             case 5:
                 statements.append(

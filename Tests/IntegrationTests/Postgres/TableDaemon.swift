@@ -74,9 +74,7 @@ final class TableDaemon {
     }
 
     /// The whole message of an answer, an error too.
-    func exchange(
-        _ method: String, _ params: JSONObject = [:], timeoutMilliseconds: Int? = nil
-    ) throws -> JSONObject {
+    func exchange(_ method: String, _ params: JSONObject = [:], timeoutMilliseconds: Int? = nil) throws -> JSONObject {
         var params = params
         params["source"] = "vehicles"
         return try client().exchange(
@@ -94,16 +92,14 @@ final class TableDaemon {
     }
 
     /// Asks until a description fits, at most for a minute.
-    @discardableResult
-    func wait(until fits: (JSONObject) throws -> Bool) throws -> JSONObject {
+    @discardableResult func wait(until fits: (JSONObject) throws -> Bool) throws -> JSONObject {
         let end = ContinuousClock.now + .seconds(60)
         while true {
             let description = try description()
             if try fits(description) { return description }
             guard ContinuousClock.now < end else {
                 throw DaemonProcess.Failure(
-                    description:
-                        "the source stays \(JSONValue.object(description).text)\n\(daemon.errorText())")
+                    description: "the source stays \(JSONValue.object(description).text)\n\(daemon.errorText())")
             }
             // A moment on a call that does nothing but pass time.
             _ = try exchange(
@@ -146,8 +142,7 @@ final class TableDaemon {
         let details: JSONValue = ["hull", "bbox", "expansionZoom", "coincident", "anchor", "key"]
         for zoom in [0, 2, 5, 9, 17] {
             let shown = try add(
-                "GetClusters",
-                ["bbox": [-180, -90, 180, 90], "zoom": .number(Double(zoom)), "include": details])
+                "GetClusters", ["bbox": [-180, -90, 180, 90], "zoom": .number(Double(zoom)), "include": details])
             let clusters = shown["features"]?.array?.filter { $0["properties"]?["cluster"] != nil } ?? []
             for id in clusters.prefix(3).compactMap({ $0["id"] }) {
                 for method in ["GetChildren", "GetLeaves", "GetClusterExpansionZoom", "GetConvexHull"] {

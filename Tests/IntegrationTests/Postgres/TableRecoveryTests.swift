@@ -5,9 +5,7 @@ import TestSupport
 import Testing
 
 /// Sources that follow a table while daemons and servers end at any moment.
-@Suite(
-    "Recovery of sources that follow a table",
-    .enabled(if: PostgresServer.isInstalled, "\(PostgresServer.missing)"))
+@Suite("Recovery of sources that follow a table", .enabled(if: PostgresServer.isInstalled, "\(PostgresServer.missing)"))
 struct TableRecoveryTests {
     /// A transaction that adds one to all rows' `speed` and one row, so that what is lost or applied twice shows.
     private static func step(_ number: Int) -> String {
@@ -29,8 +27,7 @@ struct TableRecoveryTests {
         #expect(wrong.isEmpty)
     }
 
-    @Test("after a kill at any moment a daemon resumes at its position")
-    func killedDaemon() throws {
+    @Test("after a kill at any moment a daemon resumes at its position") func killedDaemon() throws {
         let table = try VehicleTable(rows: 20)
         let daemon = try TableDaemon(table.connection)
         try daemon.wait(for: "following")
@@ -44,9 +41,7 @@ struct TableRecoveryTests {
             try daemon.start()
         }
         try Self.check(daemon, after: 8, at: position)
-        #expect(
-            try table.sql("SELECT count(*) FROM pg_replication_slots WHERE database = '\(table.database)'")
-                == "1")
+        #expect(try table.sql("SELECT count(*) FROM pg_replication_slots WHERE database = '\(table.database)'") == "1")
         #expect(!daemon.daemon.errorText().contains("is being copied"))
     }
 
@@ -60,8 +55,7 @@ struct TableRecoveryTests {
             let position = try table.write(Self.step(step))
             try server.stop(step % 2 == 0 ? .fast : .immediate)
             try daemon.wait { $0["replication"]?["state"] == "waiting" && $0["note"] != nil }
-            let answer = try daemon.call(
-                "ClusterService/GetClusters", ["bbox": [-180, -90, 180, 90], "zoom": 20])
+            let answer = try daemon.call("ClusterService/GetClusters", ["bbox": [-180, -90, 180, 90], "zoom": 20])
             #expect((answer["features"]?.array?.count ?? 0) >= 20 + step - 1)
             #expect(try daemon.description()["state"] == "ready")
             try server.start()
@@ -92,8 +86,7 @@ struct TableRecoveryTests {
         try standby.promote()
         if hasSlot {
             // As tools do that copy slots; its position may be anywhere.
-            try standby.sql(
-                "SELECT pg_create_logical_replication_slot('moves', 'pgoutput')", in: table.database)
+            try standby.sql("SELECT pg_create_logical_replication_slot('moves', 'pgoutput')", in: table.database)
         }
         try standby.sql(Self.step(2), in: table.database)
         try daemon.wait { $0["points"] == 22 && $0["replication"]?["state"] == "following" }
@@ -104,8 +97,7 @@ struct TableRecoveryTests {
         try Self.check(daemon, after: 3, at: try standby.sql("SELECT pg_current_wal_lsn()"))
     }
 
-    @Test("if the slot is gone the table is copied beside the old data")
-    func droppedSlot() throws {
+    @Test("if the slot is gone the table is copied beside the old data") func droppedSlot() throws {
         let table = try VehicleTable(rows: 20)
         let slot = "dropped_" + table.database
         let daemon = try TableDaemon(table.connection, slot: slot)
@@ -147,8 +139,7 @@ struct TableRecoveryTests {
         #expect(left == "0")
     }
 
-    @Test("other options copy the table again, beside the data that answer")
-    func options() throws {
+    @Test("other options copy the table again, beside the data that answer") func options() throws {
         let table = try VehicleTable(rows: 100)
         let daemon = try TableDaemon(
             table.connection, options: #"{"radius":60,"sortKey":["id"],"filter":["<",["get","speed"],50]}"#)
@@ -165,8 +156,7 @@ struct TableRecoveryTests {
         #expect(try daemon.ids(atLeast: table.position()).count < Int(few))
     }
 
-    @Test("a transaction that is larger than memory may hold is applied as a whole")
-    func largeTransaction() throws {
+    @Test("a transaction that is larger than memory may hold is applied as a whole") func largeTransaction() throws {
         let table = try VehicleTable(rows: 10)
         let daemon = try TableDaemon(table.connection)
         try daemon.wait(for: "following")
@@ -188,8 +178,7 @@ struct TableRecoveryTests {
         #expect(try daemon.description()["points"] == .number(Double(count)))
         // The first change that the watch shows after the copy has all of it.
         let item = try #require(try watch.receive()["item"])
-        let points =
-            item["add"]?.array?.reduce(0) { $0 + Int($1["properties"]?["point_count"]?.number ?? 1) } ?? 0
+        let points = item["add"]?.array?.reduce(0) { $0 + Int($1["properties"]?["point_count"]?.number ?? 1) } ?? 0
         #expect(points > count / 2)
         try daemon.restart()
         #expect(try daemon.description()["points"] == .number(Double(count)))
@@ -197,9 +186,7 @@ struct TableRecoveryTests {
         #expect(try daemon.ids(atLeast: after).count == 50)
     }
 
-    @Test(
-        "a new column appears, a dropped one disappears, and a change that cannot be followed leaves the data"
-    )
+    @Test("a new column appears, a dropped one disappears, and a change that cannot be followed leaves the data")
     func schema() throws {
         let table = try VehicleTable(rows: 20)
         let daemon = try TableDaemon(table.connection)
@@ -217,8 +204,7 @@ struct TableRecoveryTests {
             "ALTER TABLE vehicles ALTER geom TYPE text USING 'x'; UPDATE vehicles SET speed = 4 WHERE vehicle_id = 50"
         )
         try daemon.wait { $0["state"] == "stale" && $0["note"] != nil }
-        let answer = try daemon.call(
-            "ClusterService/GetClusters", ["bbox": [-180, -90, 180, 90], "zoom": 20])
+        let answer = try daemon.call("ClusterService/GetClusters", ["bbox": [-180, -90, 180, 90], "zoom": 20])
         #expect(answer["features"]?.array?.count == 21)
     }
 }

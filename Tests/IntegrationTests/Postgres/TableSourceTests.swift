@@ -7,16 +7,14 @@ import Testing
 /// Sources that follow a table, with a real server.
 @Suite("Sources that follow a table", .enabled(if: PostgresServer.isInstalled, "\(PostgresServer.missing)"))
 struct TableSourceTests {
-    @Test("a table is copied, and then followed change by change")
-    func followed() throws {
+    @Test("a table is copied, and then followed change by change") func followed() throws {
         let table = try VehicleTable(rows: 500)
         let daemon = try TableDaemon(table.connection)
         try daemon.wait(for: "following")
         #expect(try daemon.description()["points"] == 500)
         #expect(try daemon.description()["state"] == "ready")
 
-        let inserted = try table.write(
-            "INSERT INTO vehicles VALUES (1000, 'new', 1, \(VehicleTable.place("3")))")
+        let inserted = try table.write("INSERT INTO vehicles VALUES (1000, 'new', 1, \(VehicleTable.place("3")))")
         #expect(try daemon.ids(atLeast: inserted).contains("1000"))
         let answer = try daemon.clusters(atLeast: inserted)
         let feature = try #require(answer["features"]?.array?.first { $0["id"] == 1000 })
@@ -37,8 +35,7 @@ struct TableSourceTests {
         #expect(replication["lagMs"]?.number ?? -1 >= 0 && replication["lagBytes"]?.number ?? -1 >= 0)
     }
 
-    @Test("a transaction becomes visible as a whole, a rolled back one not at all")
-    func transactions() throws {
+    @Test("a transaction becomes visible as a whole, a rolled back one not at all") func transactions() throws {
         let table = try VehicleTable(rows: 10)
         let daemon = try TableDaemon(table.connection)
         try daemon.wait(for: "following")
@@ -58,8 +55,7 @@ struct TableSourceTests {
         #expect(try daemon.ids(atLeast: position).count == 105)
     }
 
-    @Test("rows without a valid position are counted, and become features once corrected")
-    func positions() throws {
+    @Test("rows without a valid position are counted, and become features once corrected") func positions() throws {
         let table = try VehicleTable(geometry: "geometry(Geometry,4326)")
         try table.sql(
             """
@@ -73,15 +69,13 @@ struct TableSourceTests {
         let reasons = try daemon.replication()["skippedReasons"]
         #expect(reasons?["noPosition"]?.number ?? 0 >= 1 && reasons?["outOfRange"] == 1)
         let corrected = try table.write(
-            "UPDATE vehicles SET geom = ST_SetSRID(ST_MakePoint(2, 2), 4326) WHERE vehicle_id IN (1, 2, 3, 5)"
-        )
+            "UPDATE vehicles SET geom = ST_SetSRID(ST_MakePoint(2, 2), 4326) WHERE vehicle_id IN (1, 2, 3, 5)")
         #expect(try daemon.ids(atLeast: corrected) == ["1", "2", "3", "4", "5"])
         let broken = try table.write("UPDATE vehicles SET geom = NULL WHERE vehicle_id = 4")
         #expect(try daemon.ids(atLeast: broken) == ["1", "2", "3", "5"])
     }
 
-    @Test("two columns of numbers, selected properties and text ids work too")
-    func coordinates() throws {
+    @Test("two columns of numbers, selected properties and text ids work too") func coordinates() throws {
         let table = try VehicleTable()
         try table.sql(
             """
@@ -100,8 +94,7 @@ struct TableSourceTests {
         #expect(features.first?["properties"] == ["name": "n", "extra": ["k": [1, nil]]])
     }
 
-    @Test("an unchanged large value stays, in updates of the row and of its key")
-    func largeValues() throws {
+    @Test("an unchanged large value stays, in updates of the row and of its key") func largeValues() throws {
         let table = try VehicleTable()
         try table.sql(
             """
@@ -121,14 +114,12 @@ struct TableSourceTests {
         }
         // The value of a row that was no feature is nowhere here: the table is copied again.
         try table.sql("INSERT INTO vehicles VALUES (9, repeat('y', 20000), 1, NULL)")
-        let position = try table.write(
-            "UPDATE vehicles SET geom = \(VehicleTable.place("9")) WHERE vehicle_id = 9")
+        let position = try table.write("UPDATE vehicles SET geom = \(VehicleTable.place("9")) WHERE vehicle_id = 9")
         let features = try daemon.clusters(atLeast: position)["features"]?.array ?? []
         #expect(features.contains { $0["id"] == 9 && $0["properties"]?["name"]?.string?.utf8.count == 20000 })
     }
 
-    @Test("every answer has the position beside the revision")
-    func answers() throws {
+    @Test("every answer has the position beside the revision") func answers() throws {
         let table = try VehicleTable(rows: 300)
         let daemon = try TableDaemon(table.connection)
         try daemon.wait(for: "following")
@@ -141,11 +132,9 @@ struct TableSourceTests {
         let answers = [
             clusters, try daemon.call("ClusterService/GetChildren", ["clusterId": id, "atLeast": position]),
             try daemon.call("ClusterService/GetLeaves", ["clusterId": id, "atLeast": position]),
-            try daemon.call(
-                "ClusterService/GetClusterExpansionZoom", ["clusterId": id, "atLeast": position]),
+            try daemon.call("ClusterService/GetClusterExpansionZoom", ["clusterId": id, "atLeast": position]),
             try daemon.call("ClusterService/GetConvexHull", ["clusterId": id, "atLeast": position]),
-            try daemon.call(
-                "ClusterService/LocateFeature", ["featureId": 7, "zoom": 3, "atLeast": position]),
+            try daemon.call("ClusterService/LocateFeature", ["featureId": 7, "zoom": 3, "atLeast": position]),
             try daemon.call("ClusterService/GetTile", ["z": 0, "x": 0, "y": 0, "atLeast": position]),
             try daemon.call(
                 "ClusterService/GetTile", ["z": 0, "x": 0, "y": 0, "encoding": "mvt", "atLeast": position]),
@@ -162,8 +151,7 @@ struct TableSourceTests {
         #expect(try pages.receive()["end"]?["position"] != nil)
     }
 
-    @Test("a query waits for a missing position until its deadline")
-    func deadline() throws {
+    @Test("a query waits for a missing position until its deadline") func deadline() throws {
         let table = try VehicleTable(rows: 3)
         let daemon = try TableDaemon(table.connection)
         try daemon.wait(for: "following")
@@ -175,8 +163,7 @@ struct TableSourceTests {
         #expect(wrong["error"]?["status"] == "INVALID_ARGUMENT")
     }
 
-    @Test("writes of other tables move the position too")
-    func otherTables() throws {
+    @Test("writes of other tables move the position too") func otherTables() throws {
         let table = try VehicleTable(rows: 3)
         try table.sql("CREATE TABLE other (a int)")
         let daemon = try TableDaemon(table.connection)
@@ -187,8 +174,7 @@ struct TableSourceTests {
         }
     }
 
-    @Test("no call changes a source that follows a table")
-    func readOnly() throws {
+    @Test("no call changes a source that follows a table") func readOnly() throws {
         let table = try VehicleTable(rows: 3)
         let daemon = try TableDaemon(table.connection)
         try daemon.wait(for: "following")
@@ -204,28 +190,23 @@ struct TableSourceTests {
         #expect(try daemon.exchange("SourceService/CreateSource")["error"]?["status"] == "ALREADY_EXISTS")
     }
 
-    @Test("clusterctl health says why a table is not followed, and the daemon logs it once")
-    func health() throws {
+    @Test("clusterctl health says why a table is not followed, and the daemon logs it once") func health() throws {
         let server = try PostgresServer.shared()
         let daemon = try TableDaemon(server.connection(try server.makeDatabase()))
         try daemon.wait { $0["replication"]?["state"] == "waiting" && $0["note"] != nil }
-        let result = try DaemonProcess.run(
-            "clusterctl", ["--socket", daemon.daemon.socketPath, "health", "--sources"])
+        let result = try DaemonProcess.run("clusterctl", ["--socket", daemon.daemon.socketPath, "health", "--sources"])
         let reason = "there is no table public.vehicles in database"
-        #expect(
-            result.status == 1 && result.output.contains(reason) && result.errors.contains("1 of 1 sources"))
+        #expect(result.status == 1 && result.output.contains(reason) && result.errors.contains("1 of 1 sources"))
         #expect(daemon.daemon.errorText().components(separatedBy: reason).count == 2)
     }
 
-    @Test("metrics, clusterctl and HTTP show how the table is followed")
-    func reports() throws {
+    @Test("metrics, clusterctl and HTTP show how the table is followed") func reports() throws {
         let table = try VehicleTable(rows: 3)
         let daemon = try TableDaemon(table.connection)
         try daemon.wait(for: "following")
         let stats = try daemon.client().call("ServerService/GetStats")
         #expect(stats["sources"]?.array?.first?["replication"]?["state"] == "following")
-        let text =
-            try daemon.client().call("ServerService/GetStats", ["format": "prometheus"])["text"]?.string ?? ""
+        let text = try daemon.client().call("ServerService/GetStats", ["format": "prometheus"])["text"]?.string ?? ""
         for name in ["position", "lag_bytes", "lag_milliseconds", "following"] {
             #expect(text.contains("clusterd_source_replication_\(name){source=\"vehicles\"}"))
         }
@@ -235,8 +216,6 @@ struct TableSourceTests {
         #expect(try run("source", "vehicles").contains("replication  following"))
         #expect(try run("health").contains("vehicles: following"))
         let position = try table.write("DELETE FROM vehicles WHERE vehicle_id = 1")
-        #expect(
-            try run("clusters", "vehicles", "--zoom", "20", "--at-least", position, "--json").contains(
-                "\"id\":2"))
+        #expect(try run("clusters", "vehicles", "--zoom", "20", "--at-least", position, "--json").contains("\"id\":2"))
     }
 }

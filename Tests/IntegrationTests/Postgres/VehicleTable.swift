@@ -11,15 +11,13 @@ struct VehicleTable {
     init(rows: Int = 0, on server: PostgresServer? = nil, geometry: String = "geometry(Point,4326)") throws {
         self.server = try server ?? PostgresServer.shared()
         database = try self.server.makeDatabase()
-        try sql(
-            "CREATE TABLE vehicles (vehicle_id bigint PRIMARY KEY, name text, speed int, geom \(geometry))")
+        try sql("CREATE TABLE vehicles (vehicle_id bigint PRIMARY KEY, name text, speed int, geom \(geometry))")
         if rows > 0 { try insert(1...rows) }
     }
 
     var connection: String { server.connection(database) }
 
-    @discardableResult
-    func sql(_ text: String) throws -> String { try server.sql(text, in: database) }
+    @discardableResult func sql(_ text: String) throws -> String { try server.sql(text, in: database) }
 
     /// Runs SQL; the position behind it.
     func write(_ text: String) throws -> String {

@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 /// A box's answer is what of the whole world's lies in it: beyond the antimeridian, at the poles, turned round.
-@Suite("Boxes of every kind")
-struct BoxTests {
+@Suite("Boxes of every kind") struct BoxTests {
     private struct Node {
         let x: Double
         let y: Double
@@ -22,13 +21,10 @@ struct BoxTests {
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "s", "options": [:]])
         let points =
-            GoldenDataset.points(kind: "c", count: 500, seed: 7)
-            + GoldenDataset.points(kind: "d", count: 150, seed: 3)
+            GoldenDataset.points(kind: "c", count: 500, seed: 7) + GoldenDataset.points(kind: "d", count: 150, seed: 3)
         _ = try client.importFeatures("s", points.map(\.feature))
         func features(_ box: [Double]) throws -> [JSONValue] {
-            let params: JSONValue = [
-                "source": "s", "bbox": .array(box.map { .number($0) }), "zoom": .number(zoom),
-            ]
+            let params: JSONValue = ["source": "s", "bbox": .array(box.map { .number($0) }), "zoom": .number(zoom)]
             return try #require(try client.call("ClusterService/GetClusters", params)["features"]?.array)
         }
         let world = try features([-180, -90, 180, 90]).map { feature in
@@ -55,9 +51,7 @@ struct BoxTests {
 
     /// The boxes within the world that a box stands for, as supercluster has it.
     private static func parts(_ box: [Double]) -> [(x: Range, y: Range)] {
-        func wrapped(_ longitude: Double) -> Double {
-            fmod(fmod(longitude + 180, 360) + 360, 360) - 180
-        }
+        func wrapped(_ longitude: Double) -> Double { fmod(fmod(longitude + 180, 360) + 360, 360) - 180 }
         let rows = Range(y(min(90, max(-90, box[3]))), y(min(90, max(-90, box[1]))))
         if box[2] - box[0] >= 360 { return [(Range(0, 1), rows)] }
         let (west, east) = (wrapped(box[0]), box[2] == 180 ? 180 : wrapped(box[2]))

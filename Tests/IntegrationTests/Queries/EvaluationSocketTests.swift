@@ -6,8 +6,7 @@ import Testing
 
 /// `EvaluateExpression` as another program calls it: the specification's own cases, and what the contract says
 /// of the params.
-@Suite("Expressions over the socket")
-struct EvaluationSocketTests {
+@Suite("Expressions over the socket") struct EvaluationSocketTests {
     let client: RawClient
     private let daemon: DaemonProcess
 
@@ -35,8 +34,7 @@ struct EvaluationSocketTests {
         return .string("array<\(item), \(Int(length))>")
     }
 
-    @Test("answers the specification's cases, each with its original input")
-    func specification() throws {
+    @Test("answers the specification's cases, each with its original input") func specification() throws {
         for test in try Self.cases() {
             var params: JSONObject = ["expression": test["expression"] ?? .null]
             if let type = type(test["propertySpec"]) { params["type"] = type }
@@ -76,8 +74,7 @@ struct EvaluationSocketTests {
         }
     }
 
-    @Test("unknown members may be omitted or null, but not of another type")
-    func params() throws {
+    @Test("unknown members may be omitted or null, but not of another type") func params() throws {
         #expect(try evaluate(["expression": ["zoom"], "zoom": 3])["result"] == ["value": 3])
         let nothing: JSONObject = ["expression": 1, "feature": .null, "type": .null]
         #expect(try evaluate(nothing)["result"] == ["value": 1])

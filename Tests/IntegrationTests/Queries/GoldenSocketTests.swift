@@ -11,8 +11,7 @@ struct GoldenSocketTests {
         let golden = try GoldenCase.load(version: version)[number]
         let daemon = try DaemonProcess()
         let client = try daemon.client()
-        _ = try client.call(
-            "SourceService/CreateSource", ["source": "golden", "options": .object(golden.options)])
+        _ = try client.call("SourceService/CreateSource", ["source": "golden", "options": .object(golden.options)])
         let imported = try client.importFeatures("golden", golden.points.map(\.feature))
         #expect(imported["result"]?["points"]?.number == Double(golden.count))
         for query in golden.queries { try check(query, client) }
@@ -36,8 +35,7 @@ struct GoldenSocketTests {
             #expect(Self.digests(lines).contains(query["sha1"]?.string ?? ""), context)
         case "clusters", "children":
             let method = kind == "clusters" ? "GetClusters" : "GetChildren"
-            let features =
-                try client.call("ClusterService/\(method)", .object(params))["features"]?.array ?? []
+            let features = try client.call("ClusterService/\(method)", .object(params))["features"]?.array ?? []
             Self.compare(features.map(Self.summary), query["expect"]?.array ?? [], context)
         case "tile":
             let features = try client.call("ClusterService/GetTile", .object(params))["features"]?.array ?? []
@@ -52,8 +50,7 @@ struct GoldenSocketTests {
                 .map { String(Int($0)) }.sorted { Array($0.utf8).lexicographicallyPrecedes($1.utf8) }
             let numeric = ids.sorted { (Int($0) ?? 0) < (Int($1) ?? 0) }
             #expect(Double(ids.count) == query["n"]?.number && result["total"] == query["n"], context)
-            #expect(
-                (Self.digests(ids) + Self.digests(numeric)).contains(query["sha1"]?.string ?? ""), context)
+            #expect((Self.digests(ids) + Self.digests(numeric)).contains(query["sha1"]?.string ?? ""), context)
         default: Issue.record("unknown query \(kind)")
         }
     }

@@ -22,8 +22,7 @@ struct LongIdentifierTests {
         let (even, odd) = ("9007199254740992", "9007199254740993")
         _ = try call("SourceService/CreateSource", "{\"source\":\"a\"}")
         let made = try call(
-            "SourceService/UpdateFeatures",
-            "{\"source\":\"a\",\"upsert\":[\(feature(even, 10)),\(feature(odd, 20))]}")
+            "SourceService/UpdateFeatures", "{\"source\":\"a\",\"upsert\":[\(feature(even, 10)),\(feature(odd, 20))]}")
         #expect(made["result"]?["inserted"] == .number(2))
         func locate(_ id: String) throws -> JSONObject {
             try call("ClusterService/LocateFeature", "{\"source\":\"a\",\"featureId\":\(id),\"zoom\":20}")
@@ -45,9 +44,7 @@ struct LongIdentifierTests {
     func everywhere(_ even: String, _ odd: String) throws {
         let daemon = try DaemonProcess(http: "")
         let http = try daemon.http()
-        func run(_ words: [String], _ input: String? = nil) throws -> (
-            status: Int32, output: String, errors: String
-        ) {
+        func run(_ words: [String], _ input: String? = nil) throws -> (status: Int32, output: String, errors: String) {
             try DaemonProcess.run(
                 "clusterctl", words, environment: ["CLUSTERD_SOCKET": daemon.socketPath],
                 input: input.map { Data($0.utf8) })
@@ -55,12 +52,10 @@ struct LongIdentifierTests {
         func feature(_ id: String, _ position: String) -> String {
             #"{"type":"Feature","id":\#(id),"geometry":{"type":"Point","coordinates":\#(position)},"properties":{}}"#
         }
-        #expect(
-            try run(["import", "a"], feature(even, "[10,0]") + "\n" + feature(odd, "[20,0]")).status == 0)
+        #expect(try run(["import", "a"], feature(even, "[10,0]") + "\n" + feature(odd, "[20,0]")).status == 0)
         #expect(try run(["locate", "a", odd, "-z", "20", "-j"]).output.contains("[20,0]"))
         #expect(
-            try run(["call", "LocateFeature", "source=a", "featureId=\(odd)", "zoom=20"]).output.contains(
-                "[20,0]"))
+            try run(["call", "LocateFeature", "source=a", "featureId=\(odd)", "zoom=20"]).output.contains("[20,0]"))
         #expect(try http.get("/sources/a/features/\(odd)?zoom=20").text.contains("[20,0]"))
         #expect(try http.get("/sources/a/features/\(even)?zoom=20").text.contains("[10,0]"))
         // The text of a feature is sent as it is written.

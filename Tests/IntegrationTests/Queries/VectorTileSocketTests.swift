@@ -4,8 +4,7 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("Vector tiles over the socket")
-struct VectorTileSocketTests {
+@Suite("Vector tiles over the socket") struct VectorTileSocketTests {
     private let daemon: DaemonProcess
     private let client: RawClient
 
@@ -14,10 +13,7 @@ struct VectorTileSocketTests {
         client = try daemon.client()
         _ = try client.call(
             "SourceService/CreateSource",
-            [
-                "source": "Orte",
-                "options": ["extent": 1024, "clusterProperties": ["sum": ["+", ["get", "n"]]]],
-            ])
+            ["source": "Orte", "options": ["extent": 1024, "clusterProperties": ["sum": ["+", ["get", "n"]]]]])
         let features = (0..<300).map { number in
             let place = (Double(number % 60) * 5 - 150, Double(number / 60) * 20 - 40)
             return JSONValue.object([
@@ -38,9 +34,7 @@ struct VectorTileSocketTests {
             ])
     }
 
-    @Test(
-        "have the features of JSON tiles: positions, tags, and the ids that they can contain",
-        arguments: 0...3)
+    @Test("have the features of JSON tiles: positions, tags, and the ids that they can contain", arguments: 0...3)
     func sameFeatures(_ z: Int) throws {
         for x in 0..<(1 << z) {
             for y in 0..<(1 << z) {
@@ -77,8 +71,7 @@ struct VectorTileSocketTests {
         #expect(tags == Dictionary(members.map { ($0.key, $0.value) }) { $1 })
     }
 
-    @Test("of an unknown encoding are rejected with the param's name")
-    func unknownEncoding() throws {
+    @Test("of an unknown encoding are rejected with the param's name") func unknownEncoding() throws {
         let failure = try client.failure(
             "ClusterService/GetTile", ["source": "Orte", "z": 0, "x": 0, "y": 0, "encoding": "geobuf"])
         #expect(failure.status == "INVALID_ARGUMENT" && failure.message.contains("params.encoding"))

@@ -27,8 +27,7 @@ struct ViewportSessionSocketTests {
             if step % 3 == 0 {
                 let point = points[step].feature.replacing("place", with: "step \(step)")
                 _ = try raw.call(
-                    "SourceService/UpdateFeatures",
-                    ["source": "s", "upsert": .array([JSONReader.parse(point)])])
+                    "SourceService/UpdateFeatures", ["source": "s", "upsert": .array([JSONReader.parse(point)])])
             }
             try await session.move(to: box, zoom: zoom)
             let wanted = try await client.clusters(of: "s", in: box, zoom: zoom).features

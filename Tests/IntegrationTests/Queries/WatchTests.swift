@@ -4,8 +4,7 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("Watching over the socket")
-struct WatchTests {
+@Suite("Watching over the socket") struct WatchTests {
     let daemon: DaemonProcess
     let client: RawClient
     let other: RawClient
@@ -22,8 +21,7 @@ struct WatchTests {
     private func watch(_ more: [String: JSONValue] = [:], extra: String = "") throws -> Int64 {
         var params: [String: JSONValue] = ["source": "s", "bbox": Self.world, "zoom": 3]
         params.merge(more) { $1 }
-        return try client.open(
-            Self.method, .object(JSONObject(params.map { ($0.key, $0.value) })), extra: extra)
+        return try client.open(Self.method, .object(JSONObject(params.map { ($0.key, $0.value) })), extra: extra)
     }
 
     private func item() throws -> JSONValue {
@@ -44,8 +42,7 @@ struct WatchTests {
         #"{"type":"Feature","id":\#(id),"geometry":{"type":"Point","coordinates":[\#(x),\#(y)]},"properties":null}"#
     }
 
-    @Test("from the empty start to the end")
-    func life() throws {
+    @Test("from the empty start to the end") func life() throws {
         let id = try watch()
         #expect(try item().text == #"{"add":[],"remove":[],"keep":0,"revision":0}"#)
         try upsert(Self.point(1, 10, 10))
@@ -58,16 +55,14 @@ struct WatchTests {
         #expect(try client.exchange("ServerService/Check")["result"] != nil)
     }
 
-    @Test("a client that ends its stream at once gets the current features")
-    func endAtOnce() throws {
+    @Test("a client that ends its stream at once gets the current features") func endAtOnce() throws {
         let id = try watch()
         try client.send(#"{"id":\#(id),"end":true}"#)
         #expect(try item()["keep"] == 0)
         #expect(try client.receive()["end"] == [:])
     }
 
-    @Test("cancellation, a deadline, and a deleted source end it")
-    func endings() throws {
+    @Test("cancellation, a deadline, and a deleted source end it") func endings() throws {
         var id = try watch()
         _ = try item()
         try client.send(#"{"id":\#(id),"cancel":true}"#)
@@ -84,8 +79,7 @@ struct WatchTests {
         #expect(try failure().status == "NOT_FOUND")
     }
 
-    @Test("shutting down ends it without waiting")
-    func shutDown() throws {
+    @Test("shutting down ends it without waiting") func shutDown() throws {
         _ = try watch()
         _ = try item()
         kill(daemon.process.processIdentifier, SIGTERM)
@@ -93,8 +87,7 @@ struct WatchTests {
         #expect(daemon.process.waitForEnd() == 0)
     }
 
-    @Test("a client that closes its side without an end is cancelled")
-    func halfClosed() throws {
+    @Test("a client that closes its side without an end is cancelled") func halfClosed() throws {
         _ = try watch()
         _ = try item()
         client.finishSending()
@@ -102,8 +95,7 @@ struct WatchTests {
         #expect(client.isClosed())
     }
 
-    @Test("its latency is that of its first change")
-    func latency() throws {
+    @Test("its latency is that of its first change") func latency() throws {
         let clock = ContinuousClock()
         let start = clock.now
         let id = try watch()
@@ -117,8 +109,7 @@ struct WatchTests {
         #expect((longest ?? .infinity) < first / .milliseconds(1))
     }
 
-    @Test("invalid params and items are named")
-    func badInput() throws {
+    @Test("invalid params and items are named") func badInput() throws {
         let params: [(String, JSONValue, String)] = [
             ("maxRateHz", 0, "params.maxRateHz"), ("maxRateHz", -1, "params.maxRateHz"),
             ("maxRateHz", "x", "params.maxRateHz"),
@@ -147,8 +138,7 @@ struct WatchTests {
         }
     }
 
-    @Test("a watch of one revision ends when that revision is replaced")
-    func revision() throws {
+    @Test("a watch of one revision ends when that revision is replaced") func revision() throws {
         try upsert(Self.point(1, 10, 10))
         _ = try watch(["revision": 7])
         #expect(try failure().status == "ABORTED")
@@ -158,8 +148,7 @@ struct WatchTests {
         #expect(try failure().status == "ABORTED")
     }
 
-    @Test("every kind of change is sent", arguments: [false, true])
-    func changes(isCompressed: Bool) throws {
+    @Test("every kind of change is sent", arguments: [false, true]) func changes(isCompressed: Bool) throws {
         _ = try watch(extra: isCompressed ? #","acceptEncoding":"deflate""# : "")
         var replay = MarkerReplay()
         try replay.apply(item())
@@ -170,13 +159,11 @@ struct WatchTests {
         try replay.apply(item())
         _ = try other.call("SourceService/UpdateOptions", ["source": "s", "options": ["radius": 100]])
         try replay.apply(item())
-        let answer = try other.call(
-            "ClusterService/GetClusters", ["source": "s", "bbox": Self.world, "zoom": 3])
+        let answer = try other.call("ClusterService/GetClusters", ["source": "s", "bbox": Self.world, "zoom": 3])
         #expect(replay.features == MarkerReplay.features(of: answer))
     }
 
-    @Test("a client that does not read gets one change for many, and no queue")
-    func slowClient() throws {
+    @Test("a client that does not read gets one change for many, and no queue") func slowClient() throws {
         let points = GoldenDataset.points(kind: "u", count: 3000, seed: 2).map(\.feature)
         _ = try other.importFeatures("s", points)
         let id = try watch(["zoom": 20, "maxRateHz": 1000])
@@ -199,13 +186,11 @@ struct WatchTests {
         #expect(changes < 200)
     }
 
-    @Test("viewports beyond the limit of features end, and the others continue")
-    func limitedMemory() throws {
+    @Test("viewports beyond the limit of features end, and the others continue") func limitedMemory() throws {
         let daemon = try DaemonProcess(limits: ["maxWatchedFeatures": 100])
         let (client, other) = (try daemon.client(), try daemon.client())
         _ = try other.call("SourceService/CreateSource", ["source": "s"])
-        _ = try other.importFeatures(
-            "s", GoldenDataset.points(kind: "u", count: 150, seed: 2).map(\.feature))
+        _ = try other.importFeatures("s", GoldenDataset.points(kind: "u", count: 150, seed: 2).map(\.feature))
         let params: JSONValue = ["source": "s", "bbox": Self.world, "zoom": 20, "limit": 60]
         let first = try client.open(Self.method, params)
         #expect(try client.receive()["item"]?["add"]?.array?.count == 60)
@@ -234,8 +219,7 @@ struct WatchTests {
             if step % 2 == 0 { try upsert(Self.point(step * 7, x, y)) }
             try client.send(#"{"id":\#(id),"item":{"bbox":\#(box.text),"zoom":\#(zoom.text)}}"#)
             let answer = try other.call(
-                "ClusterService/GetClusters",
-                ["source": "s", "bbox": box, "zoom": zoom, "include": ["bbox"]])
+                "ClusterService/GetClusters", ["source": "s", "bbox": box, "zoom": zoom, "include": ["bbox"]])
             let wanted = MarkerReplay.features(of: answer)
             // The previous update arrives with the move, or before it. Otherwise no item would follow.
             while replay.features != wanted { try replay.apply(item()) }

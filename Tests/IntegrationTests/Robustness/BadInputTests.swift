@@ -5,8 +5,7 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("What bad input gets")
-struct BadInputTests {
+@Suite("What bad input gets") struct BadInputTests {
     let daemon: DaemonProcess
 
     init() throws { daemon = try DaemonProcess() }
@@ -25,8 +24,7 @@ struct BadInputTests {
         return RawClient.status(message["error"])
     }
 
-    @Test("a frame's flag beyond 1", arguments: [2, 3, 127, 128, 255] as [UInt8])
-    func flag(_ flag: UInt8) throws {
+    @Test("a frame's flag beyond 1", arguments: [2, 3, 127, 128, 255] as [UInt8]) func flag(_ flag: UInt8) throws {
         #expect(try fatal(RawClient.frame(Self.check, flag: flag)).status == "INVALID_ARGUMENT")
     }
 
@@ -36,8 +34,7 @@ struct BadInputTests {
         #expect(try fatal(prefix).status == "RESOURCE_EXHAUSTED")
     }
 
-    @Test("a client that sends an oversized message reads the reason, then the end")
-    func sentWhole() throws {
+    @Test("a client that sends an oversized message reads the reason, then the end") func sentWhole() throws {
         let tooLong = [UInt8](repeating: 0x20, count: (16 << 20) + 1)
         #expect(try fatal(RawClient.frame(tooLong)).status == "RESOURCE_EXHAUSTED")
         #expect(try fatal(RawClient.frame(tooLong, flag: 3)).status == "INVALID_ARGUMENT")
@@ -55,8 +52,7 @@ struct BadInputTests {
         #expect(daemon.end() == 0)
     }
 
-    @Test("a compressed frame that does not inflate, or to too much")
-    func compression() throws {
+    @Test("a compressed frame that does not inflate, or to too much") func compression() throws {
         #expect(try fatal(RawClient.frame(Self.check, flag: 1)).status == "INVALID_ARGUMENT")
         let bomb = try Zlib.deflate([UInt8](repeating: 0x20, count: (16 << 20) + 1), level: 9)
         #expect(try fatal(RawClient.frame(bomb, flag: 1)).status == "RESOURCE_EXHAUSTED")
@@ -67,8 +63,7 @@ struct BadInputTests {
     @Test("a valid compressed frame is accepted, and answers are compressed if requested and worthwhile")
     func goodCompression() throws {
         let client = try daemon.client()
-        let request =
-            #"{"id":1,"method":"clusterd.v1.ServerService/GetServerInfo","acceptEncoding":"deflate"}"#
+        let request = #"{"id":1,"method":"clusterd.v1.ServerService/GetServerInfo","acceptEncoding":"deflate"}"#
         try client.send(RawClient.frame(Zlib.deflate(Array(request.utf8)), flag: 1))
         let (message, isCompressed) = try client.receiveFrame()
         #expect(isCompressed && message["result"]?["name"] == .string("clusterd"))
@@ -114,8 +109,7 @@ struct BadInputTests {
         #expect(try client.receive()["result"] == ["status": "SERVING"])
     }
 
-    @Test("bytes that are not UTF-8")
-    func encoding() throws {
+    @Test("bytes that are not UTF-8") func encoding() throws {
         let client = try daemon.client()
         try client.send(RawClient.frame([0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x31, 0x7D]))
         #expect(RawClient.status(try client.receive()["error"]).status == "INVALID_ARGUMENT")
@@ -123,8 +117,7 @@ struct BadInputTests {
         #expect(try client.receive()["result"] == ["status": "SERVING"])
     }
 
-    @Test("frames split anywhere, one byte at a time, and thousands in one write")
-    func cuts() throws {
+    @Test("frames split anywhere, one byte at a time, and thousands in one write") func cuts() throws {
         let client = try daemon.client()
         let bytes = RawClient.frame(Self.check)
         for byte in bytes { try client.send([byte]) }
@@ -148,8 +141,7 @@ struct BadInputTests {
         #expect(ids.count == 3000)
     }
 
-    @Test("an id already in use")
-    func idInUse() throws {
+    @Test("an id already in use") func idInUse() throws {
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "s", "options": [:]])
         let id = try client.open("SourceService/ImportFeatures", ["source": "s"])
@@ -163,20 +155,16 @@ struct BadInputTests {
         #expect(try client.receive()["result"] == ["status": "SERVING"])
     }
 
-    @Test("unknown methods, params and sources")
-    func unknown() throws {
+    @Test("unknown methods, params and sources") func unknown() throws {
         let client = try daemon.client()
         #expect(try client.failure("ClusterService/Nothing").status == "UNIMPLEMENTED")
-        #expect(
-            try client.failure("ServerService/Check", ["verbose": true]).message.contains("params.verbose"))
+        #expect(try client.failure("ServerService/Check", ["verbose": true]).message.contains("params.verbose"))
         #expect(try client.failure("SourceService/GetSource", ["source": "nowhere"]).status == "NOT_FOUND")
         #expect(try client.failure("SourceService/GetSource", [:]).message.contains("params.source"))
-        #expect(
-            try client.failure("SourceService/GetSource", ["source": 7]).message.contains("params.source"))
+        #expect(try client.failure("SourceService/GetSource", ["source": 7]).message.contains("params.source"))
     }
 
-    @Test("items for calls that take none, and messages that come too late")
-    func strayMessages() throws {
+    @Test("items for calls that take none, and messages that come too late") func strayMessages() throws {
         let client = try daemon.client()
         try client.send(#"{"id":5,"item":{}}"#)
         try client.send(#"{"id":5,"end":true}"#)
@@ -184,8 +172,7 @@ struct BadInputTests {
         #expect(try client.call("ServerService/Check") == ["status": "SERVING"])
     }
 
-    @Test("a cancelled call ends with CANCELLED, and leaves nothing behind")
-    func cancel() throws {
+    @Test("a cancelled call ends with CANCELLED, and leaves nothing behind") func cancel() throws {
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "s", "options": [:]])
         let id = try client.open("SourceService/ImportFeatures", ["source": "s"])
@@ -197,8 +184,7 @@ struct BadInputTests {
         #expect(try client.call("SourceService/GetSource", ["source": "s"])["points"] == .number(0))
     }
 
-    @Test("a deadline that passes")
-    func deadline() throws {
+    @Test("a deadline that passes") func deadline() throws {
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "s", "options": [:]])
         let id = try client.open("SourceService/ImportFeatures", ["source": "s"], extra: #","timeoutMs":30"#)
@@ -210,8 +196,7 @@ struct BadInputTests {
                 .status == "DEADLINE_EXCEEDED")
     }
 
-    @Test("closed connections leave no descriptor behind")
-    func descriptors() throws {
+    @Test("closed connections leave no descriptor behind") func descriptors() throws {
         let client = try daemon.client()
         _ = try client.call("ServerService/Check")
         // Each loop keeps a descriptor in reserve from its first connection on; many connections reach all loops.

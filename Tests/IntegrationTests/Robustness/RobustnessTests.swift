@@ -46,19 +46,15 @@ struct RobustnessTests {
         _ = try client.importFeatures("s", [feature])
         _ = try client.call("SourceService/GetSource", ["source": "s"])
         #expect(daemon.end() == 0)
-        let lines = daemon.errorText().split(separator: "\n").filter {
-            $0.contains("a call changed a source")
-        }
+        let lines = daemon.errorText().split(separator: "\n").filter { $0.contains("a call changed a source") }
         #expect(lines.count == 2)
         #expect(
-            lines.last?.contains("uid=\(geteuid()) pid=\(getpid()) method=\"SourceService/ImportFeatures\"")
-                == true)
+            lines.last?.contains("uid=\(geteuid()) pid=\(getpid()) method=\"SourceService/ImportFeatures\"") == true)
         #expect(lines.last?.contains("source=\"s\" status=\"OK\" features=1") == true)
         #expect(!daemon.errorText().contains("secret"))
     }
 
-    @Test("a reload's outcome is in GetServerInfo")
-    func reloadOutcome() throws {
+    @Test("a reload's outcome is in GetServerInfo") func reloadOutcome() throws {
         let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString).json"
         defer { unlink(path) }
         try Data("{}".utf8).write(to: URL(fileURLWithPath: path))
@@ -72,8 +68,7 @@ struct RobustnessTests {
         #expect(last["ok"] == .bool(false) && last["error"]?.string?.contains("line 1") == true)
     }
 
-    @Test("a socket that the daemon creates is private unless configured otherwise")
-    func socketMode() throws {
+    @Test("a socket that the daemon creates is private unless configured otherwise") func socketMode() throws {
         func mode(_ arguments: [String]) throws -> mode_t {
             let daemon = try DaemonProcess(arguments)
             var status = stat()
@@ -87,22 +82,19 @@ struct RobustnessTests {
         #expect(try mode(["--config", path]) == 0o660)
     }
 
-    @Test("--check-config warns about missing files and users, and the status stays 0")
-    func warnings() throws {
+    @Test("--check-config warns about missing files and users, and the status stays 0") func warnings() throws {
         let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString).json"
         defer { unlink(path) }
         try Data(#"{"importDirectories":["/none"],"sources":{"a":{"file":"/none/a.geojson"}}}"#.utf8).write(
             to: URL(fileURLWithPath: path))
         let result = try DaemonProcess.run(
-            DaemonProcess.products.appendingPathComponent("clusterd").path,
-            ["--config", path, "--check-config"])
+            DaemonProcess.products.appendingPathComponent("clusterd").path, ["--config", path, "--check-config"])
         #expect(result.status == 0)
         #expect(result.errors.contains("importDirectories: /none is not a directory"))
         #expect(result.errors.contains("sources.a.file: /none/a.geojson: No such file or directory"))
     }
 
-    @Test("a log that nobody reads delays nobody")
-    func unreadLog() throws {
+    @Test("a log that nobody reads delays nobody") func unreadLog() throws {
         let folder = NSTemporaryDirectory() + "clusterd-" + UUID().uuidString.prefix(12)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -127,8 +119,7 @@ struct RobustnessTests {
         withExtendedLifetime(pipe) {}
     }
 
-    @Test("messages of very many values are refused without the memory that they would take")
-    func manyValues() throws {
+    @Test("messages of very many values are refused without the memory that they would take") func manyValues() throws {
         let daemon = try DaemonProcess()
         _ = try daemon.client().call("ServerService/Check")
         let before = daemon.peakMemory
@@ -149,8 +140,7 @@ struct RobustnessTests {
         #expect(try daemon.client().call("ServerService/Check") == ["status": "SERVING"])
     }
 
-    @Test("a client that reads nothing is closed after limits.stallSeconds")
-    func stalled() throws {
+    @Test("a client that reads nothing is closed after limits.stallSeconds") func stalled() throws {
         let daemon = try DaemonProcess(limits: ["stallSeconds": 1])
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "s"])
@@ -162,8 +152,7 @@ struct RobustnessTests {
         // Once this is answered, the connection is counted.
         _ = try idle.call("ServerService/Check")
         for _ in 0..<4 {
-            try idle.open(
-                "ClusterService/GetClusters", ["source": "s", "bbox": [-180, -90, 180, 90], "zoom": 17])
+            try idle.open("ClusterService/GetClusters", ["source": "s", "bbox": [-180, -90, 180, 90], "zoom": 17])
         }
         // Others are served meanwhile, and see it closed.
         var open: Double = 2
@@ -174,8 +163,7 @@ struct RobustnessTests {
         #expect(stalled == 1)
     }
 
-    @Test("an incomplete message is an error after limits.messageSeconds")
-    func unfinished() throws {
+    @Test("an incomplete message is an error after limits.messageSeconds") func unfinished() throws {
         let daemon = try DaemonProcess(limits: ["messageSeconds": 1])
         let partial = try daemon.client()
         try partial.send([0, 0, 0, 1, 0, UInt8(ascii: "{")])

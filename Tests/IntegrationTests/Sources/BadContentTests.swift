@@ -5,14 +5,12 @@ import TestSupport
 import Testing
 
 /// Rows of the contract's table that are about limits and about what a good message says.
-@Suite("What bad input gets: limits and contents")
-struct BadContentTests {
+@Suite("What bad input gets: limits and contents") struct BadContentTests {
     let daemon: DaemonProcess
 
     init() throws { daemon = try DaemonProcess() }
 
-    @Test("of equal keys, the last one counts")
-    func equalKeys() throws {
+    @Test("of equal keys, the last one counts") func equalKeys() throws {
         let client = try daemon.client()
         try client.send(
             #"{"id":9,"method":"nothing","id":4,"method":"clusterd.v1.ServerService/Check","params":{"a":1},"params":{}}"#
@@ -42,8 +40,7 @@ struct BadContentTests {
         #expect(RawClient.status(try client.receive()["error"]).status == "UNIMPLEMENTED")
     }
 
-    @Test("a param's path includes the element")
-    func paths() throws {
+    @Test("a param's path includes the element") func paths() throws {
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "s", "options": [:]])
         func message(_ box: JSONValue, _ zoom: JSONValue = 0) throws -> String {
@@ -55,8 +52,7 @@ struct BadContentTests {
         #expect(try message([0, 0, "x", 0]).hasPrefix("params.bbox[2]"))
         #expect(try message([0, 0, 0]).hasPrefix("params.bbox"))
         #expect(try message([0, 0, 1, 1], "x").hasPrefix("params.zoom"))
-        let missing = try client.failure(
-            "ClusterService/GetChildren", ["source": "s", "clusterId": 1099511627776])
+        let missing = try client.failure("ClusterService/GetChildren", ["source": "s", "clusterId": 1099511627776])
         #expect(missing.status == "NOT_FOUND")
     }
 
@@ -65,15 +61,13 @@ struct BadContentTests {
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "u", "options": [:]])
         let good: JSONValue = [
-            "type": "Feature", "id": 1, "geometry": ["type": "Point", "coordinates": [1, 2]],
-            "properties": [:],
+            "type": "Feature", "id": 1, "geometry": ["type": "Point", "coordinates": [1, 2]], "properties": [:],
         ]
         let nameless: JSONValue = [
             "type": "Feature", "geometry": ["type": "Point", "coordinates": [1, 2]], "properties": [:],
         ]
         for bad in [nameless, [:], 7] {
-            let reply = try client.exchange(
-                "SourceService/UpdateFeatures", ["source": "u", "upsert": [good, bad]])
+            let reply = try client.exchange("SourceService/UpdateFeatures", ["source": "u", "upsert": [good, bad]])
             #expect(RawClient.status(reply["error"]).status == "INVALID_ARGUMENT")
             #expect(RawClient.status(reply["error"]).message.hasPrefix("params.upsert[1]"))
             #expect(reply["error"]?["details"]?["param"] == "params.upsert[1]")
@@ -82,8 +76,7 @@ struct BadContentTests {
         #expect(try client.call("SourceService/GetSource", ["source": "u"])["points"] == 0)
     }
 
-    @Test("options must be an object: null is rejected")
-    func nullOptions() throws {
+    @Test("options must be an object: null is rejected") func nullOptions() throws {
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "o", "options": ["radius": 60]])
         let failure = try client.failure("SourceService/UpdateOptions", ["source": "o", "options": .null])
@@ -92,12 +85,10 @@ struct BadContentTests {
         #expect(options?["radius"] == 60)
     }
 
-    @Test("huge finite numbers are valid, and out of range as an id or a count")
-    func numbers() throws {
+    @Test("huge finite numbers are valid, and out of range as an id or a count") func numbers() throws {
         let client = try daemon.client()
         for number in ["1e308", "-1e308", "123456789012345678901234567890", "1e-400", "0.5", "-0"] {
-            try client.send(
-                #"{"id":1,"method":"clusterd.v1.ServerService/Check","timeoutMs":\#(number)}"#)
+            try client.send(#"{"id":1,"method":"clusterd.v1.ServerService/Check","timeoutMs":\#(number)}"#)
             let message = try client.receive()
             let expected = number == "1e-400" || number == "-0" ? "DEADLINE_EXCEEDED" : "INVALID_ARGUMENT"
             #expect(RawClient.status(message["error"]).status == expected, "\(number)")
@@ -136,8 +127,7 @@ struct BadContentTests {
         #expect(try client.call("ServerService/Check") == ["status": "SERVING"])
     }
 
-    @Test("bytes of incomplete messages are bounded over all connections")
-    func unfinishedMessages() throws {
+    @Test("bytes of incomplete messages are bounded over all connections") func unfinishedMessages() throws {
         let daemon = try DaemonProcess(limits: ["maxInputBytes": 4 << 20])
         let clients = try (0..<3).map { _ in try daemon.client() }
         let start = [0, 0, 0xFF, 0xFF, 0xFF] + [UInt8](repeating: 0x20, count: 2 << 20)

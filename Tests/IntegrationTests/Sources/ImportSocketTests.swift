@@ -4,8 +4,7 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("Imports of messy data on the real daemon")
-struct ImportSocketTests {
+@Suite("Imports of messy data on the real daemon") struct ImportSocketTests {
     private let daemon: DaemonProcess
     private let folder: String
 
@@ -40,8 +39,7 @@ struct ImportSocketTests {
         try JSONReader.parse(try run(["source", name, "--json"]).output)
     }
 
-    @Test("a table is imported either way", arguments: ways)
-    func table(way: String) throws {
+    @Test("a table is imported either way", arguments: ways) func table(way: String) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = try file("stops.csv", "key;east;north;zip\na;8.5;47.4;01234\nb;8.6;47.5;2\n")
         let flags = ["--longitude", "east", "--latitude", "north", "--id", "key", "--text", "zip"]
@@ -72,11 +70,9 @@ struct ImportSocketTests {
         #expect(result.errors.contains("popluation") && result.errors.contains("\"population\""))
     }
 
-    @Test("skipped features are written to a file")
-    func rejects() throws {
+    @Test("skipped features are written to a file") func rejects() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let path = try file(
-            "bad.ndjson", [feature(1), "", feature(2, "[1]"), "oops"].joined(separator: "\n"))
+        let path = try file("bad.ndjson", [feature(1), "", feature(2, "[1]"), "oops"].joined(separator: "\n"))
         let rejects = folder + "/rejects.ndjson"
         #expect(try run(["import", "s", path, "--rejects", rejects]).status == 0)
         let lines = try String(contentsOfFile: rejects, encoding: .utf8).split(separator: "\n")
@@ -86,13 +82,11 @@ struct ImportSocketTests {
         #expect(values.first?["id"] == 2 && values.last?["text"] == "oops")
     }
 
-    @Test("ids of skipped features are complete, whatever their length")
-    func longIdentifiers() throws {
+    @Test("ids of skipped features are complete, whatever their length") func longIdentifiers() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let (text, number) = (String(repeating: "x", count: 5000), "12345678901234567890123")
         let lines = [text, number].map { id in
-            feature(0, "[500,1]").replacingOccurrences(
-                of: ":0,", with: id == number ? ":\(id)," : ":\"\(id)\",")
+            feature(0, "[500,1]").replacingOccurrences(of: ":0,", with: id == number ? ":\(id)," : ":\"\(id)\",")
         }
         let rejects = folder + "/rejects.ndjson"
         let path = try file("long.ndjson", (lines + [feature(1)]).joined(separator: "\n"))
@@ -103,12 +97,10 @@ struct ImportSocketTests {
         #expect(try JSONReader.parse(String(written[0]))["message"]?.string?.utf8.count ?? .max < 200)
     }
 
-    @Test("data are not replaced with nothing unless requested", arguments: ways)
-    func nothing(way: String) throws {
+    @Test("data are not replaced with nothing unless requested", arguments: ways) func nothing(way: String) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         #expect(try run(["import", "s"], input: feature(1)).status == 0)
-        let path = try file(
-            "swapped.ndjson", (1...9).map { feature($0, "[47,\(90 + $0)]") }.joined(separator: "\n"))
+        let path = try file("swapped.ndjson", (1...9).map { feature($0, "[47,\(90 + $0)]") }.joined(separator: "\n"))
         let refused = try run([way, "s", path, "-k"])
         #expect(refused.status != 0 && refused.errors.contains("--allow-empty"), "\(refused)")
         #expect(refused.errors.contains("swapped"))
@@ -133,8 +125,7 @@ struct ImportSocketTests {
         #expect(try run([way, "s", try file("empty.geojson", "")]).status == 0)
     }
 
-    @Test("longitudes are wrapped if requested", arguments: ways)
-    func wrapping(way: String) throws {
+    @Test("longitudes are wrapped if requested", arguments: ways) func wrapping(way: String) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = try file("far.ndjson", feature(1, "[190,5]"))
         let refused = try run([way, "s", path])
@@ -157,8 +148,7 @@ struct ImportSocketTests {
         }
     }
 
-    @Test("an area is placed inside, and stays there", arguments: ways)
-    func geometries(way: String) throws {
+    @Test("an area is placed inside, and stays there", arguments: ways) func geometries(way: String) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let ring = "[[0,0],[4,0],[4,4],[0,4],[0,0]]"
         let area =
@@ -176,8 +166,7 @@ struct ImportSocketTests {
         #expect(found?["geometry"] == ["type": "Point", "coordinates": [2, 2], "x": 1])
     }
 
-    @Test("a GeoPackage and a Shapefile are read through ogr2ogr, reprojected")
-    func foreign() throws {
+    @Test("a GeoPackage and a Shapefile are read through ogr2ogr, reprojected") func foreign() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/ogr2ogr") else {
             print("ogr2ogr (gdal-bin) is missing: files that GDAL reads are not tested")
@@ -226,8 +215,7 @@ struct ImportSocketTests {
         #expect(try run(["import", "shapes", shapes]).output.hasPrefix("shapes: 1 feature imported"))
         try FileManager.default.removeItem(atPath: folder + "/towns.prj")
         let unspecified = try run(["import", "shapes", shapes])
-        #expect(
-            unspecified.status != 0 && unspecified.errors.contains("--source-crs EPSG:"), "\(unspecified)")
+        #expect(unspecified.status != 0 && unspecified.errors.contains("--source-crs EPSG:"), "\(unspecified)")
         #expect(try run(["import", "shapes", shapes, "--source-crs", "EPSG:4326"]).status == 0)
         let broken = try file("broken.shp", "nothing")
         let failed = try run(["import", "broken", broken])

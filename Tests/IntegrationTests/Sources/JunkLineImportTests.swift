@@ -6,19 +6,16 @@ import TestSupport
 import Testing
 
 /// Junk among 1,000 features of a line each costs its own line, on every way into a source.
-@Suite("Imports of lines with junk")
-struct JunkLineImportTests {
+@Suite("Imports of lines with junk") struct JunkLineImportTests {
     static let junk: [(name: String, bytes: [UInt8])] = [
-        ("words", Array("hello, world".utf8)),
-        ("an opening brace", Array("{".utf8)),
+        ("words", Array("hello, world".utf8)), ("an opening brace", Array("{".utf8)),
         ("a closing bracket", Array("]".utf8)),
         ("a cut feature", Array(#"{"type":"Feature","geometry":{"type":"Point","coordinates":[1"#.utf8)),
         ("a string without end", Array(#"{"type":"Feature","id":"abc"#.utf8)),
         ("two objects", Array(#"{"a":1}{"b":2}"#.utf8)),
         ("null", Array("null".utf8)),
         ("bytes that are not UTF-8", Array(#"{"type":""#.utf8) + [0xFF, 0xFE] + Array("\"}".utf8)),
-        ("a zero byte", [0]),
-        ("not a number", Array(#"{"type":"Feature","id":NaN}"#.utf8)),
+        ("a zero byte", [0]), ("not a number", Array(#"{"type":"Feature","id":NaN}"#.utf8)),
         ("nesting too deep", [UInt8](repeating: UInt8(ascii: "["), count: 200)),
         (
             "half a surrogate pair",
@@ -57,8 +54,7 @@ struct JunkLineImportTests {
                     try FeatureInput(path: path), into: "s", options: ImportOptions(skipsInvalid: true))
                 // On a connection of its own: one that is idle for long is closed.
                 let put = try daemon.http().exchange(
-                    "PUT", "/sources/s/features?onInvalid=skip", ["Content-Type: application/x-ndjson"],
-                    body: text)
+                    "PUT", "/sources/s/features?onInvalid=skip", ["Content-Type: application/x-ndjson"], body: text)
                 let answers = [loaded, try JSONReader.parse(sent.bytes), try JSONReader.parse(put.body)]
                 for (way, answer) in zip(["file", "stream", "HTTP"], answers) {
                     let object = answer.object ?? [:]

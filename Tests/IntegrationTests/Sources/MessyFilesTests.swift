@@ -27,8 +27,7 @@ struct MessyFilesTests {
             let options = cells[2].trimmingCharacters(in: CharacterSet(charactersIn: "` "))
             return Row(
                 name: cells[0], content: try bytes(of: cells[1]),
-                options: options.isEmpty ? [:] : try JSONReader.parse(options), rejecting: cells[3],
-                skipping: cells[4])
+                options: options.isEmpty ? [:] : try JSONReader.parse(options), rejecting: cells[3], skipping: cells[4])
         }
     }
 
@@ -83,8 +82,7 @@ struct MessyFilesTests {
         "error: \(error.replacingOccurrences(of: "|", with: "/"))"
     }
 
-    @Test("each has the documented result, on both import paths")
-    func table() async throws {
+    @Test("each has the documented result, on both import paths") func table() async throws {
         let folder = NSTemporaryDirectory() + "clusterd-messy-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -99,15 +97,13 @@ struct MessyFilesTests {
             for (policy, expected) in [("reject", row.rejecting), ("skip", row.skipping)] {
                 let (loaded, sent) = ("l\(place)\(policy)", "s\(place)\(policy)")
                 for source in [loaded, sent] {
-                    _ = try raw.call(
-                        "SourceService/CreateSource", ["source": .string(source), "options": row.options])
+                    _ = try raw.call("SourceService/CreateSource", ["source": .string(source), "options": row.options])
                 }
                 let message = try raw.exchange(
                     "SourceService/LoadFile",
                     ["source": .string(loaded), "path": .string(path), "onInvalid": .string(policy)])
                 let answer =
-                    message["result"].map { Self.words($0) }
-                    ?? Self.words(RawClient.status(message["error"]).message)
+                    message["result"].map { Self.words($0) } ?? Self.words(RawClient.status(message["error"]).message)
                 #expect(answer == expected, "\(row.name), loaded")
                 let other: String
                 do {

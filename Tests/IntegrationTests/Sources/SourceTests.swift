@@ -4,8 +4,7 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("Sources over the socket")
-struct SourceTests {
+@Suite("Sources over the socket") struct SourceTests {
     let daemon: DaemonProcess
     let client: RawClient
     private let points = GoldenDataset.points(kind: "c", count: 1200, seed: 3)
@@ -33,20 +32,15 @@ struct SourceTests {
         for member in [
             "source", "options", "points", "revision", "bbox", "memoryBytes", "buildMs", "state", "createdAt",
             "updatedAt",
-        ] {
-            #expect(description[member] != nil, "\(member)")
-        }
+        ] { #expect(description[member] != nil, "\(member)") }
         try create("another")
-        let names = try client.call("SourceService/ListSources")["sources"]?.array?.compactMap {
-            $0["source"]?.string
-        }
+        let names = try client.call("SourceService/ListSources")["sources"]?.array?.compactMap { $0["source"]?.string }
         #expect(names == ["another", "cities"])
         #expect(try client.call("SourceService/DeleteSource", ["source": "cities"]) == [:])
         #expect(try client.failure("SourceService/GetSource", ["source": "cities"]).status == "NOT_FOUND")
     }
 
-    @Test("append adds, replace starts again, and each raises the revision")
-    func modes() throws {
+    @Test("append adds, replace starts again, and each raises the revision") func modes() throws {
         try create()
         let features = points.map(\.feature)
         let first = try client.importFeatures("s", Array(features[..<500]))["result"]
@@ -58,8 +52,7 @@ struct SourceTests {
         #expect(revisions == revisions.sorted() && Set(revisions).count == 3)
     }
 
-    @Test("an invalid feature rejects the whole import with its index, or is counted")
-    func badFeatures() throws {
+    @Test("an invalid feature rejects the whole import with its index, or is counted") func badFeatures() throws {
         try create()
         var features = points.prefix(700).map(\.feature)
         _ = try client.importFeatures("s", features)
@@ -72,15 +65,12 @@ struct SourceTests {
         #expect(try client.call("SourceService/GetSource", ["source": "s"])["points"] == 700)
         let skipped = try client.importFeatures("s", features, onInvalid: "skip")["result"]
         #expect(
-            skipped?["accepted"] == 698 && skipped?["skipped"] == 2
-                && skipped?["skippedReasons"]?.object?.count == 2)
+            skipped?["accepted"] == 698 && skipped?["skipped"] == 2 && skipped?["skippedReasons"]?.object?.count == 2)
     }
 
-    @Test("a query of an earlier revision is aborted")
-    func revisions() throws {
+    @Test("a query of an earlier revision is aborted") func revisions() throws {
         try create()
-        let first =
-            try client.importFeatures("s", points.prefix(50).map(\.feature))["result"]?["revision"] ?? nil
+        let first = try client.importFeatures("s", points.prefix(50).map(\.feature))["result"]?["revision"] ?? nil
         let query: JSONObject = ["source": "s", "bbox": [-180, -90, 180, 90], "zoom": 3]
         var current = query
         current["revision"] = first
@@ -104,8 +94,7 @@ struct SourceTests {
         #expect(try client.failure("SourceService/GetSource", ["source": "s"]).status == "NOT_FOUND")
     }
 
-    @Test("pages of leaves neither repeat nor omit one")
-    func paging() throws {
+    @Test("pages of leaves neither repeat nor omit one") func paging() throws {
         try create("s", ["radius": 500])
         _ = try client.importFeatures("s", points.map(\.feature))
         let world = try client.call(
@@ -129,8 +118,7 @@ struct SourceTests {
         #expect(Double(seen.count) == total && Set(seen).count == seen.count)
     }
 
-    @Test("limit, properties and precision of clusters")
-    func shaping() throws {
+    @Test("limit, properties and precision of clusters") func shaping() throws {
         try create()
         _ = try client.importFeatures("s", points.map(\.feature))
         let part = try client.call(
@@ -148,8 +136,7 @@ struct SourceTests {
             }
         }
         let none = try client.call(
-            "ClusterService/GetClusters",
-            ["source": "s", "bbox": [-180, -90, 180, 90], "zoom": 17, "limit": 0])
+            "ClusterService/GetClusters", ["source": "s", "bbox": [-180, -90, 180, 90], "zoom": 17, "limit": 0])
         #expect(none["features"]?.array?.isEmpty == true && none["truncated"] == true)
     }
 
@@ -173,19 +160,15 @@ struct SourceTests {
         #expect(failure.status == "INVALID_ARGUMENT" && failure.message.contains(path), "\(failure)")
     }
 
-    @Test(
-        "unknown cluster ids",
-        arguments: ["GetChildren", "GetLeaves", "GetClusterExpansionZoom", "GetConvexHull"])
+    @Test("unknown cluster ids", arguments: ["GetChildren", "GetLeaves", "GetClusterExpansionZoom", "GetConvexHull"])
     func unknownCluster(_ method: String) throws {
         try create()
         _ = try client.importFeatures("s", points.prefix(20).map(\.feature))
         #expect(
-            try client.failure("ClusterService/\(method)", ["source": "s", "clusterId": 123456]).status
-                == "NOT_FOUND")
+            try client.failure("ClusterService/\(method)", ["source": "s", "clusterId": 123456]).status == "NOT_FOUND")
     }
 
-    @Test("hulls of every shape")
-    func hulls() throws {
+    @Test("hulls of every shape") func hulls() throws {
         try create("s", ["radius": 400, "maxZoom": 0])
         func hull(_ places: [(Double, Double)]) throws -> JSONValue {
             _ = try client.importFeatures(
@@ -224,10 +207,7 @@ struct SourceTests {
                 })
             let world = try client.call(
                 "ClusterService/GetClusters",
-                [
-                    "source": "s", "bbox": [-180, -90, 180, 90], "zoom": 0, "include": ["hull"],
-                    "precision": 1,
-                ])
+                ["source": "s", "bbox": [-180, -90, 180, 90], "zoom": 0, "include": ["hull"], "precision": 1])
             return world["features"]?.array?.first?["properties"]?["hull"]
         }
         #expect(
@@ -235,9 +215,7 @@ struct SourceTests {
                 "type": "Polygon", "coordinates": [[[0, 0], [4, 0], [2, 4], [0, 0]]],
             ])
         #expect(
-            try hull([(0, 0), (4, 0.01), (2, -0.04)]) == [
-                "type": "LineString", "coordinates": [[0, 0], [4, 0]],
-            ])
+            try hull([(0, 0), (4, 0.01), (2, -0.04)]) == ["type": "LineString", "coordinates": [[0, 0], [4, 0]]])
         #expect(try hull([(0.01, 0), (0.02, 0)]) == ["type": "Point", "coordinates": [0, 0]])
     }
 
@@ -252,8 +230,7 @@ struct SourceTests {
         #expect(world["features"]?.array == [try JSONReader.parse(feature)])
     }
 
-    @Test("files below the import directories, and no others")
-    func loadFile() throws {
+    @Test("files below the import directories, and no others") func loadFile() throws {
         let folder = NSTemporaryDirectory() + "clusterd-import-" + UUID().uuidString.prefix(8)
         try FileManager.default.createDirectory(atPath: folder + "/in", withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -269,8 +246,7 @@ struct SourceTests {
             "SourceService/LoadFile", ["source": "s", "path": .string(folder + "/in/points.ndjson")])
         #expect(loaded["accepted"] == 1200)
         for path in ["/outside.ndjson", "/in/../outside.ndjson", "/in/link", "/in/nothing", "/in"] {
-            let failure = try client.failure(
-                "SourceService/LoadFile", ["source": "s", "path": .string(folder + path)])
+            let failure = try client.failure("SourceService/LoadFile", ["source": "s", "path": .string(folder + path)])
             #expect(
                 ["PERMISSION_DENIED", "NOT_FOUND", "INVALID_ARGUMENT"].contains(failure.status),
                 "\(path): \(failure)")
@@ -283,8 +259,7 @@ struct SourceTests {
                 == "PERMISSION_DENIED")
     }
 
-    @Test("the navigation aids of ../shared")
-    func navaids() throws {
+    @Test("the navigation aids of ../shared") func navaids() throws {
         let file = Repository.root.appendingPathComponent("../shared/data/navaids.geojson").standardized
         guard FileManager.default.fileExists(atPath: file.path) else {
             print("navaids: ../shared/data is not here; this test has nothing to do")

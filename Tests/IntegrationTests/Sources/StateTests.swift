@@ -18,8 +18,7 @@ private final class StateFolder {
     }
 }
 
-@Suite("Sources in a state directory")
-struct StateTests {
+@Suite("Sources in a state directory") struct StateTests {
     private let folder = StateFolder()
     private let points = GoldenDataset.points(kind: "c", count: 3000, seed: 9)
 
@@ -42,9 +41,7 @@ struct StateTests {
     private func prepare(_ client: RawClient) throws {
         let options: JSONValue = [
             "radius": 50,
-            "clusterProperties": [
-                "sum": ["+", ["get", "value"]], "kinds": ["histogram", ["get", "category"]],
-            ],
+            "clusterProperties": ["sum": ["+", ["get", "value"]], "kinds": ["histogram", ["get", "category"]]],
         ]
         _ = try client.call("SourceService/CreateSource", ["source": "a", "options": options])
         _ = try client.importFeatures("a", points.map(\.feature))
@@ -55,8 +52,7 @@ struct StateTests {
         _ = try client.call("SourceService/DeleteSource", ["source": "gone"])
     }
 
-    @Test("after kill -9 all acknowledged data are there")
-    func kill() throws {
+    @Test("after kill -9 all acknowledged data are there") func kill() throws {
         let first = try folder.start()
         let client = try first.client()
         try prepare(client)
@@ -66,8 +62,7 @@ struct StateTests {
                 "source": "a", "remove": [1, 2, 3],
                 "upsert": [
                     [
-                        "type": "Feature", "id": 10,
-                        "geometry": ["type": "Point", "coordinates": [8.5, 47.4]],
+                        "type": "Feature", "id": 10, "geometry": ["type": "Point", "coordinates": [8.5, 47.4]],
                         "properties": ["value": 7, "category": "new"],
                     ]
                 ],
@@ -92,9 +87,7 @@ struct StateTests {
     private func zooms(_ client: RawClient) throws -> [JSONValue] {
         var found: [JSONValue] = []
         for zoom in 0..<3 {
-            let query: JSONValue = [
-                "source": "a", "bbox": [-180, -85, 180, 85], "zoom": .number(Double(zoom)),
-            ]
+            let query: JSONValue = ["source": "a", "bbox": [-180, -85, 180, 85], "zoom": .number(Double(zoom))]
             found.append(try client.call("ClusterService/GetClusters", query)["features"] ?? .null)
         }
         let description = try client.call("SourceService/GetSource", ["source": "a"])
@@ -176,8 +169,7 @@ struct StateTests {
         ]
     }
 
-    @Test("two daemons cannot share a state directory")
-    func lock() throws {
+    @Test("two daemons cannot share a state directory") func lock() throws {
         let daemon = try folder.start()
         let second = try DaemonProcess.run(
             "clusterd", ["--socket", daemon.folder + "/other", "--state-dir", folder.path])
@@ -188,8 +180,7 @@ struct StateTests {
         #expect(try third.client().call("ServerService/Check") == ["status": "SERVING"])
     }
 
-    @Test("a damaged source is reported, and the others answer")
-    func damage() throws {
+    @Test("a damaged source is reported, and the others answer") func damage() throws {
         let daemon = try folder.start()
         try prepare(try daemon.client())
         let before = try answers(try daemon.client(), "b")
@@ -233,14 +224,12 @@ struct StateTests {
         #expect(try answers(second.client(), "s") == after)
     }
 
-    @Test("features expire while the daemon runs and while it does not")
-    func expiry() throws {
+    @Test("features expire while the daemon runs and while it does not") func expiry() throws {
         let daemon = try folder.start()
         let client = try daemon.client()
         for (name, seconds) in [("soon", 0.3), ("late", 1e6)] {
             _ = try client.call(
-                "SourceService/CreateSource",
-                ["source": .string(name), "options": ["ttlSeconds": .number(seconds)]])
+                "SourceService/CreateSource", ["source": .string(name), "options": ["ttlSeconds": .number(seconds)]])
             _ = try client.importFeatures(name, points.prefix(30).map(\.feature))
         }
         // A watching client is notified when they are removed.
@@ -253,16 +242,14 @@ struct StateTests {
             shown += Double((item["add"]?.array?.count ?? 0) - (item["remove"]?.array?.count ?? 0))
         } while shown > 0
         #expect(try client.call("SourceService/GetSource", ["source": "soon"])["points"] == 0)
-        _ = try client.call(
-            "SourceService/UpdateOptions", ["source": "late", "options": ["ttlSeconds": 0.001]])
+        _ = try client.call("SourceService/UpdateOptions", ["source": "late", "options": ["ttlSeconds": 0.001]])
         _ = daemon.end(with: SIGKILL)
         let second = try folder.start()
         #expect(try second.client().call("SourceService/GetSource", ["source": "late"])["points"] == 0)
         #expect(try second.client().call("SourceService/GetSource", ["source": "soon"])["points"] == 0)
     }
 
-    @Test("the service manager's state directory is used if no other is given")
-    func serviceManager() throws {
+    @Test("the service manager's state directory is used if no other is given") func serviceManager() throws {
         let daemon = try DaemonProcess(environment: ["STATE_DIRECTORY": folder.path])
         _ = try daemon.client().call("SourceService/CreateSource", ["source": "kept"])
         #expect(FileManager.default.fileExists(atPath: folder.file("1.snapshot", of: "kept").path))

@@ -4,8 +4,7 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("clusterctl on the real daemon")
-struct ClusterctlTests {
+@Suite("clusterctl on the real daemon") struct ClusterctlTests {
     private let daemon: DaemonProcess
     private static let examples = Repository.root.appendingPathComponent("Examples").path
     private static let cities = examples + "/cities.geojson"
@@ -70,12 +69,9 @@ struct ClusterctlTests {
         return 1
     }
 
-    @Test("prints the changes of a viewport, one line each")
-    func watching() throws {
+    @Test("prints the changes of a viewport, one line each") func watching() throws {
         _ = try run(["import", "cities", Self.cities])
-        let shown = try run([
-            "watch", "cities", "-z", "2", "-b", "-10,35,30,60", "--precision", "2", "-c", "1",
-        ])
+        let shown = try run(["watch", "cities", "-z", "2", "-b", "-10,35,30,60", "--precision", "2", "-c", "1"])
         #expect(shown.status == 0 && shown.output.hasSuffix("}\n"), "\(shown.errors)")
         var replay = MarkerReplay()
         try replay.apply(JSONReader.parse(shown.output))
@@ -85,8 +81,7 @@ struct ClusterctlTests {
         #expect(refused.status == 3 && refused.errors.contains("nowhere"))
     }
 
-    @Test("messages name its own commands and options")
-    func words() throws {
+    @Test("messages name its own commands and options") func words() throws {
         let missing = try run(["source", "nowhere"])
         #expect(
             missing.errors
@@ -104,35 +99,29 @@ struct ClusterctlTests {
         }
     }
 
-    @Test("reports output that cannot be written")
-    func fullDevice() throws {
+    @Test("reports output that cannot be written") func fullDevice() throws {
         _ = try run(["create", "s"])
         let command = "\(DaemonProcess.products.path)/clusterctl -s \(daemon.socketPath) sources >/dev/full"
         let result = try DaemonProcess.run("/bin/sh", ["-c", command])
         #expect(result.status == 1 && result.errors.contains("No space left on device"), "\(result)")
     }
 
-    @Test("shows tables to people")
-    func tables() throws {
+    @Test("shows tables to people") func tables() throws {
         _ = try run(["import", "cities", Self.cities])
         let clusters = try run(["clusters", "cities"])
         #expect(clusters.output.hasPrefix("ID "))
         #expect(clusters.errors.contains("of 505 points; revision 1"))
         for (arguments, expected) in [
-            (["sources"], "SOURCE  POINTS  REVISION"), (["health"], "SERVING\n"),
-            (["info"], "maxMessageBytes"),
+            (["sources"], "SOURCE  POINTS  REVISION"), (["health"], "SERVING\n"), (["info"], "maxMessageBytes"),
             (["stats"], "clusterd.v1.ClusterService/GetClusters"), (["options", "cities"], "maxZoom"),
-            (["source", "cities"], "points    505"),
-            (["locate", "cities", "17", "-z", "20"], "name=Beijing"),
+            (["source", "cities"], "points    505"), (["locate", "cities", "17", "-z", "20"], "name=Beijing"),
         ] {
             let result = try run(arguments)
             #expect(result.status == 0 && result.output.contains(expected), "\(arguments): \(result)")
         }
     }
 
-    @Test(
-        "imports standard input in every form", arguments: ["", "--append"])
-    func pipes(flag: String) throws {
+    @Test("imports standard input in every form", arguments: ["", "--append"]) func pipes(flag: String) throws {
         let feature = #"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":null}"#
         for text in [feature, "[\(feature),\(feature)]", "\u{1E}\(feature)\n\u{1E}\(feature)\n"] {
             let result = try run(["import", "piped"] + (flag.isEmpty ? [] : [flag]), input: text)
@@ -146,12 +135,10 @@ struct ClusterctlTests {
         let good = #"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":{}}"#
         let bad = #"{"type":"Feature","geometry":null,"properties":{}}"#
         let refused = try run(["import", "odd"], input: good + "\n" + bad)
-        #expect(
-            refused.status == 5 && refused.errors.contains("1") && refused.errors.contains("--skip-invalid"))
+        #expect(refused.status == 5 && refused.errors.contains("1") && refused.errors.contains("--skip-invalid"))
         #expect(try run(["source", "odd"]).status == 3)
         let unreadable = #"{"type":"Feature","geometry":nul,"properties":{}}"#
-        let skipped = try run(
-            ["import", "odd", "-k"], input: [good, bad, unreadable, good].joined(separator: "\n"))
+        let skipped = try run(["import", "odd", "-k"], input: [good, bad, unreadable, good].joined(separator: "\n"))
         #expect(skipped.status == 0 && skipped.output.contains("2 features imported, 2 skipped"))
         #expect(skipped.output.contains("badJSON: 1"))
         let file = daemon.folder + "/broken.ndjson"
@@ -162,8 +149,7 @@ struct ClusterctlTests {
         #expect(try run(["import", "odd", "/nonexistent"]).status == 1)
     }
 
-    @Test("imports what it generates, gzipped and not")
-    func generated() throws {
+    @Test("imports what it generates, gzipped and not") func generated() throws {
         let file = daemon.folder + "/points.geojson"
         #expect(try run(["generate", "gathered", "20000", "--seed", "7", "-o", file]).status == 0)
         #expect(try run(["import", "plain", file]).status == 0)
@@ -172,9 +158,7 @@ struct ClusterctlTests {
         let plain = try json(["clusters", "plain", "-z", "3"])["features"]
         #expect((plain?.array?.count ?? 0) > 100)
         #expect(try json(["clusters", "zipped", "-z", "3"])["features"] == plain)
-        let bench = try json([
-            "bench", "plain", "-t", "0.2", "-c", "4", "-d", "4", "-m", "clusters=2,tile,leaves,hull",
-        ])
+        let bench = try json(["bench", "plain", "-t", "0.2", "-c", "4", "-d", "4", "-m", "clusters=2,tile,leaves,hull"])
         #expect(bench["errors"] == 0)
         if case .number(let answers)? = bench["answers"] {
             #expect(answers > 0)
@@ -183,44 +167,37 @@ struct ClusterctlTests {
         }
     }
 
-    @Test("loads a file on the daemon's side, if that is allowed")
-    func load() throws {
+    @Test("loads a file on the daemon's side, if that is allowed") func load() throws {
         #expect(try run(["load", "cities", Self.cities]).output.hasPrefix("cities: 505 features imported"))
         #expect(try run(["load", "secret", "/etc/passwd"]).status == 5)
         #expect(try run(["source", "secret"]).status == 3)
     }
 
-    @Test("underlines the error in an expression")
-    func expressions() throws {
+    @Test("underlines the error in an expression") func expressions() throws {
         #expect(try run(["eval", #"["+",1,2]"#]).output == "3\n")
         let wrong = try run(["eval", #"["+", 1, ["get", 7]]"#])
         #expect(wrong.status == 1)
         #expect(
-            wrong.errors
-                == "[\"+\", 1, [\"get\", 7]]\n                 ^\nExpected string but found number instead.\n"
-        )
+            wrong.errors == "[\"+\", 1, [\"get\", 7]]\n                 ^\nExpected string but found number instead.\n")
         let noJSON = try run(["eval", #"["+", 1"#])
         #expect(noJSON.status == 1 && noJSON.errors.contains("\n       ^\n"))
     }
 
-    @Test("the manual names every exit status")
-    func manual() throws {
+    @Test("the manual names every exit status") func manual() throws {
         let page = try run(["manual"]).output
         for text in ["There is no such source", "No daemon answers", "The daemon refuses"] {
             #expect(page.contains(text), "\(text)")
         }
     }
 
-    @Test("a filter that is not JSON is an error of the command line")
-    func badFilter() throws {
+    @Test("a filter that is not JSON is an error of the command line") func badFilter() throws {
         for command in [["clusters", "cities"], ["publish", "cities", daemon.folder + "/x.pmtiles"]] {
             let refused = try run(command + ["--filter", "[1"])
             #expect(refused.status == 2 && refused.errors.contains("for '--filter'"), "\(refused.errors)")
         }
     }
 
-    @Test("draws pictures of the world in each format, and of a plane")
-    func render() throws {
+    @Test("draws pictures of the world in each format, and of a plane") func render() throws {
         #expect(try run(["import", "cities", Self.cities]).status == 0)
         for (ending, start) in [("svg", "<?xml"), ("png", "\u{FFFD}PNG"), ("pdf", "%PDF")] {
             let path = daemon.folder + "/picture.\(ending)"
@@ -240,8 +217,7 @@ struct ClusterctlTests {
         #expect(plane.status == 0 && plane.output.hasPrefix("<?xml"), "\(plane.errors)")
     }
 
-    @Test("says what to do if nobody listens, and what is wrong with a command line")
-    func failures() throws {
+    @Test("says what to do if nobody listens, and what is wrong with a command line") func failures() throws {
         let away = try run(["--socket", "/nonexistent.sock", "sources"])
         #expect(away.status == 4 && away.errors.contains("clusterd --socket /nonexistent.sock"))
         let wrong = try run(["clusters", "cities", "--zoom", "far"])
@@ -271,8 +247,7 @@ struct ClusterctlTests {
         #expect(!FileManager.default.fileExists(atPath: folder + "/x.MBTiles"))
     }
 
-    @Test("publishes a file with the options of an import")
-    func publishOptions() throws {
+    @Test("publishes a file with the options of an import") func publishOptions() throws {
         let (file, archive) = (daemon.folder + "/stops.csv", daemon.folder + "/stops.pmtiles")
         try "name,east,north\nA,1,2\nB,3,4\n".write(toFile: file, atomically: true, encoding: .utf8)
         let done = try run(
@@ -292,8 +267,7 @@ struct ClusterctlTests {
         let result = try DaemonProcess.run(
             "/usr/bin/env",
             [
-                "timeout", "60", DaemonProcess.products.appendingPathComponent("clusterctl").path, "import",
-                "late",
+                "timeout", "60", DaemonProcess.products.appendingPathComponent("clusterctl").path, "import", "late",
                 file, "--timeout", "0.2",
             ], environment: ["CLUSTERD_SOCKET": daemon.socketPath])
         #expect(result.status == 1)
@@ -301,8 +275,7 @@ struct ClusterctlTests {
         #expect(try run(["source", "late"]).status == 3)
     }
 
-    @Test("the Python client's example works")
-    func python() throws {
+    @Test("the Python client's example works") func python() throws {
         let result = try DaemonProcess.run(
             "/usr/bin/env", ["python3", Self.examples + "/clusterd_client.py", Self.cities],
             environment: ["CLUSTERD_SOCKET": daemon.socketPath])

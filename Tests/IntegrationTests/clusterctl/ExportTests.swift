@@ -4,13 +4,10 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("Exports and calls of clusterctl")
-struct ExportTests {
+@Suite("Exports and calls of clusterctl") struct ExportTests {
     private let daemon: DaemonProcess
     private let folder: String
-    private static let cities = Repository.root.appendingPathComponent(
-        "Examples/cities.geojson"
-    ).path
+    private static let cities = Repository.root.appendingPathComponent("Examples/cities.geojson").path
 
     init() throws {
         folder = NSTemporaryDirectory() + "clusterd-export-\(UUID().uuidString)"
@@ -31,8 +28,7 @@ struct ExportTests {
     }
 
     @Test(
-        "imported features are exported in every form, and read back unchanged",
-        arguments: ["geojson", "lines", "csv"])
+        "imported features are exported in every form, and read back unchanged", arguments: ["geojson", "lines", "csv"])
     func forms(format: String) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         #expect(try run(["import", "cities", Self.cities]).status == 0)
@@ -41,15 +37,13 @@ struct ExportTests {
         let exported = try run(["export", "cities", file])
         #expect(exported.status == 0 && exported.errors.contains("505 features"), "\(exported)")
         #expect(
-            try run(["export", "cities", "--format", format]).output
-                == String(contentsOfFile: file, encoding: .utf8))
+            try run(["export", "cities", "--format", format]).output == String(contentsOfFile: file, encoding: .utf8))
         #expect(try run(["import", "again", file]).status == 0)
         let again = try features(try run(["export", "again"]).output)
         #expect(again == original)
     }
 
-    @Test("a link to a file or a device stays one")
-    func links() throws {
+    @Test("a link to a file or a device stays one") func links() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         #expect(try run(["import", "cities", Self.cities]).status == 0)
         for target in [folder + "/real.geojson", "/dev/null"] {
@@ -63,8 +57,7 @@ struct ExportTests {
         #expect(try features(String(contentsOfFile: folder + "/real.geojson", encoding: .utf8)).count == 505)
     }
 
-    @Test("more features than one page stream at one revision, filtered and limited")
-    func pages() throws {
+    @Test("more features than one page stream at one revision, filtered and limited") func pages() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let lines = (0..<20_000).map { number in
             #"{"type":"Feature","id":\#(number),"geometry":{"type":"Point","coordinates":[\#(number % 170).23456,\#(number % 80)]},"properties":{"n":\#(number),"a":"text of \#(number)"}}"#
@@ -72,23 +65,20 @@ struct ExportTests {
         #expect(try run(["import", "many"], input: lines.joined(separator: "\n")).status == 0)
         #expect(try run(["export", "many", "-f", "lines"]).output == lines.joined(separator: "\n") + "\n")
         let some = try run([
-            "export", "many", "-f", "csv", "--filter", #"["<",["get","n"],3]"#, "--properties", "n",
-            "--precision", "1",
+            "export", "many", "-f", "csv", "--filter", #"["<",["get","n"],3]"#, "--properties", "n", "--precision", "1",
         ])
         #expect(some.output == "id,longitude,latitude,n\n0,0.2,0,0\n1,1.2,1,1\n2,2.2,2,2\n")
         let client = try daemon.client()
         let remove = (0..<10).map { JSONValue.number(Double($0)) }
         _ = try client.call("SourceService/UpdateFeatures", ["source": "many", "remove": .array(remove)])
         #expect(
-            try run(["export", "many", "-f", "lines"]).output == lines.dropFirst(10).joined(separator: "\n")
-                + "\n")
+            try run(["export", "many", "-f", "lines"]).output == lines.dropFirst(10).joined(separator: "\n") + "\n")
         let old = try run(["export", "many", folder + "/old.geojson", "--revision", "1"])
         #expect(old.status == 5 && old.errors.contains("revision"), "\(old)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
     }
 
-    @Test("an empty source gives an empty file, and a missing one is an error")
-    func nothing() throws {
+    @Test("an empty source gives an empty file, and a missing one is an error") func nothing() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         #expect(try run(["create", "empty"]).status == 0)
         #expect(try features(try run(["export", "empty"]).output).isEmpty)
@@ -97,8 +87,7 @@ struct ExportTests {
         #expect(missing.status == 3 && missing.output.isEmpty, "\(missing)")
     }
 
-    @Test("an item of the client is refused in a stream that takes none")
-    func items() throws {
+    @Test("an item of the client is refused in a stream that takes none") func items() throws {
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "s"])
         try client.send(#"{"id":7,"method":"clusterd.v1.SourceService/GetFeatures","params":{"source":"s"}}"#)
@@ -108,13 +97,10 @@ struct ExportTests {
         #expect(try daemon.client().call("ServerService/Check")["status"] == "SERVING")
     }
 
-    @Test("any method can be called")
-    func calls() throws {
+    @Test("any method can be called") func calls() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         #expect(try run(["call", "Check"]).output == "{\"status\":\"SERVING\"}\n")
-        #expect(
-            try run(["call", "sourceservice/createsource", "source=s", "options={\"maxZoom\":5}"]).status == 0
-        )
+        #expect(try run(["call", "sourceservice/createsource", "source=s", "options={\"maxZoom\":5}"]).status == 0)
         let item =
             #"{"features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[1,2]},"properties":{}}]}"#
         let imported = try run(
@@ -123,8 +109,7 @@ struct ExportTests {
         let pages = try run(["call", "GetFeatures", "source=s"])
         #expect(try features(pages.output.split(separator: "\n").first.map(String.init) ?? "").count == 2)
         #expect(pages.output.hasSuffix("{\"features\":2,\"revision\":1}\n"), "\(pages)")
-        #expect(
-            try run(["call", "GetSource", "-"], input: #"{"source":"s"}"#).output.contains("\"points\":2"))
+        #expect(try run(["call", "GetSource", "-"], input: #"{"source":"s"}"#).output.contains("\"points\":2"))
         let missing = try run(["call", "GetSource", "source=nowhere"])
         #expect(missing.status == 3 && missing.errors.contains("ListSources"))
         #expect(try run(["call", "CreateSource", "source=s"]).status == 5)
@@ -136,16 +121,13 @@ struct ExportTests {
         #expect(try run(words).output.split(separator: "\n").prefix(2) == ["source=", "clusterId="])
     }
 
-    @Test("answers are printed as a table, JSON, GeoJSON or CSV")
-    func outputs() throws {
+    @Test("answers are printed as a table, JSON, GeoJSON or CSV") func outputs() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let feature =
             #"{"type":"Feature","id":"a","geometry":{"type":"Point","coordinates":[1,2]},"properties":{"name":"x, \"y\"","n":7}}"#
         #expect(try run(["import", "s"], input: feature).status == 0)
         #expect(try run(["clusters", "s", "--output", "table"]).output.hasPrefix("ID"))
-        #expect(
-            try run(["clusters", "s", "--output", "json"]).output
-                == (try run(["clusters", "s", "-j"]).output))
+        #expect(try run(["clusters", "s", "--output", "json"]).output == (try run(["clusters", "s", "-j"]).output))
         #expect(
             try run(["clusters", "s", "--output", "csv"]).output
                 == "id,longitude,latitude,name,n\na,1,2,\"x, \"\"y\"\"\",7\n")

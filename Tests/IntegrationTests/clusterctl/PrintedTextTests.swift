@@ -3,8 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Texts that the programs print for packages")
-struct PrintedTextTests {
+@Suite("Texts that the programs print for packages") struct PrintedTextTests {
     private func written(_ text: String, _ name: String) throws -> String {
         let path = NSTemporaryDirectory() + "clusterd-\(UUID().uuidString)-\(name)"
         try text.write(toFile: path, atomically: true, encoding: .utf8)
@@ -33,8 +32,7 @@ struct PrintedTextTests {
         }
     }
 
-    @Test("troff accepts the manuals", .enabled(if: has("groff"), "needs groff"))
-    func manuals() throws {
+    @Test("troff accepts the manuals", .enabled(if: has("groff"), "needs groff")) func manuals() throws {
         for (program, arguments) in [
             ("clusterd", ["--print", "manual"]), ("clusterd", ["--print", "configuration-manual"]),
             ("clusterctl", ["manual"]),
@@ -53,14 +51,12 @@ struct PrintedTextTests {
                 == document("clusterd.schema.json"))
     }
 
-    @Test("the table of the configuration's members is in the documents")
-    func table() throws {
+    @Test("the table of the configuration's members is in the documents") func table() throws {
         let table = try print("clusterd", ["--print", "configuration-table"])
         #expect(try document("configuration.md").contains("\n" + table + "\n"))
     }
 
-    @Test("tables of params in the documents, and types of clients, are as declared")
-    func params() throws {
+    @Test("tables of params in the documents, and types of clients, are as declared") func params() throws {
         let script = Repository.root.appendingPathComponent("scripts/generate-params").path
         let result = try DaemonProcess.run(
             "/usr/bin/env",

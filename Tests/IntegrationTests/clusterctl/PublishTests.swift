@@ -5,11 +5,9 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("Archives that the daemon writes")
-struct PublishTests {
+@Suite("Archives that the daemon writes") struct PublishTests {
     /// Publishes the cities and lets another implementation read the archive, tile by tile beside GetTile.
-    @Test("have GetTile's tiles in another reader of PMTiles")
-    func anotherReader() throws {
+    @Test("have GetTile's tiles in another reader of PMTiles") func anotherReader() throws {
         guard try Self.python("import pmtiles").status == 0 else {
             print("PublishTests: PyPI's pmtiles is not installed; the archive is not read by it")
             return
@@ -23,14 +21,11 @@ struct PublishTests {
         #expect(result.output.hasSuffix("tiles agree\n"))
     }
 
-    @Test("are written by clusterctl from a file, without a daemon of the user's")
-    func command() throws {
+    @Test("are written by clusterctl from a file, without a daemon of the user's") func command() throws {
         let folder = NSTemporaryDirectory() + "clusterd-publish-" + UUID().uuidString.prefix(8)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let arguments = [
-            "publish", Self.root + "/Examples/cities.geojson", folder + "/c.pmtiles", "--max-zoom", "5",
-        ]
+        let arguments = ["publish", Self.root + "/Examples/cities.geojson", folder + "/c.pmtiles", "--max-zoom", "5"]
         let first = try DaemonProcess.run("clusterctl", arguments)
         #expect(first.status == 0, "\(first.errors)")
         #expect(first.output.contains("tiles of zooms 0 to 5"))
@@ -42,14 +37,12 @@ struct PublishTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["c.pmtiles"])
     }
 
-    @Test("come with a page and its files, which replace others only if asked to")
-    func page() throws {
+    @Test("come with a page and its files, which replace others only if asked to") func page() throws {
         let folder = NSTemporaryDirectory() + "clusterd-publish-é-" + UUID().uuidString.prefix(8)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let arguments = [
-            "publish", Self.root + "/Examples/cities.geojson", folder + "/my cities.pmtiles", "--max-zoom",
-            "2",
+            "publish", Self.root + "/Examples/cities.geojson", folder + "/my cities.pmtiles", "--max-zoom", "2",
         ]
         let estimate = try DaemonProcess.run("clusterctl", arguments + ["--estimate"])
         #expect(estimate.status == 0, "\(estimate.errors)")
@@ -64,9 +57,7 @@ struct PublishTests {
         let text = try String(contentsOfFile: page, encoding: .utf8)
         #expect(text.contains(#"content="./my%20cities.pmtiles""#))
         // All that the page and its scripts name is there.
-        for name in [
-            "map/published.js", "map/leaflet/leaflet.js", "map/ground/ground.pmtiles", "map/panel/panel.js",
-        ] {
+        for name in ["map/published.js", "map/leaflet/leaflet.js", "map/ground/ground.pmtiles", "map/panel/panel.js"] {
             #expect(FileManager.default.isReadableFile(atPath: "\(folder)/\(name)"), "\(name)")
         }
         try "mine".write(toFile: page, atomically: true, encoding: .utf8)
@@ -79,8 +70,7 @@ struct PublishTests {
         #expect(try String(contentsOfFile: page, encoding: .utf8) == text)
     }
 
-    @Test("are rejected elsewhere, and a cancelled one leaves nothing behind")
-    func refusals() async throws {
+    @Test("are rejected elsewhere, and a cancelled one leaves nothing behind") func refusals() async throws {
         let folder = NSTemporaryDirectory() + "clusterd-publish-" + UUID().uuidString.prefix(8)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -186,8 +176,6 @@ struct PublishTests {
     ) throws -> (status: Int32, output: String, errors: String) {
         try DaemonProcess.run(
             "/usr/bin/env", ["python3", "-c", script] + arguments,
-            environment: [
-                "PYTHONPATH": root + "/.build/test-python"
-            ])
+            environment: ["PYTHONPATH": root + "/.build/test-python"])
     }
 }

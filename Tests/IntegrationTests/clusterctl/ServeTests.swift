@@ -69,16 +69,14 @@ struct ServeTests {
         }
     }
 
-    @Test("one file is the page's source")
-    func one() throws {
+    @Test("one file is the page's source") func one() throws {
         try withFolder { folder in
             let output = try serve([Self.cities], signal: SIGINT, in: folder)
             #expect(output.contains("/?source=cities\""), "\(output)")
         }
     }
 
-    @Test("without a file it shows the sample, and leaves nothing behind")
-    func sample() throws {
+    @Test("without a file it shows the sample, and leaves nothing behind") func sample() throws {
         try withFolder { folder in
             let output = try serve([], signal: SIGINT, in: folder)
             #expect(output.contains(#""sources": {"cities": 505}"#), "\(output)")
@@ -87,11 +85,9 @@ struct ServeTests {
     }
 
     /// The daemon's own answers are the remote files.
-    @Test("it shows what web servers have, by the names in their addresses")
-    func remote() throws {
+    @Test("it shows what web servers have, by the names in their addresses") func remote() throws {
         let daemon = try DaemonProcess(http: "")
-        let made = try DaemonProcess.run(
-            "clusterctl", ["--socket", daemon.socketPath, "import", "towns", Self.cities])
+        let made = try DaemonProcess.run("clusterctl", ["--socket", daemon.socketPath, "import", "towns", Self.cities])
         #expect(made.status == 0, "\(made.errors)")
         let base = "http://127.0.0.1:\(daemon.httpPort)/sources/towns"
         try withFolder { folder in
@@ -103,8 +99,7 @@ struct ServeTests {
         }
     }
 
-    @Test(
-        "spreadsheets are tables", .enabled(if: has("ogr2ogr"), "needs gdal-bin"), arguments: ["xlsx", "ods"])
+    @Test("spreadsheets are tables", .enabled(if: has("ogr2ogr"), "needs gdal-bin"), arguments: ["xlsx", "ods"])
     func spreadsheets(ending: String) throws {
         try withFolder { folder in
             let (table, sheet) = (folder + "/shops.csv", folder + "/shops." + ending)
@@ -117,21 +112,17 @@ struct ServeTests {
         }
     }
 
-    @Test("Parquet without a reader of it is an error that says what to install")
-    func parquetWithoutReader() throws {
+    @Test("Parquet without a reader of it is an error that says what to install") func parquetWithoutReader() throws {
         try withFolder { folder in
             try "PAR1".write(toFile: folder + "/a.parquet", atomically: true, encoding: .utf8)
             let result = try DaemonProcess.run(
                 "clusterctl", ["serve", "--no-open", folder + "/a.parquet"],
                 environment: ["TMPDIR": folder, "PATH": folder, "CLUSTERD_PYTHON": "/bin/false"])
-            #expect(
-                result.status == 1 && result.errors.contains("pip install 'clusterd[arrow]'"),
-                "\(result.errors)")
+            #expect(result.status == 1 && result.errors.contains("pip install 'clusterd[arrow]'"), "\(result.errors)")
         }
     }
 
-    @Test("a basemap is the page's, with its attribution, and a wrong one is refused")
-    func basemap() throws {
+    @Test("a basemap is the page's, with its attribution, and a wrong one is refused") func basemap() throws {
         let url = "https://tile.example.org/{z}/{x}/{y}.png?a=1&b=\"2\""
         try withFolder { folder in
             let output = try serve(
@@ -146,31 +137,26 @@ struct ServeTests {
             (["--basemap", "https://a.example.org/{z}/{x}.png"], "with {z}, {x} and {y}"),
             (["--attribution", "© Example"], "--attribution is for --basemap"),
         ] {
-            let result = try DaemonProcess.run(
-                "clusterctl", ["serve", "--no-open"] + arguments + [Self.cities])
+            let result = try DaemonProcess.run("clusterctl", ["serve", "--no-open"] + arguments + [Self.cities])
             #expect(result.status == 2 && result.errors.contains(reason), "\(result.errors)")
         }
     }
 
-    @Test("a file that cannot be shown is named, and nothing is left behind")
-    func errors() throws {
+    @Test("a file that cannot be shown is named, and nothing is left behind") func errors() throws {
         try withFolder { folder in
             let (text, empty) = (folder + "/notes.geojson", folder + "/empty.geojson")
             let (blank, none) = (folder + "/blank.csv", folder + "/none.json")
             try "\n".write(toFile: blank, atomically: true, encoding: .utf8)
-            try #"{"type":"FeatureCollection","features":[]}"#.write(
-                toFile: none, atomically: true, encoding: .utf8)
+            try #"{"type":"FeatureCollection","features":[]}"#.write(toFile: none, atomically: true, encoding: .utf8)
             let commas = folder + "/commas.csv"
             try "lon;lat\n1 E;2 N\n".write(toFile: commas, atomically: true, encoding: .utf8)
             try "hello".write(toFile: text, atomically: true, encoding: .utf8)
-            try
-                #"{"type":"FeatureCollection","features":[{"type":"Feature","geometry":null,"properties":null}]}"#
+            try #"{"type":"FeatureCollection","features":[{"type":"Feature","geometry":null,"properties":null}]}"#
                 .write(toFile: empty, atomically: true, encoding: .utf8)
             for (file, reason, status) in [
                 ("/nonexistent.geojson", "No such file", 1), (folder, "Is a directory", 1),
                 (text, "notes.geojson: ", 5), (blank, "blank.csv: it has no features", 1),
-                (none, "none.json: it has no features", 1),
-                (empty, "none of its features can be shown. Feature 0", 1),
+                (none, "none.json: it has no features", 1), (empty, "none of its features can be shown. Feature 0", 1),
                 (commas, "none of its features can be shown. Feature 0 (line 2) has a longitude", 1),
             ] {
                 let result = try DaemonProcess.run(
@@ -178,13 +164,11 @@ struct ServeTests {
                 #expect(result.status == Int32(status) && result.errors.contains(reason), "\(result.errors)")
             }
             let left = try FileManager.default.contentsOfDirectory(atPath: folder)
-            #expect(
-                left.sorted() == ["blank.csv", "commas.csv", "empty.geojson", "none.json", "notes.geojson"])
+            #expect(left.sorted() == ["blank.csv", "commas.csv", "empty.geojson", "none.json", "notes.geojson"])
         }
     }
 
-    @Test("a port that is taken is an error that says so")
-    func port() throws {
+    @Test("a port that is taken is an error that says so") func port() throws {
         let daemon = try DaemonProcess(http: "")
         let result = try DaemonProcess.run(
             "clusterctl", ["serve", "--no-open", "--port", String(daemon.httpPort), Self.cities])

@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 /// What `clusterctl` prints of data that try to control the terminal.
-@Suite("Output on a terminal")
-struct TerminalOutputTests {
+@Suite("Output on a terminal") struct TerminalOutputTests {
     /// Runs a program with a terminal as its standard output, and prints what the terminal got as hexadecimal digits.
     private static let driver = #"""
         import os, pty, sys
@@ -64,8 +63,7 @@ struct TerminalOutputTests {
     private static let commands = [
         ["clusters", "s", "--zoom", "20"], ["--output", "csv", "clusters", "s", "--zoom", "20"],
         ["--output", "json", "clusters", "s", "--zoom", "20"], ["--output", "geojson", "leaves", "s", "7"],
-        ["export", "s"],
-        ["--output", "csv", "export", "s"], ["watch", "s", "--zoom", "20", "--count", "1"],
+        ["export", "s"], ["--output", "csv", "export", "s"], ["watch", "s", "--zoom", "20", "--count", "1"],
     ]
 
     @Test("data cannot control the terminal, in any form of output", arguments: commands)
@@ -77,8 +75,7 @@ struct TerminalOutputTests {
         }
     }
 
-    @Test("a file or a program gets the data unchanged")
-    func pipes() throws {
+    @Test("a file or a program gets the data unchanged") func pipes() throws {
         for form in ["csv", "geojson"] {
             let result = try DaemonProcess.run(
                 "clusterctl", ["--output", form, "export", "s"],

@@ -38,9 +38,7 @@ import Testing
         #expect(AccessPolicy(ownUser: .max).right(of: .unknown) == .query)
     }
 
-    @Test(
-        "methods that change sources require the right to manage, and all others except Check the right to query"
-    )
+    @Test("methods that change sources require the right to manage, and all others except Check the right to query")
     func everyMethodAsksForARight() {
         for method in MethodDeclaration.all {
             let right: AccessRight = method.threads == .change ? .manage : .query
@@ -48,14 +46,12 @@ import Testing
         }
     }
 
-    @Test("only the exact names of rights are accepted")
-    func aRightIsKnownByItsNameOnly() {
+    @Test("only the exact names of rights are accepted") func aRightIsKnownByItsNameOnly() {
         for right in AccessRight.allCases { #expect(AccessRight(name: right.name) == right) }
         for name in ["", "Query", "root", "admin "] { #expect(AccessRight(name: name) == nil) }
     }
 
-    @Test("a denial says which right is missing")
-    func aDenialSaysWhichRightIsMissing() {
+    @Test("a denial says which right is missing") func aDenialSaysWhichRightIsMissing() {
         let user = Peer(processID: 1, userID: 1000, groupID: 1000)
         for (peer, member) in [
             (user, "access.manage"), (.remote("127.0.0.1:5", rightMember: "http.right"), "http.right"),
@@ -68,8 +64,7 @@ import Testing
         }
     }
 
-    @Test("users are forgotten with their last connection")
-    func usersAreForgottenWithTheirLastConnection() throws {
+    @Test("users are forgotten with their last connection") func usersAreForgottenWithTheirLastConnection() throws {
         let table = UserTable()
         let first = try #require(table.enter(.user(5)))
         let second = try #require(table.enter(.user(5), most: 2))

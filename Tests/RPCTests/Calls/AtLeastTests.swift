@@ -55,8 +55,7 @@ import Testing
         return params
     }
 
-    @Test("a query is answered once its source has the position")
-    func waits() throws {
+    @Test("a query is answered once its source has the position") func waits() throws {
         try copy(at: 0x10)
         open("ClusterService/GetClusters", world(atLeast: "0/20"))
         #expect(answers.answers.isEmpty && answers.errors.isEmpty)
@@ -68,8 +67,7 @@ import Testing
         #expect(caller.openCalls == 0)
     }
 
-    @Test("a position that the source has already, or reaches without changes, needs no wait")
-    func reached() throws {
+    @Test("a position that the source has already, or reaches without changes, needs no wait") func reached() throws {
         try copy(at: 0x10)
         open("ClusterService/GetClusters", world(atLeast: "0/10"))
         #expect(answers.answers.count == 1)
@@ -81,8 +79,7 @@ import Testing
         #expect(answers.errors.map(\.code) == [.notFound])
     }
 
-    @Test("a position reached just before the wait is looked for is in the answer")
-    func reachedMeanwhile() throws {
+    @Test("a position reached just before the wait is looked for is in the answer") func reachedMeanwhile() throws {
         try copy(at: 0x10)
         let (source, mark) = (source, mark(0x20))
         let caller = try Caller(on: test.registry, loop: loop, answers: answers) {
@@ -98,9 +95,7 @@ import Testing
 
     @Test(
         "a query that need not wait is answered from the source that has the position, whatever takes its name",
-        arguments: [
-            "ClusterService/GetClusters", "ClusterService/WatchClusters", "SourceService/GetFeatures",
-        ])
+        arguments: ["ClusterService/GetClusters", "ClusterService/WatchClusters", "SourceService/GetFeatures"])
     func replacedMeanwhile(_ method: String) throws {
         try copy(at: 0x20)
         let registry = test.registry
@@ -111,16 +106,13 @@ import Testing
             _ = try? registry.create(name, options: SourceOptions())
         }
         let listing: JSONObject = ["atLeast": "0/20"]
-        caller.open(
-            method, method.hasSuffix("GetFeatures") ? listing : world(atLeast: "0/20"), id: 1,
-            answers: answers)
+        caller.open(method, method.hasSuffix("GetFeatures") ? listing : world(atLeast: "0/20"), id: 1, answers: answers)
         loop.step()
         let text = (answers.items + answers.answers).joined()
         #expect(text.contains("\"id\":1") || answers.errors.map(\.code) == [.notFound])
     }
 
-    @Test("a query waits for a source's first copy")
-    func firstCopy() throws {
+    @Test("a query waits for a source's first copy") func firstCopy() throws {
         open("ClusterService/GetClusters", world(atLeast: "0/1"))
         #expect(answers.answers.isEmpty && answers.errors.isEmpty)
         try copy(at: 0x10)
@@ -144,8 +136,7 @@ import Testing
         #expect(caller.openCalls == 0)
     }
 
-    @Test("a watch begins at the position, with the viewport that was sent last")
-    func watch() throws {
+    @Test("a watch begins at the position, with the viewport that was sent last") func watch() throws {
         try copy(at: 0x10)
         open("ClusterService/WatchClusters", world(atLeast: "0/20"))
         caller.receive(item: Array(#"{"bbox":[5,5,15,15],"zoom":20}"#.utf8), for: 1)
@@ -154,8 +145,7 @@ import Testing
         try follow(to: 0x20, point(2, 10, 10))
         #expect(answers.items.count == 1)
         let item = try #require(answers.items.first)
-        #expect(
-            item.contains("\"id\":2") && !item.contains("\"id\":1") && item.contains("\"position\":\"0/20\""))
+        #expect(item.contains("\"id\":2") && !item.contains("\"id\":1") && item.contains("\"position\":\"0/20\""))
         caller.receiveCancel(for: 1)
     }
 
@@ -171,8 +161,7 @@ import Testing
         #expect(answers.errors.first?.message.contains("params.atLeast") == true)
     }
 
-    @Test("a source that follows no table has no positions to wait for")
-    func noTable() throws {
+    @Test("a source that follows no table has no positions to wait for") func noTable() throws {
         source.replication = nil
         try test.load(list(point(1, 0, 0)))
         open("ClusterService/GetClusters", world(atLeast: "0/1"))

@@ -10,16 +10,14 @@ import Testing
         return nil
     }
 
-    @Test("a call goes on until it is cancelled")
-    func aCallGoesOnUntilItIsCancelled() {
+    @Test("a call goes on until it is cancelled") func aCallGoesOnUntilItIsCancelled() {
         let context = CallContext()
         #expect(code(context) == nil && !context.isOver)
         context.cancel()
         #expect(code(context) == .cancelled && context.isOver)
     }
 
-    @Test("a call goes on until its deadline")
-    func aCallGoesOnUntilItsDeadline() {
+    @Test("a call goes on until its deadline") func aCallGoesOnUntilItsDeadline() {
         let now = MonotonicClock.now()
         #expect(code(CallContext(deadline: now + 3_600_000_000_000)) == nil)
         let late = CallContext(deadline: now)

@@ -27,11 +27,9 @@ extension Caller {
     ) throws {
         let limits = Limits()
         let settings = LiveSettings(
-            LiveSettings.Values(
-                limits: limits, importDirectories: ImportDirectories([]), exportDirectories: exports))
+            LiveSettings.Values(limits: limits, importDirectories: ImportDirectories([]), exportDirectories: exports))
         let metrics = Metrics()
-        var methods = MethodSet(
-            SourceCatalog(registry: registry, settings: settings), ServerStatus(metrics: metrics))
+        var methods = MethodSet(SourceCatalog(registry: registry, settings: settings), ServerStatus(metrics: metrics))
         methods.find = { [find = methods.find] (method, params) throws(RPCError) in
             looking?()
             defer { found?() }
@@ -46,9 +44,7 @@ extension Caller {
     }
 
     /// Opens a call on the source "test". What it answers at once goes to `answers` too.
-    func open(
-        _ method: String, _ params: JSONObject, id: Int64, timeout: Int64? = nil, answers: KeptAnswers
-    ) {
+    func open(_ method: String, _ params: JSONObject, id: Int64, timeout: Int64? = nil, answers: KeptAnswers) {
         var params = params
         params["source"] = "test"
         var bytes = ByteWriter()

@@ -66,8 +66,7 @@ import Testing
                     "SourceService/PublishTiles",
                     ["path": .string(Self.archive), "overwrite": true, "minZoom": 0, "maxZoom": 2]
                 ))
-            let clusters = try Self.answer("ClusterService/GetClusters", ["bbox": world, "zoom": 3], kept)
-                .get()
+            let clusters = try Self.answer("ClusterService/GetClusters", ["bbox": world, "zoom": 3], kept).get()
             let features = try JSONReader.parse(clusters)["features"]?.array ?? []
             for id in features.prefix(4).compactMap({ $0["properties"]?["cluster_id"] }) {
                 for method in ["GetChildren", "GetLeaves", "GetClusterExpansionZoom", "GetConvexHull"] {
@@ -97,13 +96,11 @@ import Testing
             if let error { return .failure(error) }
             var text = (answers.items + answers.answers).joined(separator: "\n")
             if method.hasSuffix("/PublishTiles") {
-                text += try Data(contentsOf: URL(fileURLWithPath: kept.path + "/" + archive))
-                    .base64EncodedString()
+                text += try Data(contentsOf: URL(fileURLWithPath: kept.path + "/" + archive)).base64EncodedString()
             }
             return .success(
                 text.replacingOccurrences(
-                    of:
-                        #""(revision|updatedAt|buildMs|memoryBytes|fileBytes|indexFileBytes)":("[^"]*"|[0-9.]+)"#,
+                    of: #""(revision|updatedAt|buildMs|memoryBytes|fileBytes|indexFileBytes)":("[^"]*"|[0-9.]+)"#,
                     with: #""$1":0"#, options: .regularExpression))
         }
 
@@ -113,8 +110,7 @@ import Testing
 
         private func change() throws -> Result<String, RPCError> {
             let upsert = try JSONReader.parse(towns(3, from: 2999))
-            return try Self.answer(
-                "SourceService/UpdateFeatures", ["upsert": upsert, "remove": [5, 6]], kept)
+            return try Self.answer("SourceService/UpdateFeatures", ["upsert": upsert, "remove": [5, 6]], kept)
         }
 
         /// How many answers were right, and how many said that data are damaged.

@@ -9,8 +9,7 @@ import Testing
 @testable import RPC
 
 @Suite("Served methods") struct MethodSetTests {
-    @Test("the served methods are those that are declared, and the one behind tiles.json")
-    func complete() throws {
+    @Test("the served methods are those that are declared, and the one behind tiles.json") func complete() throws {
         let answers = KeptAnswers()
         let caller = try Caller(on: TestSource(), loop: HandLoop(), answers: answers)
         let served = caller.engine.methods.all.map(\.declaration.name)
@@ -18,8 +17,7 @@ import Testing
         #expect(Set(served) == Set(MethodDeclaration.all.map(\.name) + ["DescribeTiles"]))
     }
 
-    @Test("each word of include has an effect")
-    func include() throws {
+    @Test("each word of include has an effect") func include() throws {
         guard case .words(let words) = ParamDeclaration.include.type else {
             Issue.record("include has no words")
             return

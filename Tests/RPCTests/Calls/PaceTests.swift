@@ -24,8 +24,7 @@ import Testing
         }
     }
 
-    @Test("a short burst follows a pause")
-    func aFewGoAtOnceAfterAPause() {
+    @Test("a short burst follows a pause") func aFewGoAtOnceAfterAPause() {
         var pace = Pace(rate: 10)
         var now: UInt64 = 0
         for _ in 0..<5 {
@@ -38,14 +37,12 @@ import Testing
         }
     }
 
-    @Test("continuous items are spaced evenly")
-    func whatGoesOnIsSpacedEvenly() {
+    @Test("continuous items are spaced evenly") func whatGoesOnIsSpacedEvenly() {
         let moments = Self.moments(10, from: 0, count: 50).dropFirst(4)
         for (a, b) in zip(moments, moments.dropFirst()) { #expect(b - a == 125_000_000) }
     }
 
-    @Test("a rate out of range is clamped")
-    func aRateOutOfRangeIsHeldWithin() {
+    @Test("a rate out of range is clamped") func aRateOutOfRangeIsHeldWithin() {
         var pace = Pace(rate: 0)
         pace.sent(at: 0)
         #expect(pace.delay(at: 0) == 100_000_000_000)

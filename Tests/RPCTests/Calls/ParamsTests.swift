@@ -15,9 +15,7 @@ import Testing
 
     private enum Word: String { case a, b }
 
-    private func param(_ name: String, _ type: ParamType, default standard: JSONValue? = nil)
-        -> ParamDeclaration
-    {
+    private func param(_ name: String, _ type: ParamType, default standard: JSONValue? = nil) -> ParamDeclaration {
         ParamDeclaration(name, type, default: standard, "a param of tests")
     }
 
@@ -33,8 +31,7 @@ import Testing
         return nil
     }
 
-    @Test("present params are read")
-    func presentParamsAreRead() throws {
+    @Test("present params are read") func presentParamsAreRead() throws {
         #expect(try params.string(param("text", .string)) == "t")
         #expect(try params.number(param("number", .number(0...2))) == 1.5)
         #expect(try params.integer(param("integer", .integer(0...7))) == 7)
@@ -44,20 +41,17 @@ import Testing
         #expect(try params.box(param("box", .box)).north == 4)
     }
 
-    @Test("absent params have their defaults")
-    func absentParamsHaveDefaults() throws {
+    @Test("absent params have their defaults") func absentParamsHaveDefaults() throws {
         #expect(try params.optionalString(param("absent", .string)) == nil)
         #expect(try params.optionalInteger(param("absent", .integer(0...1))) == nil)
         #expect(try params.integer(param("absent", .count, default: .number(10))) == 10)
         #expect(try params.number(param("absent", .number(nil), default: .number(2.5))) == 2.5)
-        #expect(
-            try params.word(param("absent", .word(["a", "b"]), default: .string("a")), as: Word.self) == .a)
+        #expect(try params.word(param("absent", .word(["a", "b"]), default: .string("a")), as: Word.self) == .a)
         #expect(try !params.flag(param("absent", .boolean)))
         #expect(try params.flag(param("absent", .boolean, default: .bool(true))))
     }
 
-    @Test("a missing param says what was expected")
-    func missing() {
+    @Test("a missing param says what was expected") func missing() {
         #expect(
             error { () throws(RPCError) in _ = try params.string(param("absent", .sourceName)) }
                 == "params.absent is missing: a string was expected.")
@@ -66,8 +60,7 @@ import Testing
                 == "params.absent is missing: an array was expected.")
     }
 
-    @Test("an invalid param is named by its path, with what it must be")
-    func invalid() {
+    @Test("an invalid param is named by its path, with what it must be") func invalid() {
         #expect(
             error { () throws(RPCError) in _ = try params.string(param("nothing", .string)) }
                 == "params.nothing must be a string.")
@@ -84,14 +77,10 @@ import Testing
             error { () throws(RPCError) in _ = try params.integer(param("integer", .integer(0...6))) }
                 == "params.integer must be an integer from 0 to 6.")
         #expect(
-            error { () throws(RPCError) in
-                _ = try params.integer(param("integer", .integer(0...9)), in: 0...3)
-            }
+            error { () throws(RPCError) in _ = try params.integer(param("integer", .integer(0...9)), in: 0...3) }
                 == "params.integer must be an integer from 0 to 3.")
         #expect(
-            error { () throws(RPCError) in
-                _ = try params.word(param("text", .word(["a", "b"])), as: Word.self)
-            }
+            error { () throws(RPCError) in _ = try params.word(param("text", .word(["a", "b"])), as: Word.self) }
                 == "params.text must be \"a\" or \"b\".")
         #expect(
             error { () throws(RPCError) in _ = try params.optionalStrings(param("list", .strings)) }
@@ -111,8 +100,7 @@ import Testing
             } == "params.inner.text must be a string.")
     }
 
-    @Test("unknown params are rejected")
-    func unknown() {
+    @Test("unknown params are rejected") func unknown() {
         let known = params.object.members.map(\.key)
         #expect(error { () throws(RPCError) in try params.rejectUnknown(known + ["more"]) } == nil)
         #expect(

@@ -38,8 +38,7 @@ import Testing
         loop.step()
     }
 
-    @Test("its description is given at once, and its name is taken")
-    func atOnce() throws {
+    @Test("its description is given at once, and its name is taken") func atOnce() throws {
         open("SourceService/GetSource")
         #expect(answers.answers.last?.contains(#""state":"loading""#) == true)
         open("SourceService/CreateSource")
@@ -47,8 +46,7 @@ import Testing
         read()
     }
 
-    @Test("what needs data waits, and all of it is answered once the source is open")
-    func waits() throws {
+    @Test("what needs data waits, and all of it is answered once the source is open") func waits() throws {
         open("ClusterService/GetClusters", Self.world, id: 1)
         open("SourceService/UpdateFeatures", ["remove": [1]], id: 2)
         open("ClusterService/WatchClusters", Self.world, id: 3)
@@ -63,8 +61,7 @@ import Testing
         caller.receiveCancel(for: 3)
     }
 
-    @Test("waiting ends with the deadline, and when the daemon ends")
-    func ends() throws {
+    @Test("waiting ends with the deadline, and when the daemon ends") func ends() throws {
         open("ClusterService/GetClusters", Self.world, id: 1, timeout: 0)
         for timer in loop.timers { timer() }
         #expect(answers.errors.map(\.code) == [.deadlineExceeded])

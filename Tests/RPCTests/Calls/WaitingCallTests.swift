@@ -54,8 +54,7 @@ import Testing
         }
     }
 
-    @Test("a waiting item is sent even if all clients together have too much unread")
-    func waitingItem() throws {
+    @Test("a waiting item is sent even if all clients together have too much unread") func waitingItem() throws {
         open("SourceService/GetFeatures")
         while load.unread.bytes == 0, loop.stepOnce() {}
         let claim = UnreadBudget.Claim(Limits().maxQueuedBytes, of: caller.unread, in: load.unread)
@@ -64,8 +63,7 @@ import Testing
         withExtendedLifetime(claim) {}
     }
 
-    @Test("the jobs of a call that has ended leave the pool's queue")
-    func endedCall() throws {
+    @Test("the jobs of a call that has ended leave the pool's queue") func endedCall() throws {
         caller.hold(true)
         for id in 1...2 { open("SourceService/GetFeatures", id: Int64(id)) }
         loop.step()
@@ -107,11 +105,9 @@ import Testing
     @Test("a user's next large message is read once the memory of the one before is given back")
     func largeMessages() throws {
         let other = Caller(
-            caller.engine, peer: .unknown, right: .admin, unread: UnreadAccount(caller.share),
-            transport: answers)
+            caller.engine, peer: .unknown, right: .admin, unread: UnreadAccount(caller.share), transport: answers)
         let third = Caller(
-            caller.engine, peer: .unknown, right: .admin, unread: UnreadAccount(caller.share),
-            transport: answers)
+            caller.engine, peer: .unknown, right: .admin, unread: UnreadAccount(caller.share), transport: answers)
         let order = Mutex<[String]>([])
         let note: @Sendable (String) -> Void = { name in order.withLock { $0.append(name) } }
         caller.readOnPool(taking: 1 << 30, giveBack: { note("given back") }) {
@@ -127,8 +123,7 @@ import Testing
         #expect(caller.share[.reading] == 0 && load.reading.depth == 0)
     }
 
-    @Test("an item for a call that waits for a position is counted")
-    func earlyItem() throws {
+    @Test("an item for a call that waits for a position is counted") func earlyItem() throws {
         test.source.replication = ReplicationStatus(table: "the table t", state: .following)
         var params = watch()
         params["atLeast"] = "1/0"
@@ -145,8 +140,7 @@ import Testing
         #expect(load.input.bytes == 0)
     }
 
-    @Test("a server that shuts down ends watches, and finishes other streams")
-    func draining() throws {
+    @Test("a server that shuts down ends watches, and finishes other streams") func draining() throws {
         open("ClusterService/WatchClusters", watch())
         open("SourceService/GetFeatures", id: 2)
         caller.engine.beginDraining()
@@ -156,8 +150,7 @@ import Testing
         #expect(answers.items.count == 1 && answers.answers.count == 1 && answers.errors.count == 1)
     }
 
-    @Test("a timer that fires early does not end a call before its deadline")
-    func earlyTimer() throws {
+    @Test("a timer that fires early does not end a call before its deadline") func earlyTimer() throws {
         open("SourceService/GetFeatures", timeout: 60_000)
         try #require(loop.timers.count == 1)
         loop.timers[0]()
@@ -173,9 +166,7 @@ import Testing
         let text = String(repeating: "x", count: 1000)
         let points = (0..<700).map { point($0, Double($0) / 10, 0, #"{"n":1,"t":"\#(text)"}"#) }
         try test.load("[\(points.joined(separator: ","))]")
-        var claims = [
-            UnreadBudget.Claim(Limits().maxQueuedBytes, of: UnreadAccount(caller.share), in: load.unread)
-        ]
+        var claims = [UnreadBudget.Claim(Limits().maxQueuedBytes, of: UnreadAccount(caller.share), in: load.unread)]
         var answered: Int { isWatch ? answers.items.count : answers.answers.count }
         func ask(_ id: Int64, east: Double) {
             var params: JSONObject = ["bbox": [-1, -1, .number(east), 1], "zoom": 20]
@@ -205,8 +196,7 @@ import Testing
 
     private final class Token {}
 
-    @Test("streams that always have something to send do not accumulate memory")
-    func turns() throws {
+    @Test("streams that always have something to send do not accumulate memory") func turns() throws {
         let turns = Backlog(8, post: loop.post)
         var token: Token? = Token()
         weak let weakToken = token

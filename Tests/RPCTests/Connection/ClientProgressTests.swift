@@ -15,10 +15,7 @@ struct ClientProgressTests {
         #expect(progress.unreadFor(50) == 20)
     }
 
-    @Test(
-        "a client that drains the system's buffer is not stalled, even if the system accepts nothing"
-    )
-    func slow() {
+    @Test("a client that drains the system's buffer is not stalled, even if the system accepts nothing") func slow() {
         var progress = ClientProgress()
         progress.look(unread: 100, taken: 50, inSystem: 200, at: 30)
         progress.look(unread: 100, taken: 50, inSystem: 160, at: 40)
@@ -29,8 +26,7 @@ struct ClientProgressTests {
         #expect(progress.unreadFor(90) == 0)
     }
 
-    @Test("a limit may be any number of seconds")
-    func limits() {
+    @Test("a limit may be any number of seconds") func limits() {
         var progress = ClientProgress()
         progress.look(unread: 1, unfinished: 1, at: 0)
         let second: UInt64 = 1_000_000_000
@@ -42,8 +38,7 @@ struct ClientProgressTests {
         #expect(!progress.hasLeftUnfinished(for: 1 << 53, at: 60 * second))
     }
 
-    @Test("clients that hold the most for the longest time are closed first, and none within a second")
-    func weights() {
+    @Test("clients that hold the most for the longest time are closed first, and none within a second") func weights() {
         var progress = ClientProgress()
         progress.look(unread: 1, at: 0)
         let second: UInt64 = 1_000_000_000
@@ -52,8 +47,7 @@ struct ClientProgressTests {
         #expect(progress.stallWeight(of: 300, at: second) > progress.stallWeight(of: 100, at: 2 * second))
     }
 
-    @Test("an incomplete message is late from its first byte on")
-    func unfinished() {
+    @Test("an incomplete message is late from its first byte on") func unfinished() {
         var progress = ClientProgress()
         progress.look(unfinished: 5, at: 10)
         progress.look(unfinished: 9, at: 20)

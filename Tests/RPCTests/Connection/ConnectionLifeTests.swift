@@ -62,8 +62,7 @@ import Testing
         #expect(life.next() == .close)
     }
 
-    @Test("a client whose connection fails has time to read the reason")
-    mutating func aFailedClientHasTimeToReadWhy() {
+    @Test("a client whose connection fails has time to read the reason") mutating func aFailedClientHasTimeToReadWhy() {
         life.finish()
         #expect(life.received(isMuch: true) == .discard)
         #expect(life.next(isUnwritten: true) == .none)
@@ -81,8 +80,7 @@ import Testing
     }
 
     /// Every order of six events: nothing follows a close, and no message is taken after the end began.
-    @Test("every order of events ends the connection once")
-    func everyOrderEndsOnce() {
+    @Test("every order of events ends the connection once") func everyOrderEndsOnce() {
         for number in 0..<46_656 {
             var life = ConnectionLife()
             var (rest, ended, closed) = (number, false, false)

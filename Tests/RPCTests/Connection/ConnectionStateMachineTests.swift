@@ -82,8 +82,7 @@ import Testing
     }
 
     /// Every order of five events: an action never speaks of a call that is not open, and what is over is closed.
-    @Test("the books balance after every order of events")
-    func everyOrderKeepsTheBooks() {
+    @Test("the books balance after every order of events") func everyOrderKeepsTheBooks() {
         for number in 0..<3125 {
             var machine = Machine()
             var isOpen = false
@@ -131,8 +130,7 @@ import Testing
         #expect(machine.receive(unreadable: unreadable).isEmpty)
     }
 
-    @Test("an unreadable message that opens a call is not a lost item")
-    mutating func aMessageThatOpensIsNoLostItem() {
+    @Test("an unreadable message that opens a call is not a lost item") mutating func aMessageThatOpensIsNoLostItem() {
         open(1, .clientStream)
         let opening = EnvelopeError(id: nil, error: RPCError(.invalidArgument, "no id"), isOpening: true)
         #expect(machine.receive(unreadable: opening).isEmpty)

@@ -7,8 +7,7 @@ import Testing
 @testable import RPC
 
 /// Streams of frames made at random, against a model of the contract, and the same with bytes changed.
-@Suite("60,000 random messages")
-struct FrameFuzzTests {
+@Suite("60,000 random messages") struct FrameFuzzTests {
     private static let framesPerStream = 40
 
     /// What a connection did with a message, or with the stream.
@@ -129,8 +128,7 @@ struct FrameFuzzTests {
         }
     }
 
-    @Test("each has the outcome that the contract requires, however the bytes are split")
-    func model() {
+    @Test("each has the outcome that the contract requires, however the bytes are split") func model() {
         var inputs = 0
         for seed in 0..<UInt64(1500) {
             var random = SeededRandom(seed: seed)

@@ -21,8 +21,7 @@ import Testing
         queue.run(in: lane) { record.started.append(name) }
     }
 
-    @Test("lanes take turns")
-    func lanesTakeTurns() {
+    @Test("lanes take turns") func lanesTakeTurns() {
         let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 1)
         let (greedy, modest) = (lane(), lane())
         for number in 1...4 { add("g\(number)", greedy, to: queue) }
@@ -35,8 +34,7 @@ import Testing
         #expect(record.started == ["g1", "m1", "g2", "m2"])
     }
 
-    @Test("the number of running jobs is bounded")
-    func noMoreRunThanThereIsRoomFor() {
+    @Test("the number of running jobs is bounded") func noMoreRunThanThereIsRoomFor() {
         let queue = PoolQueue(jobs: 3, jobsPerUser: 3, jobsPerLane: 2)
         let lanes = (0..<3).map { _ in lane() }
         for (number, lane) in lanes.enumerated() {
@@ -48,8 +46,7 @@ import Testing
         #expect(record.started.count == 4)
     }
 
-    @Test("a held lane waits until its client has read its answers")
-    func aHeldLaneWaitsUntilItsClientHasRead() {
+    @Test("a held lane waits until its client has read its answers") func aHeldLaneWaitsUntilItsClientHasRead() {
         let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 2)
         let lane = lane()
         queue.hold(lane, true)
@@ -59,8 +56,7 @@ import Testing
         #expect(record.started == ["a"])
     }
 
-    @Test("jobs of a closed connection never start")
-    func whatWaitsForAConnectionThatHasGoneNeverStarts() {
+    @Test("jobs of a closed connection never start") func whatWaitsForAConnectionThatHasGoneNeverStarts() {
         let queue = PoolQueue(jobs: 1, jobsPerUser: 1, jobsPerLane: 1)
         let (gone, other) = (lane(), lane())
         add("a", gone, to: queue)
@@ -74,8 +70,7 @@ import Testing
         #expect(record.started == ["a", "c"])
     }
 
-    @Test("users take turns, whatever their numbers of connections")
-    func usersTakeTurnsHoweverManyConnectionsOneHas() {
+    @Test("users take turns, whatever their numbers of connections") func usersTakeTurnsHoweverManyConnectionsOneHas() {
         let queue = PoolQueue(jobs: 1, jobsPerUser: 1, jobsPerLane: 1)
         let greedy = (0..<3).map { _ in lane(1) }
         for number in 0..<3 { for job in 0..<2 { add("g\(number).\(job)", greedy[number], to: queue) } }
@@ -85,8 +80,7 @@ import Testing
         #expect(record.started == ["g0.0"])
         for finished in [greedy[0], modest, greedy[1], modest, greedy[2]] { queue.finished(in: finished) }
         #expect(
-            record.started == ["g0.0", "g1.0", "m0", "g2.0", "m1", "g0.1"]
-                || record.started.firstIndex(of: "m0")! <= 2)
+            record.started == ["g0.0", "g1.0", "m0", "g2.0", "m1", "g0.1"] || record.started.firstIndex(of: "m0")! <= 2)
         #expect(record.started.firstIndex(of: "m1")! <= 4)
     }
 
@@ -99,11 +93,9 @@ import Testing
         #expect(record.started == ["g0", "g1", "m"])
     }
 
-    @Test("a closed gate stops only its user")
-    func aClosedGateHoldsItsUserOnly() {
+    @Test("a closed gate stops only its user") func aClosedGateHoldsItsUserOnly() {
         let blocked = UserShare(.user(1))
-        let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 2) { connection, _ in
-            connection.share[.unread] == 0
+        let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 2) { connection, _ in connection.share[.unread] == 0
         }
         let own = PoolQueue.Lane(UnreadAccount(blocked)) { $0() }
         blocked.add(1, to: .unread)
@@ -117,8 +109,7 @@ import Testing
         #expect(record.started == ["b", "a"])
     }
 
-    @Test("a job's claim closes the gate before the next job passes it")
-    func aClaimClosesTheGate() {
+    @Test("a job's claim closes the gate before the next job passes it") func aClaimClosesTheGate() {
         let share = UserShare(.user(1))
         let queue = PoolQueue(jobs: 3, jobsPerUser: 3, jobsPerLane: 1) { connection, _ in
             connection.share[.reading] == 0
@@ -211,9 +202,7 @@ import Testing
 
     private func subject(_ name: String) throws -> PoolSubject { .data(try #require(SourceName(name))) }
 
-    private func add(
-        _ name: String, on subject: PoolSubject, _ lane: PoolQueue.Lane, to queue: PoolQueue
-    ) {
+    private func add(_ name: String, on subject: PoolSubject, _ lane: PoolQueue.Lane, to queue: PoolQueue) {
         let record = record
         queue.run(in: lane, on: subject) { record.started.append(name) }
     }

@@ -5,8 +5,7 @@ import Testing
 @testable import RPC
 
 @Suite("Unread answers") struct UnreadBudgetTests {
-    @Test("a user whose clients read does not wait for another user's unread answers")
-    func sharesAreSeparate() {
+    @Test("a user whose clients read does not wait for another user's unread answers") func sharesAreSeparate() {
         let budget = UnreadBudget(limit: 1000)
         let (greedy, honest) = (UnreadAccount(UserShare(.user(1))), UnreadAccount(UserShare(.user(2))))
         var claims = (0..<20).map { _ in UnreadBudget.Claim(100, of: greedy, in: budget) }
@@ -52,9 +51,7 @@ import Testing
         #expect(greedy.share[.untouched] == 0 && greedy.share[.unread] == Self.quarter)
     }
 
-    @Test(
-        "an answer that is released makes room at once, whether it was begun or not",
-        arguments: [false, true])
+    @Test("an answer that is released makes room at once, whether it was begun or not", arguments: [false, true])
     func released(_ isBegun: Bool) {
         let load = ServerLoad(limits: Limits())
         let share = UserShare(.user(1))
@@ -73,9 +70,7 @@ import Testing
         init(_ count: Int) { bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 / 251) } }
     }
 
-    @Test(
-        "bytes are passed in order, and count as begun once the first part is released",
-        arguments: [-1, 0, 1, 1000])
+    @Test("bytes are passed in order, and count as begun once the first part is released", arguments: [-1, 0, 1, 1000])
     func parts(_ more: Int) {
         let budget = UnreadBudget(limit: 1 << 30)
         let share = UserShare(.user(1))
@@ -95,8 +90,7 @@ import Testing
         #expect(share[.unread] == 0 && share[.untouched] == 0 && budget.bytes == 0)
     }
 
-    @Test("an answer counts as a whole until all of it is accepted")
-    func wholeAnswer() {
+    @Test("an answer counts as a whole until all of it is accepted") func wholeAnswer() {
         let budget = UnreadBudget(limit: 1 << 30)
         let share = UserShare(.user(1))
         let text = Text(1000)
@@ -127,8 +121,7 @@ import Testing
         #expect((1...1000).allSatisfy { _ in !end(1 << 19) })
     }
 
-    @Test("a user's jobs start while those of a user with unread answers wait")
-    func jobsStart() {
+    @Test("a user's jobs start while those of a user with unread answers wait") func jobsStart() {
         let load = ServerLoad(limits: Limits())
         let (greedy, honest) = (UnreadAccount(UserShare(.user(1))), UnreadAccount(UserShare(.user(2))))
         let claim = UnreadBudget.Claim(Limits().maxQueuedBytes, of: greedy, in: load.unread)
@@ -199,9 +192,7 @@ import Testing
         withExtendedLifetime(claim) {}
     }
 
-    @Test(
-        "a client that has read everything gets a view at once, if others leave no more than an eighth too much"
-    )
+    @Test("a client that has read everything gets a view at once, if others leave no more than an eighth too much")
     func allowance() {
         let budget = UnreadBudget(limit: 1000)
         let share = UserShare(.user(1))
@@ -233,8 +224,7 @@ import Testing
         withExtendedLifetime(claim) {}
     }
 
-    @Test("a client reads promptly once it has read an answer, until it lets one wait")
-    func promptness() {
+    @Test("a client reads promptly once it has read an answer, until it lets one wait") func promptness() {
         let budget = UnreadBudget(limit: 1000)
         let connection = UnreadAccount(UserShare(.user(1)))
         #expect(!connection.readsPromptly(at: 0))

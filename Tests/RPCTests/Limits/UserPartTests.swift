@@ -5,13 +5,11 @@ import Testing
 
 @testable import RPC
 
-@Suite("Each user's part of what all share")
-struct UserPartTests {
+@Suite("Each user's part of what all share") struct UserPartTests {
     private let greedy = UserShare(.user(1))
     private let honest = UserShare(.user(2))
 
-    @Test("a user that holds few bytes of messages may add more, whatever others hold")
-    func input() {
+    @Test("a user that holds few bytes of messages may add more, whatever others hold") func input() {
         let budget = InputBudget(.messages)
         budget.add(2000, of: greedy)
         budget.add(125, of: honest)
@@ -23,13 +21,11 @@ struct UserPartTests {
         #expect(!budget.isExceeded(by: honest, limit: 1000))
     }
 
-    @Test("a user that watches few features may watch more, whatever others watch")
-    func watches() throws {
+    @Test("a user that watches few features may watch more, whatever others watch") func watches() throws {
         var limits = Limits()
         limits.maxWatchedFeatures = 1000
         let budget = WatchBudget(
-            settings: LiveSettings(
-                LiveSettings.Values(limits: limits, importDirectories: ImportDirectories([]))))
+            settings: LiveSettings(LiveSettings.Values(limits: limits, importDirectories: ImportDirectories([]))))
         try budget.change(from: 0, to: 1000, of: greedy)
         #expect(throws: RPCError.self) { try budget.change(from: 1000, to: 1001, of: greedy) }
         try budget.change(from: 0, to: 250, of: honest)

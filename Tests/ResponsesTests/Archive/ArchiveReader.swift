@@ -87,8 +87,7 @@ struct ArchiveReader {
         for index in entries.indices { entries[index].length = varint() }
         for index in entries.indices {
             let offset = varint()
-            entries[index].offset =
-                offset == 0 ? entries[index - 1].offset + entries[index - 1].length : offset - 1
+            entries[index].offset = offset == 0 ? entries[index - 1].offset + entries[index - 1].length : offset - 1
         }
         return entries
     }

@@ -3,8 +3,7 @@ import Testing
 
 @testable import Responses
 
-@Suite("Tile numbers of archives")
-struct ArchiveTileIDTests {
+@Suite("Tile numbers of archives") struct ArchiveTileIDTests {
     /// From the test vectors that PMTiles' own libraries share.
     @Test(
         "are those of the specification",
@@ -16,8 +15,7 @@ struct ArchiveTileIDTests {
         #expect(ArchiveTileID.of(z: z, x: x, y: y) == id)
     }
 
-    @Test("number every tile of a zoom once, each next to the previous one", arguments: 0...7)
-    func isCurve(_ z: Int) {
+    @Test("number every tile of a zoom once, each next to the previous one", arguments: 0...7) func isCurve(_ z: Int) {
         let side = 1 << z
         let first = ArchiveTileID.first(ofZoom: z)
         var last: (x: Int, y: Int)?
@@ -31,8 +29,7 @@ struct ArchiveTileIDTests {
         }
     }
 
-    @Test("survive a round trip at deep zooms", arguments: [15, 24, 30])
-    func deepZooms(_ z: Int) {
+    @Test("survive a round trip at deep zooms", arguments: [15, 24, 30]) func deepZooms(_ z: Int) {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<1000 {
             let x = Int.random(in: 0..<1 << z, using: &random)

@@ -6,8 +6,7 @@ import Testing
 @testable import Responses
 @testable import SystemSupport
 
-@Suite("Writing archives")
-struct ArchiveWriterTests {
+@Suite("Writing archives") struct ArchiveWriterTests {
     /// Writes tiles into a file and reads it back.
     private static func archive(
         _ tiles: [(id: UInt64, content: [UInt8])], _ cancellation: Cancellation = .never
@@ -25,12 +24,9 @@ struct ArchiveWriterTests {
         return ArchiveReader(bytes: Array(try Data(contentsOf: URL(fileURLWithPath: folder + "/t"))))
     }
 
-    @Test("stores equal tiles once, and neighbours that are equal in one entry")
-    func repeats() throws {
+    @Test("stores equal tiles once, and neighbours that are equal in one entry") func repeats() throws {
         let (land, sea) = ([UInt8](repeating: 1, count: 90), [UInt8](repeating: 2, count: 80))
-        let archive = try Self.archive([
-            (5, sea), (6, sea), (7, sea), (9, land), (10, sea), (12, land), (13, land),
-        ])
+        let archive = try Self.archive([(5, sea), (6, sea), (7, sea), (9, land), (10, sea), (12, land), (13, land)])
         #expect(archive.addressedTiles == 7)
         #expect(archive.tileEntries == 4)
         #expect(archive.tileContents == 2)

@@ -12,8 +12,7 @@ import Testing
 @testable import SourceEngine
 @testable import SystemSupport
 
-@Suite("Archives of tiles")
-struct TilePublicationTests {
+@Suite("Archives of tiles") struct TilePublicationTests {
     /// A folder of its own, removed at the end.
     private final class Folder {
         let path = NSTemporaryDirectory() + "clusterd-archive-" + UUID().uuidString.prefix(12)
@@ -71,8 +70,7 @@ struct TilePublicationTests {
                 for y in 0..<1 << z {
                     var expected = ByteWriter()
                     try revision.appendVectorTile(
-                        try #require(TileAddress(z: z, x: x, y: y)), of: view, layer: layer,
-                        into: &expected, .never)
+                        try #require(TileAddress(z: z, x: x, y: y)), of: view, layer: layer, into: &expected, .never)
                     let content = tiles[ArchiveTileID.of(z: z, x: x, y: y)]
                     #expect((content != nil) == (expected.count > 0), "\(z)/\(x)/\(y)")
                     guard let content else { continue }
@@ -97,8 +95,7 @@ struct TilePublicationTests {
                 #"[{"type":"Feature","id":5,"properties":null,"geometry":{"type":"Point","coordinates":[179.9,3]}}]"#,
             remove: [try #require(FeatureIdentifier(.number(9)))])
         let zooms = 0...5
-        let (summary, archive) = try Self.publish(
-            test, to: folder, ArchiveRequest(zooms: zooms, layer: "places"))
+        let (summary, archive) = try Self.publish(test, to: folder, ArchiveRequest(zooms: zooms, layer: "places"))
         let found = try Self.compare(archive, with: test.source.revision, zooms: zooms, layer: "places")
         #expect(found == summary.tiles && found == archive.addressedTiles)
         #expect(archive.isVersion3 && archive.isClustered && archive.tileType == 1)
@@ -116,8 +113,7 @@ struct TilePublicationTests {
             #"{"type":"Feature","id":\#(x),"properties":null,"geometry":{"type":"Point","coordinates":[\#(x),\#(y)]}}"#
         }
         try test.load("[" + points.joined(separator: ",") + "]")
-        let (summary, archive) = try Self.publish(
-            test, to: folder, ArchiveRequest(zooms: 0...4, layer: "floor"))
+        let (summary, archive) = try Self.publish(test, to: folder, ArchiveRequest(zooms: 0...4, layer: "floor"))
         #expect(summary.bounds == Box(west: 100, south: 20, east: 1500, north: 905))
         // A twentieth and three quarters of the square's side.
         #expect(abs(archive.degrees(102) - -162) < 1e-6 && abs(archive.degrees(110) - 90) < 1e-6)
@@ -130,13 +126,11 @@ struct TilePublicationTests {
                 == summary.tiles)
     }
 
-    @Test("are of one revision from the first to the last tile, whatever changes meanwhile")
-    func oneRevision() throws {
+    @Test("are of one revision from the first to the last tile, whatever changes meanwhile") func oneRevision() throws {
         let (test, folder) = (try Self.source(points: 12_000), try Folder())
         let revision = test.source.revision
         var changes = 0
-        let (summary, archive) = try Self.publish(test, to: folder, ArchiveRequest(zooms: 0...6, layer: "a"))
-        { _ in
+        let (summary, archive) = try Self.publish(test, to: folder, ArchiveRequest(zooms: 0...6, layer: "a")) { _ in
             changes += 1
             let features = (0..<50).map { index in
                 let (id, longitude) = (changes * 50 + index, (changes * 37 + index * 11) % 360 - 180)
@@ -153,8 +147,7 @@ struct TilePublicationTests {
         #expect(!String(decoding: try archive.metadata(), as: UTF8.self).contains("moved"))
     }
 
-    @Test("do not depend on the number of threads")
-    func threads() throws {
+    @Test("do not depend on the number of threads") func threads() throws {
         let (test, folder) = (try Self.source(points: 8000), try Folder())
         let request = ArchiveRequest(zooms: 0...7, layer: "places")
         let one = try Self.publish(test, to: folder, request, threads: 1).archive
@@ -162,11 +155,9 @@ struct TilePublicationTests {
         #expect(one.bytes == many.bytes)
     }
 
-    @Test("apply the filter, the selected properties and the included members")
-    func outputs() throws {
+    @Test("apply the filter, the selected properties and the included members") func outputs() throws {
         let (test, folder) = (try Self.source(points: 2000), try Folder())
-        let output = FeatureOutput(
-            properties: PropertySelection(["size"]), include: [.expansionZoom, .bounds])
+        let output = FeatureOutput(properties: PropertySelection(["size"]), include: [.expansionZoom, .bounds])
         let request = ArchiveRequest(zooms: 0...4, layer: "small", output: output, isCompressed: false)
         let archive = try Self.publish(test, to: folder, request, filter: #"["<",["get","size"],4]"#).archive
         #expect(archive.tileCompression == 1)
@@ -190,17 +181,14 @@ struct TilePublicationTests {
         let request = ArchiveRequest(zooms: 2...9, layer: "points")
         let summary = try Self.publish(test, to: folder, request, filter: filter).summary
         let queryFilter = try filter.map { QueryFilter(try JSONReader.parse($0)) }
-        let zooms = try TilePublication(
-            of: test.source.revision, queryFilter, request, threads: 2, .never
-        ).estimate()
+        let zooms = try TilePublication(of: test.source.revision, queryFilter, request, threads: 2, .never).estimate()
         #expect(zooms.map(\.zoom) == Array(2...9))
         #expect(zooms.reduce(0) { $0 + $1.tiles } == summary.tiles)
         let bytes = zooms.reduce(0) { $0 + $1.bytes }
         #expect(abs(bytes - summary.bytes) < summary.bytes / 4, "\(bytes), not \(summary.bytes)")
     }
 
-    @Test("replace an existing file only with overwrite")
-    func overwriting() throws {
+    @Test("replace an existing file only with overwrite") func overwriting() throws {
         let (test, folder) = (try Self.source(points: 50), try Folder())
         let request = ArchiveRequest(zooms: 0...2, layer: "a")
         _ = try Self.publish(test, to: folder, request)
@@ -256,8 +244,7 @@ struct TilePublicationTests {
         }
     }
 
-    @Test("list the fields of all zooms, if the filter depends on the zoom")
-    func fieldsOfZooms() throws {
+    @Test("list the fields of all zooms, if the filter depends on the zoom") func fieldsOfZooms() throws {
         let (test, folder) = (try TestSource(), try Folder())
         let points = (0..<6).map { zoom in
             #"{"type":"Feature","id":\#(zoom),"properties":{"at":\#(zoom),"p\#(zoom)":true},"geometry":{"type":"Point","coordinates":[\#(zoom * 10),5]}}"#
@@ -290,8 +277,7 @@ struct TilePublicationTests {
         }
         #expect(throws: ArchiveError.self) {
             try Self.publish(
-                test, to: folder, ArchiveRequest(zooms: 0...8, layer: "a"), filter: filter, threads: 1,
-                cancellation)
+                test, to: folder, ArchiveRequest(zooms: 0...8, layer: "a"), filter: filter, threads: 1, cancellation)
         }
         #expect(folder.names.isEmpty)
     }
@@ -319,8 +305,7 @@ struct TilePublicationTests {
         }
     }
 
-    @Test("report all their tiles at the end, and never more than there are")
-    func progress() throws {
+    @Test("report all their tiles at the end, and never more than there are") func progress() throws {
         let (test, folder) = (try Self.source(points: 5000), try Folder())
         var seen: [ArchiveProgress] = []
         let summary = try Self.publish(test, to: folder, ArchiveRequest(zooms: 0...8, layer: "a")) {
@@ -331,18 +316,15 @@ struct TilePublicationTests {
         #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.tiles <= $1.tiles && $0.bytes <= $1.bytes })
     }
 
-    @Test("of sources without points have no tiles")
-    func empty() throws {
+    @Test("of sources without points have no tiles") func empty() throws {
         let (test, folder) = (try TestSource(), try Folder())
         try test.load("[]")
-        let (summary, archive) = try Self.publish(
-            test, to: folder, ArchiveRequest(zooms: 0...3, layer: "a"))
+        let (summary, archive) = try Self.publish(test, to: folder, ArchiveRequest(zooms: 0...3, layer: "a"))
         #expect(summary.tiles == 0 && summary.bounds == nil)
         #expect(try archive.tiles().isEmpty)
     }
 
-    @Test("are written only below the allowed directories")
-    func directories() throws {
+    @Test("are written only below the allowed directories") func directories() throws {
         let folder = try Folder()
         try FileManager.default.createDirectory(
             atPath: folder.path + "/in/below", withIntermediateDirectories: true)

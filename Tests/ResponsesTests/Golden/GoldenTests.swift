@@ -83,8 +83,7 @@ import Testing
         }
         let ids = answer.features.compactMap { $0["id"] as? Int }
         #expect(ids.count == query["n"] as? Int)
-        #expect(
-            sha1(ids.sorted().map(String.init).joined(separator: "\n")) == query["sha1"] as? String)
+        #expect(sha1(ids.sorted().map(String.init).joined(separator: "\n")) == query["sha1"] as? String)
     }
 
     private func number(_ value: Any?) throws -> Int64 { try #require(value as? NSNumber).int64Value }

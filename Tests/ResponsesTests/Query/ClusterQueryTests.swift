@@ -24,8 +24,7 @@ import Testing
     func clustersTellTheBuiltInFourAndWhatTheyAggregate() throws {
         let answer = try test.world(0)
         #expect(answer.features.count == 2)
-        let properties =
-            try #require(answer.features.first { $0["id"] as? Int != 4 })["properties"] as? [String: Any]
+        let properties = try #require(answer.features.first { $0["id"] as? Int != 4 })["properties"] as? [String: Any]
         #expect(properties?["cluster"] as? Bool == true)
         #expect(properties?["point_count"] as? Int == 3)
         #expect(properties?["point_count_abbreviated"] as? Int == 3)
@@ -33,8 +32,7 @@ import Testing
         #expect(properties?.count == 5)
     }
 
-    @Test("a point with a property \"cluster\" is still a point")
-    func aPointThatSaysItIsAClusterIsAPoint() throws {
+    @Test("a point with a property \"cluster\" is still a point") func aPointThatSaysItIsAClusterIsAPoint() throws {
         let answer = try test.world(0)
         #expect(answer.text.contains(point(4, 90, 0, #"{"v":4,"cluster":true,"cluster_id":7}"#)))
         #expect(throws: SourceError.clusterNotFound(7)) {
@@ -68,8 +66,7 @@ import Testing
         if let advice { #expect(warnings?.first?.contains(advice) == true, "\(warnings ?? [])") }
     }
 
-    @Test("without a limit there is no member truncated")
-    func withoutALimitNothingIsSaidOfIt() throws {
+    @Test("without a limit there is no member truncated") func withoutALimitNothingIsSaidOfIt() throws {
         #expect(try test.world(0).object["truncated"] == nil)
     }
 
@@ -85,8 +82,7 @@ import Testing
         #expect(page.object["total"] as? Int == 3)
     }
 
-    @Test("the hull of a cluster is a feature")
-    func theHullOfAClusterIsAFeature() throws {
+    @Test("the hull of a cluster is a feature") func theHullOfAClusterIsAFeature() throws {
         let id = try cluster()
         let hull = try test.answer { try $0.writeHull(of: id, in: $1, into: &$2, .never) }
         let geometry = try #require(hull.object["geometry"] as? [String: Any])
@@ -98,17 +94,14 @@ import Testing
         #expect(hull.revision == Int(test.source.revision.number))
     }
 
-    @Test("LocateFeature returns the node that shows the feature")
-    func showsWhereAFeatureIs() throws {
+    @Test("LocateFeature returns the node that shows the feature") func showsWhereAFeatureIs() throws {
         let identifier = try #require(FeatureIdentifier(.number(2)))
         let id = try cluster()
         let shown = try test.answer { try $0.writeLocation(of: identifier, at: 0, in: $1, into: &$2, .never) }
         let feature = try #require(shown.object["feature"] as? [String: Any])
         #expect((feature["id"] as? Int64) == id)
         let alone = try #require(shown.object["standsAloneFrom"] as? Int)
-        let at = try test.answer {
-            try $0.writeLocation(of: identifier, at: Double(alone), in: $1, into: &$2, .never)
-        }
+        let at = try test.answer { try $0.writeLocation(of: identifier, at: Double(alone), in: $1, into: &$2, .never) }
         #expect((at.object["feature"] as? [String: Any])?["id"] as? Int == 2)
         let before = try test.answer {
             try $0.writeLocation(of: identifier, at: Double(alone) - 1, in: $1, into: &$2, .never)
@@ -116,13 +109,11 @@ import Testing
         #expect((before.object["feature"] as? [String: Any])?["id"] as? Int != 2)
     }
 
-    @Test("clusters have the included members")
-    func furtherDetailsOfClusters() throws {
+    @Test("clusters have the included members") func furtherDetailsOfClusters() throws {
         var output = FeatureOutput()
         output.include = [.hull, .bounds, .coincident, .anchor, .expansionZoom]
         let answer = try test.world(0, output)
-        let place = try #require(
-            answer.features.indices.first { answer.properties($0)["point_count"] != nil })
+        let place = try #require(answer.features.indices.first { answer.properties($0)["point_count"] != nil })
         let properties = answer.properties(place)
         #expect(properties["bbox"] as? [Double] == [0, 0, 0.5, 0.5])
         #expect(properties["coincident"] as? Bool == false)
@@ -131,8 +122,7 @@ import Testing
         #expect(properties["expansionZoom"] is Int)
     }
 
-    @Test("a query of an earlier revision is rejected")
-    func aRevisionOfThePastIsRefused() throws {
+    @Test("a query of an earlier revision is rejected") func aRevisionOfThePastIsRefused() throws {
         let revision = test.source.revision
         try revision.check(asked: nil)
         try revision.check(asked: revision.number)

@@ -30,8 +30,7 @@ import Testing
     private func cluster(_ number: UInt32) -> Node { .cluster(ClusterOrdinal(rawValue: number)) }
     private func point(_ number: UInt32) -> Node { .point(PointIndex(rawValue: number)) }
 
-    @Test("a cached text is found by its node only")
-    func whatIsKeptIsFoundByItsNodeAlone() {
+    @Test("a cached text is found by its node only") func whatIsKeptIsFoundByItsNodeAlone() {
         let texts = PrintedTexts(capacity: 1 << 16)
         #expect(text(point(0), in: texts) == nil)
         #expect(keep(bytes, cluster(0), in: texts))
@@ -53,8 +52,7 @@ import Testing
         #expect([text(cluster(7), in: texts), text(point(7), in: texts)].count { $0 != nil } == 1)
     }
 
-    @Test("without room, nothing is cached")
-    func whereThereIsNoRoomNothingIsKept() {
+    @Test("without room, nothing is cached") func whereThereIsNoRoomNothingIsKept() {
         let texts = PrintedTexts(capacity: 1 << 14)
         var kept: UInt32 = 0
         while kept < 2000, keep(bytes, cluster(kept), in: texts) { kept += 1 }
@@ -64,8 +62,7 @@ import Testing
         #expect(!keep(bytes, cluster(kept), in: texts))
     }
 
-    @Test("long texts are not cached")
-    func longTextsAreLeftOut() {
+    @Test("long texts are not cached") func longTextsAreLeftOut() {
         for (capacity, longest) in [(1 << 14, 1023), (1 << 20, 4094)] {
             let texts = PrintedTexts(capacity: capacity)
             #expect(keep([UInt8](repeating: 65, count: longest + 1), point(1), in: texts))
@@ -75,8 +72,7 @@ import Testing
         }
     }
 
-    @Test("large node numbers and the last entries are found")
-    func largeNumbersAndTheLastPlacesAreTold() {
+    @Test("large node numbers and the last entries are found") func largeNumbersAndTheLastPlacesAreTold() {
         let texts = PrintedTexts(capacity: 1 << 24)
         let long = [UInt8](repeating: 65, count: 4094)
         var number = UInt32.max
@@ -88,8 +84,7 @@ import Testing
     }
 
     /// Threads insert and find texts of the same nodes; each text names its node.
-    @Test("threads never see partly written texts")
-    func threadsSeeWholeTextsOnly() {
+    @Test("threads never see partly written texts") func threadsSeeWholeTextsOnly() {
         let texts = PrintedTexts(capacity: 1 << 16)
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
             for step in 0..<4000 {
@@ -112,9 +107,7 @@ import Testing
         let test = try TestSource(options: Self.options)
         var random = SeededRandom(seed: 5)
         let features = (0..<points).map { id in
-            let place = (
-                Double.random(in: -180...180, using: &random), Double.random(in: -80...80, using: &random)
-            )
+            let place = (Double.random(in: -180...180, using: &random), Double.random(in: -80...80, using: &random))
             return point(id, place.0, place.1, #"{"v":\#(id % 9)}"#)
         }
         try test.load("[" + features.joined(separator: ",") + "]")
@@ -129,8 +122,7 @@ import Testing
             let isTruncated = view.index.nodes(
                 west: box.west, south: box.south, east: box.east, north: box.north,
                 at: view.index.level(for: query.zoom), limit: query.limit ?? .max, into: &nodes)
-            let writer = FeatureWriter(
-                revision: revision, view: view, output: query.output, cancellation: .never)
+            let writer = FeatureWriter(revision: revision, view: view, output: query.output, cancellation: .never)
             var collection = CollectionWriter(into: &bytes)
             try writer.write(nodes, to: &collection, into: &bytes)
             collection.endFeatures(&bytes)
@@ -146,8 +138,7 @@ import Testing
             )
             let query = ClustersQuery(
                 box: Box(west: west, south: south, east: west + 90, north: south + 60),
-                zoom: Double(Int.random(in: 0...8, using: &random)),
-                limit: Int.random(in: 0...400, using: &random))
+                zoom: Double(Int.random(in: 0...8, using: &random)), limit: Int.random(in: 0...400, using: &random))
             #expect(try test.clusters(query).text == printed(query, test))
         }
     }
@@ -172,8 +163,7 @@ import Testing
             for row in 0..<16 {
                 let (west, south) = (Double(turn % 8) * 45 - 180, Double(row) * 10 - 80)
                 let query = ClustersQuery(
-                    box: Box(west: west, south: south, east: west + 44.9, north: south + 9.9), zoom: 20,
-                    limit: 500)
+                    box: Box(west: west, south: south, east: west + 44.9, north: south + 9.9), zoom: 20, limit: 500)
                 #expect(try test.clusters(query).text == self.printed(query, test))
                 if printed.isResting != isResting {
                     isResting.toggle()
@@ -184,8 +174,7 @@ import Testing
         #expect(rests > 1)
     }
 
-    @Test("caching continues while it pays off")
-    func keepingGoesOnWhereItPays() throws {
+    @Test("caching continues while it pays off") func keepingGoesOnWhereItPays() throws {
         let test = try source(points: 20_000)
         for _ in 0..<3 {
             for column in 0..<8 {
@@ -199,8 +188,7 @@ import Testing
         }
     }
 
-    @Test("features outside the answer are not cached")
-    func whatAnAnswerLeavesOutIsNotKept() throws {
+    @Test("features outside the answer are not cached") func whatAnAnswerLeavesOutIsNotKept() throws {
         let test = try source(points: 20_000)
         var query = ClustersQuery(box: .world, zoom: 1, limit: 300)
         let whole = try test.clusters(query).text

@@ -7,8 +7,7 @@ import Testing
     @Test(
         "leaves out the widest gap",
         arguments: [
-            ([10.0], 10.0, 10.0), ([170, -170], 170, -170), ([-180, 180], 180, -180),
-            ([-100, 0, 100], -100, 100),
+            ([10.0], 10.0, 10.0), ([170, -170], 170, -170), ([-180, 180], 180, -180), ([-100, 0, 100], -100, 100),
             ([-179, 120, 179, 150], 120, -179),
         ] as [([Double], Double, Double)])
     func leavesTheWidestGapOut(_ longitudes: [Double], _ west: Double, _ east: Double) {

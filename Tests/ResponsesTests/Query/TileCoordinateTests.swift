@@ -18,8 +18,7 @@ import Testing
     @Test(
         "knows which tiles exist",
         arguments: [
-            (0, 0, 0, true), (0, 1, 0, false), (0, 0, -1, false), (3, 7, 7, true), (3, 8, 0, false),
-            (-1, 0, 0, false),
+            (0, 0, 0, true), (0, 1, 0, false), (0, 0, -1, false), (3, 7, 7, true), (3, 8, 0, false), (-1, 0, 0, false),
             (30, (1 << 30) - 1, 0, true), (31, 0, 0, false),
         ])
     func knowsWhichTilesTheWorldHas(_ z: Int, _ x: Int, _ y: Int, _ exists: Bool) {

@@ -54,8 +54,7 @@ import Testing
             Watcher(
                 source,
                 ClustersQuery(
-                    box: zoom == 5 ? Box(west: -60, south: -50, east: 60, north: 60) : .world,
-                    zoom: Double(zoom)))
+                    box: zoom == 5 ? Box(west: -60, south: -50, east: 60, north: 60) : .world, zoom: Double(zoom)))
         }
         for step in 0..<80 {
             let way = [0, 1, 3, 3, 4, 4][Self.whole(&random, 6)]

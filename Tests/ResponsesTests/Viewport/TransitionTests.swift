@@ -11,8 +11,7 @@ import Testing
 @testable import SourceEngine
 @testable import SystemSupport
 
-@Suite("Transitions: markers known by the feature that they grew from")
-struct TransitionTests {
+@Suite("Transitions: markers known by the feature that they grew from") struct TransitionTests {
     /// A client that applies items, and knows which features each of its markers contains.
     private struct Watcher {
         let test: TestSource
@@ -117,9 +116,7 @@ struct TransitionTests {
         #"{"clusterProperties":{"sum":["+",["get","value"]]},"minPoints":3,"maxZoom":8}"#,
     ]
 
-    @Test(
-        "replaying items gives the answers of GetClusters, and from and into contain the origins",
-        arguments: 0..<6)
+    @Test("replaying items gives the answers of GetClusters, and from and into contain the origins", arguments: 0..<6)
     func replay(_ seed: Int) throws {
         var random = PythonRandom(seed: UInt32(seed + 300))
         let test = try TestSource(options: Self.options[seed % 3])
@@ -149,16 +146,14 @@ struct TransitionTests {
             for place in watchers.indices where random.random() < 0.7 {
                 let (x, y) = (random.uniform(-180, 150), random.uniform(-80, 60))
                 let side = random.uniform(10, 300)
-                watchers[place].query.box = Box(
-                    west: x, south: y, east: x + side, north: min(90, y + side / 2))
+                watchers[place].query.box = Box(west: x, south: y, east: x + side, north: min(90, y + side / 2))
                 watchers[place].query.zoom = random.uniform(0, 12)
                 try watchers[place].look()
             }
         }
     }
 
-    @Test("zooming in keeps all markers, and zooming out adds none")
-    func zooms() throws {
+    @Test("zooming in keeps all markers, and zooming out adds none") func zooms() throws {
         let test = try TestSource(options: #"{"clusterIds":"origin"}"#)
         try test.load(list(GoldenDataset.points(kind: "c", count: 1000, seed: 21)))
         var watcher = Watcher(test, ClustersQuery(box: .world, zoom: 0))
@@ -177,8 +172,7 @@ struct TransitionTests {
         }
     }
 
-    @Test("features without ids and with equal ids keep keys of their own")
-    func duplicates() throws {
+    @Test("features without ids and with equal ids keep keys of their own") func duplicates() throws {
         let test = try TestSource()
         let features = (0..<90).map { number -> String in
             let (x, y) = (Double(number % 30) * 5 - 70, Double(number / 30) * 9)
@@ -215,8 +209,7 @@ struct TransitionTests {
         return (from, watcher.list("remove").count { $0["into"] is String })
     }
 
-    @Test("features without ids are known by their text after an import")
-    func withoutIds() throws {
+    @Test("features without ids are known by their text after an import") func withoutIds() throws {
         let (known, found) = (try moves(withIds: true), try moves(withIds: false))
         #expect(known.from > 0)
         #expect(known.into > 0)
@@ -224,8 +217,7 @@ struct TransitionTests {
         #expect(found.into == known.into)
     }
 
-    @Test("keys of features that differ only in a member of that name are different")
-    func memberKey() throws {
+    @Test("keys of features that differ only in a member of that name are different") func memberKey() throws {
         let test = try TestSource()
         let features = [1, 2].map {
             #"{"type":"Feature","key":\#($0),"geometry":{"type":"Point","coordinates":[1,2]},"properties":null}"#
@@ -277,8 +269,7 @@ struct TransitionTests {
         #expect(test.source.revision.pointCount == 2)
     }
 
-    @Test("tiles carry the keys: as a member in JSON, as an attribute in vector tiles")
-    func tiles() throws {
+    @Test("tiles carry the keys: as a member in JSON, as an attribute in vector tiles") func tiles() throws {
         let test = try TestSource()
         let bare =
             #"{"type":"Feature","id":4,"geometry":{"type":"Point","coordinates":[-90,10]},"properties":null}"#
@@ -302,8 +293,7 @@ struct TransitionTests {
         #expect(tagged == keys)
     }
 
-    @Test("an item has no more members than the protocol says")
-    func item() throws {
+    @Test("an item has no more members than the protocol says") func item() throws {
         let test = try TestSource()
         try test.load(list(point(1, 10, 10), point(2, 10.001, 10), point(3, 90, 10)))
         var watcher = Watcher(test, ClustersQuery(box: .world, zoom: 17))
@@ -338,12 +328,10 @@ struct SpiderOffsetsTests {
         }
     }
 
-    @Test("clusters of up to 60 coincident points have offsets, and others do not")
-    func answers() throws {
+    @Test("clusters of up to 60 coincident points have offsets, and others do not") func answers() throws {
         let test = try TestSource()
         let same = (0..<70).map { point($0, 10, 10) }
-        try test.load(
-            "[" + (same + [point(100, 60, 10), point(101, 60.01, 10)]).joined(separator: ",") + "]")
+        try test.load("[" + (same + [point(100, 60, 10), point(101, 60.01, 10)]).joined(separator: ",") + "]")
         let answer = try test.world(3, FeatureOutput(include: [.spider]))
         let spiders = answer.features.indices.compactMap { answer.properties($0)["spider"] as? [[Double]] }
         #expect(spiders.map(\.count) == [60])

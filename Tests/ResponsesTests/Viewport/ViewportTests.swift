@@ -23,8 +23,7 @@ struct Watcher {
     }
 
     /// The next change, applied.
-    @discardableResult
-    mutating func look() throws -> JSONValue {
+    @discardableResult mutating func look() throws -> JSONValue {
         let revision = source.source.revision
         let filter = try filter.map { QueryFilter(try JSONReader.parse($0)) }
         let view = try revision.view(filter, zoom: query.zoom, .never)
@@ -53,8 +52,7 @@ struct Watcher {
 
     private let world = ClustersQuery(box: .world, zoom: 0)
 
-    @Test("a marker stays when its feature's id is sent in another spelling")
-    func spelling() throws {
+    @Test("a marker stays when its feature's id is sent in another spelling") func spelling() throws {
         let test = try TestSource()
         func feature(_ id: String) -> String {
             #"[{"type":"Feature","id":\#(id),"geometry":{"type":"Point","coordinates":[1,2]},"properties":null}]"#
@@ -69,8 +67,7 @@ struct Watcher {
         }
     }
 
-    @Test("an empty source has an empty first change")
-    func anEmptySourceIsToldAsSuch() throws {
+    @Test("an empty source has an empty first change") func anEmptySourceIsToldAsSuch() throws {
         var watcher = Watcher(try TestSource(), world)
         #expect(try watcher.look().text == #"{"add":[],"remove":[],"keep":0,"revision":0}"#)
     }
@@ -79,8 +76,7 @@ struct Watcher {
     func aChangeElsewhereKeepsAllMarkers() throws {
         let source = try TestSource()
         try source.load(list(point(1, 10, 10), point(2, 20, 20), point(3, -100, 20)))
-        var watcher = Watcher(
-            source, ClustersQuery(box: Box(west: 0, south: 0, east: 30, north: 30), zoom: 10))
+        var watcher = Watcher(source, ClustersQuery(box: Box(west: 0, south: 0, east: 30, north: 30), zoom: 10))
         try watcher.look()
         for longitude in [-101.0, -102, -103] {
             _ = try source.update(upsert: list(point(3, longitude, 20)))
@@ -103,8 +99,7 @@ struct Watcher {
         #expect(try watcher.replay.features == watcher.expected())
     }
 
-    @Test("a marker keeps its key while it shows the same")
-    func aMarkerKeepsItsKeyWhileItShowsTheSame() throws {
+    @Test("a marker keeps its key while it shows the same") func aMarkerKeepsItsKeyWhileItShowsTheSame() throws {
         let source = try TestSource()
         try source.load(list(point(1, 10, 10), point(2, 10.001, 10), point(3, -100, 20)))
         var watcher = Watcher(source, ClustersQuery(box: .world, zoom: 2))
@@ -122,8 +117,7 @@ struct Watcher {
         #expect(try watcher.replay.features == watcher.expected())
     }
 
-    @Test("a feature with the same id replaces the old one")
-    func aFeatureOfTheSameIdTakesTheOldOnesPlace() throws {
+    @Test("a feature with the same id replaces the old one") func aFeatureOfTheSameIdTakesTheOldOnesPlace() throws {
         let source = try TestSource()
         try source.load(list(point(1, 10, 10), point(3, -100, 20)))
         var watcher = Watcher(source, world)
@@ -137,8 +131,7 @@ struct Watcher {
         #expect(try watcher.replay.features == watcher.expected())
     }
 
-    @Test("nothing is shown twice")
-    func nothingIsToldTwice() throws {
+    @Test("nothing is shown twice") func nothingIsToldTwice() throws {
         let source = try TestSource()
         try source.load(list(GoldenDataset.points(kind: "d", count: 300, seed: 1)))
         var watcher = Watcher(source, ClustersQuery(box: .world, zoom: 3))
@@ -148,11 +141,9 @@ struct Watcher {
         #expect(Self.removed(change).isEmpty)
     }
 
-    @Test("coincident points have separate markers")
-    func pointsAtOnePlaceAreToldApart() throws {
+    @Test("coincident points have separate markers") func pointsAtOnePlaceAreToldApart() throws {
         let source = try TestSource(options: #"{"maxZoom":3}"#)
-        try source.load(
-            list(point(nil, 1, 1), point(nil, 1, 1), point(7, 1, 1), point(7, 1, 1), point(8, 1, 1)))
+        try source.load(list(point(nil, 1, 1), point(nil, 1, 1), point(7, 1, 1), point(7, 1, 1), point(8, 1, 1)))
         var watcher = Watcher(source, ClustersQuery(box: .world, zoom: 5))
         try watcher.look()
         #expect(watcher.replay.markers.count == 5)
@@ -166,8 +157,7 @@ struct Watcher {
         #expect(Set(watcher.replay.markers.keys).isSubset(of: before))
     }
 
-    @Test("thousands of coincident points are added and removed")
-    func thousandsAtOnePlaceComeAndGo() throws {
+    @Test("thousands of coincident points are added and removed") func thousandsAtOnePlaceComeAndGo() throws {
         let source = try TestSource(options: #"{"maxZoom":3}"#)
         let many = (0..<3000).map { point($0 % 3 == 0 ? 7 : nil, 1, 1, #"{"n":\#($0 % 5)}"#) }
         try source.load("[\(many.joined(separator: ","))]")
@@ -197,8 +187,7 @@ struct Watcher {
         #expect(try watcher.replay.features == watcher.expected())
     }
 
-    @Test("a feature's own member \"key\" is overridden")
-    func aFeaturesOwnKeyGivesWay() throws {
+    @Test("a feature's own member \"key\" is overridden") func aFeaturesOwnKeyGivesWay() throws {
         let source = try TestSource()
         try source.load(
             #"[{"type":"Feature","key":1,"k\u0065y":2,"kind":3,"geometry":{"type":"Point","coordinates":[1,2]},"properties":null}]"#
@@ -209,8 +198,7 @@ struct Watcher {
         #expect(feature["kind"] == 3)
     }
 
-    @Test("an answer with a limit says whether it was truncated")
-    func aLimitTellsWhetherThereIsMore() throws {
+    @Test("an answer with a limit says whether it was truncated") func aLimitTellsWhetherThereIsMore() throws {
         let source = try TestSource()
         try source.load(list(point(1, 1, 1), point(2, 50, 50)))
         var watcher = Watcher(source, ClustersQuery(box: .world, zoom: 10, limit: 1))

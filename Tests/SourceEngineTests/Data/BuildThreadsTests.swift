@@ -9,8 +9,7 @@ import Testing
 
 @testable import SourceEngine
 
-@Suite("Threads of builds")
-struct BuildThreadsTests {
+@Suite("Threads of builds") struct BuildThreadsTests {
     /// Notes the threads that look whether their work is cancelled.
     private final class Lookers: Sendable {
         private let found = Mutex<Set<pthread_t>>([])
@@ -33,8 +32,7 @@ struct BuildThreadsTests {
         try test.load("[" + features.joined(separator: ",") + "]")
         let lookers = Lookers()
         let options = #"{"clusterProperties":{"sum":["+",["get","n"]]}}"#
-        try test.source.update(
-            options: SourceOptions(reading: JSONReader.parse(options)), lookers.cancellation)
+        try test.source.update(options: SourceOptions(reading: JSONReader.parse(options)), lookers.cancellation)
         let filter = QueryFilter(try JSONReader.parse(#"["<",["get","n"],9000]"#))
         let view = try test.source.revision.view(filter, zoom: nil, lookers.cancellation)
         #expect(view.members?.count == 9000)

@@ -4,8 +4,7 @@ import Testing
 @testable import SourceEngine
 @testable import SystemSupport
 
-@Suite("The clock of features' ages")
-struct ExpiryClockTests {
+@Suite("The clock of features' ages") struct ExpiryClockTests {
     private let start = ContinuousClock.now
     private let noon = Timestamp(milliseconds: 1_800_000_000_000)
 
@@ -13,16 +12,14 @@ struct ExpiryClockTests {
         Timestamp(milliseconds: moment.milliseconds + seconds * 1000)
     }
 
-    @Test("a steady clock is trusted")
-    func steady() {
+    @Test("a steady clock is trusted") func steady() {
         let clock = ExpiryClock()
         clock.note(noon, at: start)
         #expect(clock.trusted(after(80_000, noon), at: start) == after(80_000, noon))
         #expect(clock.trusted(after(160_000, noon), at: start) == after(160_000, noon))
     }
 
-    @Test("a jump by a year is trusted only after an hour, and a corrected clock at once")
-    func jump() {
+    @Test("a jump by a year is trusted only after an hour, and a corrected clock at once") func jump() {
         let clock = ExpiryClock()
         clock.note(noon, at: start)
         let year: Int64 = 365 * 86_400

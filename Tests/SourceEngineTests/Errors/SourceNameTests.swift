@@ -20,8 +20,7 @@ import Testing
         #expect(SourceName(text) == nil)
     }
 
-    @Test("orders by bytes")
-    func ordersByBytes() {
+    @Test("orders by bytes") func ordersByBytes() {
         let names = ["b", "a.", "a-", "A", "a"].compactMap { SourceName($0) }
         #expect(names.sorted().map(\.text) == ["A", "a", "a-", "a.", "b"])
     }

@@ -51,8 +51,7 @@ import Testing
         }
     }
 
-    @Test("columns of an import equal those of its text")
-    func columnsOfAnImportAreThoseOfItsText() throws {
+    @Test("columns of an import equal those of its text") func columnsOfAnImportAreThoseOfItsText() throws {
         var random = SeededRandom(seed: 3)
         let test = try TestSource(options: Self.options)
         let parts = [700, 0, 1, 300].map { "[" + features($0, &random).joined(separator: ",") + "]" }
@@ -64,8 +63,7 @@ import Testing
         // Appended features are read with those of before.
         try test.load("[" + features(200, &random).joined(separator: ",") + "]", mode: .append, policy: .skip)
         try compare(test.source)
-        try test.load(
-            "[" + features(200, &random).joined(separator: ",") + "]", mode: .replace, policy: .skip)
+        try test.load("[" + features(200, &random).joined(separator: ",") + "]", mode: .replace, policy: .skip)
         try compare(test.source)
     }
 
@@ -92,8 +90,7 @@ import Testing
         try compare(test.source)
     }
 
-    @Test("options changed meanwhile read the text")
-    func optionsChangedMeanwhileReadTheText() throws {
+    @Test("options changed meanwhile read the text") func optionsChangedMeanwhileReadTheText() throws {
         var random = SeededRandom(seed: 9)
         let test = try TestSource(options: #"{"clusterProperties":{"s":["+",["get","a"]]}}"#)
         let load = FeatureImport(into: test.source, mode: .replace, policy: .skip)
@@ -104,8 +101,7 @@ import Testing
     }
 
     /// What only loading reads is not held afterwards.
-    @Test("columns that only the source's filter reads are not kept")
-    func whatAFilterAtLoadReadsIsNotHeld() throws {
+    @Test("columns that only the source's filter reads are not kept") func whatAFilterAtLoadReadsIsNotHeld() throws {
         var random = SeededRandom(seed: 11)
         let test = try TestSource(options: #"{"filter":["has","a"],"weight":["case",["has","name"],2,1]}"#)
         try test.load("[" + features(300, &random).joined(separator: ",") + "]", policy: .skip)

@@ -9,8 +9,7 @@ import Testing
 @testable import Responses
 @testable import SourceEngine
 
-@Suite("Ids of clusters by the features that they grew from")
-struct FeatureCodesTests {
+@Suite("Ids of clusters by the features that they grew from") struct FeatureCodesTests {
     private static let options = #"{"clusterIds":"origin"}"#
 
     /// All ids, each with how many points its cluster has and the feature that it grew from.
@@ -28,9 +27,7 @@ struct FeatureCodesTests {
         return found
     }
 
-    @Test(
-        "every id is unique, finds its cluster, and is the same in another source and after a restart of updates"
-    )
+    @Test("every id is unique, finds its cluster, and is the same in another source and after a restart of updates")
     func idsLast() throws {
         let points = GoldenDataset.points(kind: "c", count: 1500, seed: 7)
         let test = try TestSource(options: Self.options)
@@ -59,22 +56,18 @@ struct FeatureCodesTests {
         #expect(try self.ids(other) == ids)
     }
 
-    @Test("an id of a cluster that no longer exists finds nothing")
-    func unknownIds() throws {
+    @Test("an id of a cluster that no longer exists finds nothing") func unknownIds() throws {
         let test = try TestSource(options: Self.options)
         try test.load(list(point(1, 10, 10), point(2, 10.00001, 10), point(3, 80, 10)))
         let id = try #require(try ids(test).keys.first)
         _ = try test.update(remove: [#require(FeatureIdentifier(.number(2)))])
         let view = test.source.revision.view
         for id in [id, 0, -5, .max, .min, id + 1, 17 << 5] {
-            #expect(throws: SourceError.clusterNotFound(id)) {
-                try test.source.revision.cluster(id, in: view, .never)
-            }
+            #expect(throws: SourceError.clusterNotFound(id)) { try test.source.revision.cluster(id, in: view, .never) }
         }
     }
 
-    @Test("features without ids and with equal ids have ids of their own")
-    func duplicates() throws {
+    @Test("features without ids and with equal ids have ids of their own") func duplicates() throws {
         let test = try TestSource(options: Self.options)
         let features = (0..<400).map { number -> String in
             let (x, y) = (Double(number % 40) * 4 - 80, Double(number / 40 % 5) * 8)
@@ -94,8 +87,7 @@ struct FeatureCodesTests {
         for id in ids.keys { _ = try test.source.revision.cluster(id, in: view, .never) }
     }
 
-    @Test("numbers of a million ids are all different")
-    func million() {
+    @Test("numbers of a million ids are all different") func million() {
         var seen: Set<UInt64> = []
         for number in 0..<500_000 {
             for id in [JSONValue.number(Double(number)), .string("n\(number)")] {
@@ -106,15 +98,12 @@ struct FeatureCodesTests {
         #expect(seen.count == 1_000_000)
     }
 
-    @Test("children, leaves, hull and expansion zoom are found by the id, with a filter too")
-    func calls() throws {
+    @Test("children, leaves, hull and expansion zoom are found by the id, with a filter too") func calls() throws {
         let test = try TestSource(options: Self.options)
         try test.load(list(GoldenDataset.points(kind: "c", count: 300, seed: 3)))
         for filter in [nil, #"[">",["get","value"],300]"#] {
             let id = try #require(test.world(1, filter: filter).clusterIds.first)
-            let children = try test.answer(filter) {
-                try $0.writeChildren(of: id, in: $1, into: &$2, .never)
-            }
+            let children = try test.answer(filter) { try $0.writeChildren(of: id, in: $1, into: &$2, .never) }
             #expect(!children.features.isEmpty)
             let leaves = try test.answer(filter) {
                 try $0.writeLeaves(of: id, in: $1, limit: 0, offset: 0, into: &$2, .never)

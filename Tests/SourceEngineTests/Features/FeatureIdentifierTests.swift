@@ -4,8 +4,7 @@ import Testing
 
 @testable import SourceEngine
 
-@Suite("Features' ids")
-struct FeatureIdentifierTests {
+@Suite("Features' ids") struct FeatureIdentifierTests {
     private func id(_ json: String) -> FeatureIdentifier? {
         Array(json.utf8).withUnsafeBytes { FeatureIdentifier(json: $0) }
     }
@@ -39,13 +38,10 @@ struct FeatureIdentifierTests {
     }
 
     @Test(
-        "what is neither a number nor a string is no id",
-        arguments: ["null", "true", "[1]", "{}", "1x", "-", "1e", ""])
+        "what is neither a number nor a string is no id", arguments: ["null", "true", "[1]", "{}", "1x", "-", "1e", ""])
     func none(_ text: String) { #expect(id(text) == nil) }
 
-    @Test(
-        "an id is written as JSON that reads as the same id",
-        arguments: ["1e25", "-12.50", "\"a\\\"b\"", "\"7\""])
+    @Test("an id is written as JSON that reads as the same id", arguments: ["1e25", "-12.50", "\"a\\\"b\"", "\"7\""])
     func written(_ text: String) throws {
         let value = try #require(id(text))
         var writer = ByteWriter()

@@ -7,8 +7,7 @@ import Testing
 @testable import Responses
 @testable import SourceEngine
 
-@Suite("The index by id")
-struct IdentifierIndexTests {
+@Suite("The index by id") struct IdentifierIndexTests {
     private func id(_ json: String) throws -> FeatureIdentifier {
         try #require(FeatureIdentifier(JSONReader.parse(json)))
     }
@@ -47,20 +46,17 @@ struct IdentifierIndexTests {
         let other = try SourceOptions(reading: JSONReader.parse(#"{"promoteId":"name"}"#))
         _ = try test.source.update(options: other, .never)
         #expect(try test.source.revision.identifierIndex(.never).entries.isEmpty)
-        #expect(
-            try found("3") == 0)
+        #expect(try found("3") == 0)
     }
 
-    @Test("omits features that the new options do not load")
-    func filtered() throws {
+    @Test("omits features that the new options do not load") func filtered() throws {
         let test = try changed()
         let options = try SourceOptions(reading: JSONReader.parse(#"{"filter":["==",1,2]}"#))
         _ = try test.source.update(options: options, .never)
         #expect(try test.source.revision.identifierIndex(.never).entries.isEmpty)
     }
 
-    @Test("an id that many features have is not quick to locate")
-    func manyOfOneID() throws {
+    @Test("an id that many features have is not quick to locate") func manyOfOneID() throws {
         let test = try TestSource()
         try test.load(list((0..<200).map { feature($0 < 100 ? "\"same\"" : String($0), $0 % 90) }))
         let revision = test.source.revision

@@ -28,8 +28,7 @@ import Testing
         }
     }
 
-    @Test("rows of one order and others")
-    func rowsOfOneOrderAndOthers() throws {
+    @Test("rows of one order and others") func rowsOfOneOrderAndOthers() throws {
         let usual = #"{"name":"x","a":1.5,"é":[1,{"a":2}],"other":"a","a\"b":true}"#
         try compare([
             usual, usual, "null", "{}", #"{"a":1,"name":"y"}"#, usual,
@@ -39,8 +38,7 @@ import Testing
         ])
     }
 
-    @Test("values of all lengths and kinds")
-    func valuesOfAllLengthsAndManners() throws {
+    @Test("values of all lengths and kinds") func valuesOfAllLengthsAndManners() throws {
         var rows: [String] = []
         for length in 0...40 {
             let text = String(repeating: "x", count: length)
@@ -55,8 +53,7 @@ import Testing
     }
 
     /// Each part numbers its strings and other values for itself.
-    @Test("parts are one column")
-    func partsAreOneColumn() throws {
+    @Test("parts are one column") func partsAreOneColumn() throws {
         let values: [JSONValue] = [
             .string("a"), .number(1), .array([.number(1)]), .string("b"), .null, .string("c"), .bool(true),
             .string("b"), .array([.number(2)]), .string(""), .string("a"),
@@ -74,8 +71,7 @@ import Testing
         }
     }
 
-    @Test("random rows")
-    func randomRows() throws {
+    @Test("random rows") func randomRows() throws {
         var state: UInt64 = 3
         func random(_ limit: Int) -> Int {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

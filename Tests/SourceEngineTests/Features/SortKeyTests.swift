@@ -10,8 +10,7 @@ import Testing
 @testable import Responses
 @testable import SourceEngine
 
-@Suite("The option sortKey")
-struct SortKeyTests {
+@Suite("The option sortKey") struct SortKeyTests {
     /// All that a source answers at some zooms, without the revision's number.
     private static func answers(_ test: TestSource, _ filter: String? = nil) throws -> [String] {
         var answers: [String] = []
@@ -62,9 +61,7 @@ struct SortKeyTests {
         #"{"sortKey":["id"],"clusterIds":"origin","precision":"fixed"}"#,
     ]
 
-    @Test(
-        "shuffles, batches and histories that end with the same features have the same answers",
-        arguments: 0..<25)
+    @Test("shuffles, batches and histories that end with the same features have the same answers", arguments: 0..<25)
     func histories(_ seed: Int) throws {
         var random = PythonRandom(seed: UInt32(seed + 40))
         func whole(_ bound: Int) -> Int { min(bound - 1, Int(random.random() * Double(bound))) }
@@ -130,8 +127,7 @@ struct SortKeyTests {
         let sorted = places.map { keys[$0] }
         #expect(
             sorted == [
-                "-1", "-0", "0", "2.5", "3", #""10""#, #""B""#, #""b""#, #""bananas and less""#,
-                #""bananas and more""#,
+                "-1", "-0", "0", "2.5", "3", #""10""#, #""B""#, #""b""#, #""bananas and less""#, #""bananas and more""#,
                 #""é""#, "null", "true", "[1]",
             ])
         for place in keys.indices {
@@ -140,8 +136,7 @@ struct SortKeyTests {
         }
     }
 
-    @Test("the feature that sorts first grows the cluster, before and after updates")
-    func capital() throws {
+    @Test("the feature that sorts first grows the cluster, before and after updates") func capital() throws {
         let test = try TestSource(options: #"{"sortKey":["-",0,["get","population"]]}"#)
         let towns = (1...30).map { point($0, 10 + Double($0) / 1000, 50, #"{"population":\#($0 * 100)}"#) }
         try test.load("[" + towns.joined(separator: ",") + "]")
@@ -167,8 +162,7 @@ struct SortKeyTests {
         #expect(try origin() == 1)
     }
 
-    @Test("is refused if it gives neither numbers nor strings, and is shown again")
-    func option() throws {
+    @Test("is refused if it gives neither numbers nor strings, and is shown again") func option() throws {
         let options = try SourceOptions(reading: JSONReader.parse(#"{"sortKey":["get","a"]}"#))
         #expect(options.json.text.contains(#""sortKey":["get","a"]"#))
         for text in [#"["literal",[1]]"#, #"["nope"]"#, #"["==",1,2]"#] {

@@ -9,14 +9,12 @@ import Testing
 @testable import ImageStore
 @testable import SourceEngine
 
-@Suite("The memory of filters")
-struct FilterMemoryTests {
+@Suite("The memory of filters") struct FilterMemoryTests {
     private static let mebibyte = 1 << 20
 
     /// A source whose sources may hold `free` bytes more than they do.
     private func registry(filterCacheBytes: Int, free: Int, points: Int = 20_000) throws -> SourceRegistry {
-        let registry = SourceRegistry(
-            limits: SourceLimits(filterCacheBytes: filterCacheBytes, buildThreads: 2))
+        let registry = SourceRegistry(limits: SourceLimits(filterCacheBytes: filterCacheBytes, buildThreads: 2))
         let source = try registry.create(#require(SourceName("test")), options: SourceOptions())
         try source.load("[" + (0..<points).map(Self.point).joined(separator: ",") + "]")
         registry.memory.limit.bytes = source.revision.memoryBytes + free
@@ -65,8 +63,7 @@ struct FilterMemoryTests {
         withExtendedLifetime((filter, kept, load)) {}
     }
 
-    @Test("an eighth of the limit is kept for filters")
-    func reserved() throws {
+    @Test("an eighth of the limit is kept for filters") func reserved() throws {
         let mebibyte = Self.mebibyte
         let budget = MemoryBudget(MemoryBudget.Limit(bytes: 80 * mebibyte), filterBytes: 40 * mebibyte) {
             nil
@@ -80,8 +77,7 @@ struct FilterMemoryTests {
         withExtendedLifetime((filter, load)) {}
     }
 
-    @Test("pages of images use what is free, and give way to imports and filters")
-    func pages() throws {
+    @Test("pages of images use what is free, and give way to imports and filters") func pages() throws {
         let mebibyte = Self.mebibyte
         let budget = MemoryBudget(MemoryBudget.Limit(bytes: 80 * mebibyte), filterBytes: 40 * mebibyte) {
             nil
@@ -101,8 +97,7 @@ struct FilterMemoryTests {
         withExtendedLifetime((filter, load)) {}
     }
 
-    @Test("the cache makes room for imports and for other filters")
-    func evicted() throws {
+    @Test("the cache makes room for imports and for other filters") func evicted() throws {
         let mebibyte = Self.mebibyte
         let budget = MemoryBudget(MemoryBudget.Limit(bytes: 100 * mebibyte), filterBytes: 40 * mebibyte) {
             nil
@@ -126,8 +121,7 @@ struct FilterMemoryTests {
         #expect(budget.claimedBytes == 0)
     }
 
-    @Test("views in use count until they are released, cached or not")
-    func viewsInUse() throws {
+    @Test("views in use count until they are released, cached or not") func viewsInUse() throws {
         let registry = try registry(filterCacheBytes: 5 << 20, free: 5 << 20)
         let revision = try revision(registry)
         var views: [View] = []
@@ -160,8 +154,7 @@ struct FilterMemoryTests {
         #expect(view.index.pointCount == 19_998)
     }
 
-    @Test("the strings of properties are counted while they are read")
-    func strings() throws {
+    @Test("the strings of properties are counted while they are read") func strings() throws {
         let registry = try registry(filterCacheBytes: 1 << 20, free: 1 << 20)
         let revision = try revision(registry)
         // The cells of a column fit, different strings for each row beside them do not.
@@ -172,8 +165,7 @@ struct FilterMemoryTests {
         #expect(try revision.view(filter, zoom: 0, .never).index.pointCount == 1)
     }
 
-    @Test("a view that finds no room beside another user's is built once that one is done")
-    func turns() throws {
+    @Test("a view that finds no room beside another user's is built once that one is done") func turns() throws {
         let view = try TestSource().source.revision.view
         let cache = FilterCache(budget: 1 << 20)
         let isBuilding = Atomic(false)

@@ -13,8 +13,7 @@ import Testing
 
     private func columns(_ test: TestSource) -> CacheStatistics { test.registry.caches.columns }
 
-    @Test("a second filter reads no property again")
-    func aSecondFilterReadsNoPropertyAgain() throws {
+    @Test("a second filter reads no property again") func aSecondFilterReadsNoPropertyAgain() throws {
         let test = try TestSource()
         try test.load(list(GoldenDataset.points(kind: "u", count: 300, seed: 5)))
         _ = try test.world(3, filter: Self.filter(above: 10))
@@ -26,8 +25,7 @@ import Testing
         #expect(columns(test).hits == 2 && columns(test).misses == 2)
     }
 
-    @Test("loading alone caches nothing")
-    func nothingIsKeptOfALoadAlone() throws {
+    @Test("loading alone caches nothing") func nothingIsKeptOfALoadAlone() throws {
         let test = try TestSource(options: #"{"clusterProperties":{"sum":["+",["get","value"]]}}"#)
         try test.load(list(GoldenDataset.points(kind: "u", count: 300, seed: 5)))
         #expect(test.registry.filterCacheBytes == 0)
@@ -36,8 +34,7 @@ import Testing
         #expect(columns(test) == CacheStatistics(hits: 0, misses: 0, bytes: 0))
     }
 
-    @Test("other features have other columns")
-    func otherFeaturesHaveOtherColumns() throws {
+    @Test("other features have other columns") func otherFeaturesHaveOtherColumns() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0, #"{"value":50}"#), point(2, 90, 0)))
         #expect(try test.world(0, filter: Self.filter(above: 10)).features.count == 1)
@@ -85,8 +82,7 @@ import Testing
                     cache: emptyCache, store: revision.store.plain(), memory: memory, threads: 2
                 ).columns(
                     reading: expression.propertyNames,
-                    beside: SourceColumns(revision.store.plain(), reading: [], threads: 2, .never),
-                    .never
+                    beside: SourceColumns(revision.store.plain(), reading: [], threads: 2, .never), .never
                 ).columns
                 let rows = try fresh.passing(expression, of: revision.store.plain(), threads: 1, .never)
                 let living = revision.store.livingRows ?? Array(0..<UInt32(revision.store.count))

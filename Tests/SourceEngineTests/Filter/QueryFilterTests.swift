@@ -25,17 +25,14 @@ import Testing
             let (ours, theirs) = (try test.world(zoom, filter: Self.filter), try filtered.world(zoom))
             #expect(ours.text.dropRevision == theirs.text.dropRevision)
             for id in theirs.clusterIds.prefix(3) {
-                let children = try test.answer(Self.filter) {
-                    try $0.writeChildren(of: id, in: $1, into: &$2, .never)
-                }
+                let children = try test.answer(Self.filter) { try $0.writeChildren(of: id, in: $1, into: &$2, .never) }
                 let expected = try filtered.answer { try $0.writeChildren(of: id, in: $1, into: &$2, .never) }
                 #expect(children.text.dropRevision == expected.text.dropRevision)
             }
         }
     }
 
-    @Test("a filter that nothing passes gets advice, and names a property that no feature has")
-    func advice() throws {
+    @Test("a filter that nothing passes gets advice, and names a property that no feature has") func advice() throws {
         let test = try TestSource()
         try test.load(list(point(1, 1, 1, #"{"population":5}"#), point(2, 2, 2, #"{"population":7}"#)))
         func warnings(_ filter: String) throws -> [String]? {
@@ -61,8 +58,7 @@ import Testing
         #expect(try TestSource().world(0, filter: "false").object["warnings"] == nil)
     }
 
-    @Test("a filter whose rows take too many steps together is an error")
-    func tooManySteps() throws {
+    @Test("a filter whose rows take too many steps together is an error") func tooManySteps() throws {
         let test = try TestSource()
         let text = String(repeating: "t", count: 16 << 10)
         let count = 1400
@@ -85,8 +81,7 @@ import Testing
         }
     }
 
-    @Test("a view is built once")
-    func aViewIsBuiltOnce() throws {
+    @Test("a view is built once") func aViewIsBuiltOnce() throws {
         let test = try TestSource()
         try test.load(list(GoldenDataset.points(kind: "u", count: 100, seed: 3)))
         let filter = QueryFilter(try JSONReader.parse(Self.filter))
@@ -98,8 +93,7 @@ import Testing
         #expect(test.registry.caches.filters.bytes == view.memoryBytes)
     }
 
-    @Test("a new revision has new views")
-    func aNewRevisionHasNewViews() throws {
+    @Test("a new revision has new views") func aNewRevisionHasNewViews() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0, #"{"category":"cafe"}"#), point(2, 0, 0)))
         #expect(try test.world(0, filter: Self.filter).features.count == 1)
@@ -109,8 +103,7 @@ import Testing
         #expect(try test.world(0, filter: Self.filter).features.count == 1)
     }
 
-    @Test("a filter may depend on the zoom")
-    func aFilterMayDependOnTheZoom() throws {
+    @Test("a filter may depend on the zoom") func aFilterMayDependOnTheZoom() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0, #"{"from":3}"#), point(2, 90, 0, #"{"from":0}"#)))
         let filter = #"[">=",["zoom"],["get","from"]]"#
@@ -119,16 +112,14 @@ import Testing
         #expect(throws: SourceError.self) { try test.answer(filter) { _, _, _ in } }
     }
 
-    @Test("what does not compile is refused")
-    func whatDoesNotCompileIsRefused() throws {
+    @Test("what does not compile is refused") func whatDoesNotCompileIsRefused() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0)))
         #expect(throws: SourceError.self) { try test.world(0, filter: #"["nope"]"#) }
         #expect(test.registry.filterCacheBytes == 0)
     }
 
-    @Test("the least recently used views are evicted")
-    func viewsOfTheLeastRecentUseGo() throws {
+    @Test("the least recently used views are evicted") func viewsOfTheLeastRecentUseGo() throws {
         let cache = FilterCache(budget: 1)
         let test = try TestSource()
         let view = test.source.revision.view

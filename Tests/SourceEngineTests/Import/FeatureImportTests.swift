@@ -10,8 +10,7 @@ import Testing
 @testable import SystemSupport
 
 @Suite("Feature import") struct FeatureImportTests {
-    @Test("a source without data answers as without points")
-    func aSourceWithoutDataAnswersAsWithoutPoints() throws {
+    @Test("a source without data answers as without points") func aSourceWithoutDataAnswersAsWithoutPoints() throws {
         let test = try TestSource()
         let answer = try test.world(0)
         #expect(answer.features.isEmpty)
@@ -20,8 +19,7 @@ import Testing
         #expect(answer.text == #"{"type":"FeatureCollection","features":[],"revision":0}"#)
     }
 
-    @Test("replaces")
-    func replaces() throws {
+    @Test("replaces") func replaces() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0), point(2, 90, 0)))
         let first = test.source.revision.number
@@ -59,8 +57,7 @@ import Testing
                 == whole.world(17).features.compactMap { $0["id"] as? Int })
     }
 
-    @Test(
-        "counts skipped features, even if all are, unless it would replace points with nothing")
+    @Test("counts skipped features, even if all are, unless it would replace points with nothing")
     func countsWhenNothingIsValid() throws {
         let test = try TestSource()
         let invalid = #"[{"type":"Feature"},5]"#
@@ -74,8 +71,7 @@ import Testing
         #expect(test.source.revision.number == number && test.source.revision.pointCount == 1)
     }
 
-    @Test("appends in order")
-    func appendsInOrder() throws {
+    @Test("appends in order") func appendsInOrder() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0)))
         try test.load(list(point(2, 1, 0)), list(point(3, 2, 0)), mode: .append)
@@ -83,8 +79,7 @@ import Testing
         #expect(Set(try test.world(16).features.compactMap { $0["id"] as? Int }) == [1, 2, 3])
     }
 
-    @Test("appending equals loading everything again")
-    func appendingIsLoadingAllAnew() throws {
+    @Test("appending equals loading everything again") func appendingIsLoadingAllAnew() throws {
         let points = list(GoldenDataset.points(kind: "d", count: 400, seed: 9))
         let more = list(GoldenDataset.points(kind: "c", count: 400, seed: 10))
         let (whole, grown) = (try TestSource(), try TestSource())
@@ -96,8 +91,7 @@ import Testing
         }
     }
 
-    @Test("an append sees an import that finished meanwhile")
-    func anAppendSeesAnImportThatFinishedMeanwhile() throws {
+    @Test("an append sees an import that finished meanwhile") func anAppendSeesAnImportThatFinishedMeanwhile() throws {
         let test = try TestSource()
         let (slow, fast) = (
             FeatureImport(into: test.source, mode: .append, policy: .reject),
@@ -110,16 +104,13 @@ import Testing
         #expect(test.source.revision.pointCount == 2)
     }
 
-    @Test("an invalid feature leaves the source unchanged")
-    func aBadFeatureLeavesTheSourceUntouched() throws {
+    @Test("an invalid feature leaves the source unchanged") func aBadFeatureLeavesTheSourceUntouched() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0)))
         let before = test.source.revision.number
         let load = FeatureImport(into: test.source, mode: .replace, policy: .reject)
         try load.add(list(point(2, 0, 0)))
-        let error = try #require(throws: SourceError.self) {
-            try load.add(list(point(3, 0, 0), point(4, 181, 0)))
-        }
+        let error = try #require(throws: SourceError.self) { try load.add(list(point(3, 0, 0), point(4, 181, 0))) }
         guard case .badFeature(index: 2, _, _, _) = error else {
             Issue.record("\(error)")
             return
@@ -130,8 +121,7 @@ import Testing
         #expect(try test.world(16).features.compactMap { $0["id"] as? Int } == [1])
     }
 
-    @Test("bad features may be skipped and are counted")
-    func badFeaturesMayBeSkippedAndAreCounted() throws {
+    @Test("bad features may be skipped and are counted") func badFeaturesMayBeSkippedAndAreCounted() throws {
         let test = try TestSource()
         let outcome = try test.load(
             list(point(1, 0, 0), point(2, 0, 91), "{}", point(3, 0, 1), point(4, 0, -91)), policy: .skip)
@@ -141,8 +131,7 @@ import Testing
         #expect(test.source.revision.pointCount == 2)
     }
 
-    @Test("a cancelled import leaves the source untouched")
-    func aCancelledImportLeavesTheSourceUntouched() throws {
+    @Test("a cancelled import leaves the source untouched") func aCancelledImportLeavesTheSourceUntouched() throws {
         let test = try TestSource()
         let load = FeatureImport(into: test.source, mode: .replace, policy: .reject)
         try load.add(list(point(1, 0, 0)))
@@ -151,8 +140,7 @@ import Testing
         #expect(test.source.description.state == .empty)
     }
 
-    @Test("an import into a deleted source fails")
-    func nothingEntersADeletedSource() throws {
+    @Test("an import into a deleted source fails") func nothingEntersADeletedSource() throws {
         let test = try TestSource()
         let load = FeatureImport(into: test.source, mode: .replace, policy: .reject)
         try load.add(list(point(1, 0, 0)))
@@ -160,8 +148,7 @@ import Testing
         #expect(throws: SourceError.sourceNotFound(test.source.name)) { try load.finish(.never) }
     }
 
-    @Test("an empty import counts as data")
-    func noFeaturesAreDataToo() throws {
+    @Test("an empty import counts as data") func noFeaturesAreDataToo() throws {
         let test = try TestSource()
         try test.load("[]")
         #expect(test.source.description.state == .ready)
@@ -169,8 +156,7 @@ import Testing
         #expect(test.source.revision.bounds == nil)
     }
 
-    @Test("a source's filter applies to what is loaded")
-    func theFilterOfASourceIsOfWhatIsLoaded() throws {
+    @Test("a source's filter applies to what is loaded") func theFilterOfASourceIsOfWhatIsLoaded() throws {
         let test = try TestSource(options: #"{"filter":["==",["get","kind"],"cafe"]}"#)
         let outcome = try test.load(
             list(point(1, 0, 0, #"{"kind":"cafe"}"#), point(2, 0, 0, #"{"kind":"bar"}"#), point(3, 0, 0)))
@@ -212,9 +198,7 @@ import Testing
         #expect(outcome.accepted == 6 && outcome.skippedReasons == [FeatureBatch.badWeight: 4])
         #expect(try !test.world(0).features.isEmpty)
         for features in [[good[0], bad[0]], [bad[1]]] {
-            #expect(throws: SourceError.self) {
-                try test.update(upsert: "[" + features.joined(separator: ",") + "]")
-            }
+            #expect(throws: SourceError.self) { try test.update(upsert: "[" + features.joined(separator: ",") + "]") }
         }
     }
 }

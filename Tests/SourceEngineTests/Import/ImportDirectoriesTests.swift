@@ -15,8 +15,7 @@ private final class Files {
     init() throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "clusterd-\(UUID().uuidString)")
         base = path.resolvingSymlinksInPath()
-        try FileManager.default.createDirectory(
-            at: inside.appending(path: "deep"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(at: inside.appending(path: "deep"), withIntermediateDirectories: true)
         try FileManager.default.createDirectory(at: outside, withIntermediateDirectories: true)
         try Data("in".utf8).write(to: inside.appending(path: "deep/in.json"))
         try Data("out".utf8).write(to: outside.appending(path: "out.json"))
@@ -30,8 +29,7 @@ private final class Files {
     deinit { try? FileManager.default.removeItem(at: base) }
 
     private func link(_ name: String, to target: String) throws {
-        try FileManager.default.createSymbolicLink(
-            atPath: base.appending(path: name).path, withDestinationPath: target)
+        try FileManager.default.createSymbolicLink(atPath: base.appending(path: name).path, withDestinationPath: target)
     }
 
     func open(_ path: String) throws(SourceError) -> FileDescriptor {
@@ -57,8 +55,7 @@ private final class Files {
     @Test(
         "refuses the rest",
         arguments: [
-            "", ".", "deep", "pipe", "../outside/out.json", "deep/../deep/in.json", "away/out.json",
-            "away.json",
+            "", ".", "deep", "pipe", "../outside/out.json", "deep/../deep/in.json", "away/out.json", "away.json",
             "nowhere.json", "away/missing.json", "../outside/missing.json",
         ])
     func refusesTheRest(_ name: String) {
@@ -81,14 +78,11 @@ private final class Files {
     @Test("refuses what one directory forbids and another lacks", arguments: ["away.json", "pipe", "deep"])
     func refusesWhatOneDirectoryForbidsAndAnotherLacks(_ name: String) throws {
         for paths in [[files.inside.path, files.outside.path], [files.outside.path, files.inside.path]] {
-            #expect(throws: SourceError.forbiddenFile(below: paths)) {
-                try ImportDirectories(paths).open(name)
-            }
+            #expect(throws: SourceError.forbiddenFile(below: paths)) { try ImportDirectories(paths).open(name) }
         }
     }
 
-    @Test("names a file that is missing")
-    func tellsWhatIsPlainlyMissing() {
+    @Test("names a file that is missing") func tellsWhatIsPlainlyMissing() {
         #expect(throws: SourceError.missingFile("deep/no.json")) { try files.open("deep/no.json") }
         #expect(throws: SourceError.missingFile("no/no.json")) { try files.open("no/no.json") }
     }

@@ -6,8 +6,7 @@ import Testing
 @testable import Responses
 @testable import SourceEngine
 
-@Suite("Compaction")
-struct CompactionTests {
+@Suite("Compaction") struct CompactionTests {
     /// Compacts while updates of 50 features arrive, each of others than before.
     ///
     /// - Parameter updates: how many arrive before a round.
@@ -37,9 +36,7 @@ struct CompactionTests {
         return (most, rounds)
     }
 
-    @Test(
-        "updates wait for few rows once it has caught up, however many rounds that takes",
-        arguments: [0, 1, 3, 9])
+    @Test("updates wait for few rows once it has caught up, however many rounds that takes", arguments: [0, 1, 3, 9])
     func fewWhileLocked(_ rounds: Int) throws {
         // Each round has three fifths of the updates of the last.
         let outcome = try compact { round in round < rounds ? [20, 12, 7, 4, 2, 1, 0, 0, 0][round] : 0 }
@@ -55,8 +52,7 @@ struct CompactionTests {
         #expect(outcome.most <= 2 * 50 * updates)
     }
 
-    @Test("an import ends it")
-    func replaced() throws {
+    @Test("an import ends it") func replaced() throws {
         let test = try TestSource()
         try test.load(towns(100))
         _ = try test.update(upsert: towns(1))

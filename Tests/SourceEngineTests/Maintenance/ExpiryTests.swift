@@ -8,8 +8,7 @@ import Testing
 @testable import SourceEngine
 @testable import SystemSupport
 
-@Suite("Expiry of features")
-struct ExpiryTests {
+@Suite("Expiry of features") struct ExpiryTests {
     private func later(_ moment: Timestamp, _ milliseconds: Int64) -> Timestamp {
         Timestamp(milliseconds: moment.milliseconds + milliseconds)
     }
@@ -24,8 +23,7 @@ struct ExpiryTests {
         return places.compactMap { store.featureIdentifier($0)?.description }
     }
 
-    @Test("each expires after its time to live, as if it had been removed")
-    func expiry() throws {
+    @Test("each expires after its time to live, as if it had been removed") func expiry() throws {
         let (test, fresh) = (try TestSource(options: #"{"ttlSeconds":10}"#), try TestSource())
         try test.load(towns(40))
         let start = try #require(test.source.description.updatedAt as Timestamp?)
@@ -41,8 +39,7 @@ struct ExpiryTests {
         #expect(identifiers(test.source) == ["0", "38", "39", "40", "41", "42"])
         #expect(test.source.revision.number > before)
         try fresh.load(
-            "[" + [towns(1), towns(5, from: 38)].map { $0.dropFirst().dropLast() }.joined(separator: ",")
-                + "]")
+            "[" + [towns(1), towns(5, from: 38)].map { $0.dropFirst().dropLast() }.joined(separator: ",") + "]")
         #expect(try test.world(3).pointCounts.sorted() == fresh.world(3).pointCounts.sorted())
 
         test.source.compact()
@@ -52,8 +49,7 @@ struct ExpiryTests {
         #expect(test.source.revision.pointCount == 0)
     }
 
-    @Test("an import counts from its end, and options may come later")
-    func options() throws {
+    @Test("an import counts from its end, and options may come later") func options() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0), point(nil, 20, 0)))
         let start = test.source.description.updatedAt
@@ -67,8 +63,7 @@ struct ExpiryTests {
         #expect(test.source.revision.pointCount == 0)
     }
 
-    @Test("ages survive restarts, by the journal and by a snapshot")
-    func restart() throws {
+    @Test("ages survive restarts, by the journal and by a snapshot") func restart() throws {
         let kept = try KeptSources()
         let source = try kept.create(options: #"{"ttlSeconds":3600}"#)
         try source.load(towns(10))

@@ -11,9 +11,7 @@ import Testing
         SourceRegistry(limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1, memory: limit))
     }
 
-    private func source(
-        _ registry: SourceRegistry, _ name: String, owner: UInt32? = nil
-    ) throws -> Source {
+    private func source(_ registry: SourceRegistry, _ name: String, owner: UInt32? = nil) throws -> Source {
         try registry.create(#require(SourceName(name)), options: SourceOptions(), owner: owner)
     }
 
@@ -44,8 +42,7 @@ import Testing
         #expect(small.revision.pointCount == 2000)
     }
 
-    @Test("an import is rejected while it is read")
-    func itIsRefusedWhileItIsRead() throws {
+    @Test("an import is rejected while it is read") func itIsRefusedWhileItIsRead() throws {
         let registry = registry(MemoryBudget.Limit(bytes: 100_000))
         let load = FeatureImport(into: try source(registry, "a"), mode: .replace, policy: .reject)
         let item = (0..<500).map { point($0, 1, 1) }.joined(separator: ",")
@@ -75,22 +72,18 @@ import Testing
         withExtendedLifetime((build, view)) {}
     }
 
-    @Test("owners have their own limits")
-    func ownersHaveTheirOwnLimits() throws {
+    @Test("owners have their own limits") func ownersHaveTheirOwnLimits() throws {
         let registry = registry(MemoryBudget.Limit(bytesPerOwner: 3 << 20, sourcesPerOwner: 2))
         let mine = try source(registry, "mine", owner: 5)
         #expect(try #require(refusal { try fill(mine, 100_000) }).contains("user 5"))
         try fill(try source(registry, "theirs", owner: 6), 5000)
         try fill(try source(registry, "nobodys"), 100_000)
         _ = try source(registry, "mine2", owner: 5)
-        #expect(
-            try #require(refusal { _ = try source(registry, "mine3", owner: 5) }).contains(
-                "maxSourcesPerUser"))
+        #expect(try #require(refusal { _ = try source(registry, "mine3", owner: 5) }).contains("maxSourcesPerUser"))
         _ = try source(registry, "theirs2", owner: 6)
     }
 
-    @Test("released data no longer count")
-    func whatIsLetGoOfCountsNoMore() throws {
+    @Test("released data no longer count") func whatIsLetGoOfCountsNoMore() throws {
         let registry = registry(MemoryBudget.Limit(bytes: 3 << 20))
         let load = FeatureImport(into: try source(registry, "a"), mode: .replace, policy: .reject)
         try load.add(list(point(1, 1, 1)))
@@ -112,9 +105,7 @@ import Testing
         try fill(source, 5000)
         registry.memory.limit = MemoryBudget.Limit(bytes: source.revision.memoryBytes)
         let more = Array(list(point(10_000, 1, 1)).utf8)
-        let message = refusal {
-            _ = try source.update(upserts: more, removals: [], .never)
-        }
+        let message = refusal { _ = try source.update(upserts: more, removals: [], .never) }
         #expect(message?.contains("limits.memoryBytes") == true)
         _ = try source.update(upserts: nil, removals: [#require(FeatureIdentifier(.number(7)))], .never)
         #expect(source.revision.pointCount == 4999)

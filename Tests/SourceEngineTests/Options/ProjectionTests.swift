@@ -8,8 +8,7 @@ import Testing
 @testable import Responses
 @testable import SourceEngine
 
-@Suite("The option projection")
-struct ProjectionTests {
+@Suite("The option projection") struct ProjectionTests {
     private static let plan = #"{"projection":{"planar":[0,0,2000,1000]},"radius":10,"maxZoom":8}"#
 
     @Test(
@@ -31,8 +30,7 @@ struct ProjectionTests {
         } throws: { "\($0)".contains(path) }
     }
 
-    @Test("a point outside the box is an invalid feature, one on its edge is not")
-    func outside() throws {
+    @Test("a point outside the box is an invalid feature, one on its edge is not") func outside() throws {
         let test = try TestSource(options: Self.plan)
         #expect(throws: SourceError.self) { try test.load(list(point(1, 2000.5, 3))) }
         let outcome = try test.load(
@@ -42,13 +40,10 @@ struct ProjectionTests {
         #expect(throws: SourceError.self) { try test.update(upsert: list(point(5, 3000, 1))) }
     }
 
-    @Test("answers, tiles, extents and hulls use the plane's units")
-    func answers() throws {
+    @Test("answers, tiles, extents and hulls use the plane's units") func answers() throws {
         let test = try TestSource(options: Self.plan)
         try test.load(
-            list(
-                point(1, 100, 100), point(2, 104, 100), point(3, 104, 106), point(4, 100, 106),
-                point(5, 1990, 990)))
+            list(point(1, 100, 100), point(2, 104, 100), point(3, 104, 106), point(4, 100, 106), point(5, 1990, 990)))
         let box = Box(west: 0, south: 0, east: 2000, north: 1000)
         var query = ClustersQuery(box: box, zoom: 0)
         query.output.include = [.bounds, .hull, .anchor]
@@ -75,8 +70,7 @@ struct ProjectionTests {
         #expect(test.source.revision.view.expectedNodes(in: box, zoom: 0) >= 2)
     }
 
-    @Test("updates are applied in place, and new options require valid positions")
-    func updates() throws {
+    @Test("updates are applied in place, and new options require valid positions") func updates() throws {
         let test = try TestSource(options: Self.plan)
         try test.load(list(point(1, 10, 10), point(2, 500, 900)))
         _ = try test.update(upsert: list(point(2, 12, 11), point(3, 1500, 20)))

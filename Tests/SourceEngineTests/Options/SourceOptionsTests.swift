@@ -10,8 +10,7 @@ private func read(_ text: String) throws -> SourceOptions {
 }
 
 @Suite("Source options") struct SourceOptionsTests {
-    @Test("has supercluster's defaults")
-    func hasSuperclustersDefaults() throws {
+    @Test("has supercluster's defaults") func hasSuperclustersDefaults() throws {
         let options = try SourceOptions(reading: nil)
         #expect(options.radius.byZoom == Array(repeating: 40, count: 25))
         #expect(options.extent == 512)
@@ -65,8 +64,7 @@ private func read(_ text: String) throws -> SourceOptions {
         #expect(!errors.isEmpty)
     }
 
-    @Test("evaluates the radius for each zoom")
-    func worksARadiusOutForEachZoom() throws {
+    @Test("evaluates the radius for each zoom") func worksARadiusOutForEachZoom() throws {
         let options = try read("{\"radius\":[\"step\",[\"zoom\"],60,6,40,12,20]}")
         #expect(options.radius.byZoom[0] == 60)
         #expect(options.radius.byZoom[5] == 60)
@@ -88,16 +86,14 @@ private func read(_ text: String) throws -> SourceOptions {
         let options = try read(text)
         let again = try SourceOptions(reading: options.json)
         #expect(again.json == options.json)
-        guard case .object(let given) = try JSONReader.parse(text), case .object(let told) = options.json
-        else {
+        guard case .object(let given) = try JSONReader.parse(text), case .object(let told) = options.json else {
             Issue.record("not an object")
             return
         }
         for (name, value) in given.members { #expect(told[name] == value) }
     }
 
-    @Test("null is refused and named", arguments: SourceOption.all.map(\.name))
-    func null(_ name: String) throws {
+    @Test("null is refused and named", arguments: SourceOption.all.map(\.name)) func null(_ name: String) throws {
         let error = #expect(throws: SourceError.self) { try read("{\"\(name)\":null}") }
         #expect(error.map { "\($0)" }?.hasPrefix("params.options.\(name): ") == true)
     }

@@ -9,8 +9,7 @@ import Testing
 
 /// Whatever becomes of a source's files: the right answer, an older one that says so, or the error that says
 /// what is wrong; and the source beside it answers as ever.
-@Suite("Damaged files")
-struct DamageTests {
+@Suite("Damaged files") struct DamageTests {
     /// What a source's files are allowed to give.
     private struct Allowed {
         /// The newest answers.
@@ -25,9 +24,7 @@ struct DamageTests {
         let allowed: Allowed
 
         /// A source with two snapshots and journals that have records, and one beside it.
-        init(
-            isOnDemand: Bool = false, _ prepare: (KeptSources, inout Set<String>) throws -> Void
-        ) throws {
+        init(isOnDemand: Bool = false, _ prepare: (KeptSources, inout Set<String>) throws -> Void) throws {
             kept = try KeptSources(isQuick: true, isOnDemand: isOnDemand)
             try kept.create("beside").load(towns(5))
             var older: Set<String> = []
@@ -55,8 +52,7 @@ struct DamageTests {
             let seen = kept.said()
             let isTold = try kept.source().description.damage != nil || kept.source().description.note != nil
             let isRight =
-                seen == allowed.newest || seen.contains("is damaged: ")
-                || (allowed.older.contains(seen) && isTold)
+                seen == allowed.newest || seen.contains("is damaged: ") || (allowed.older.contains(seen) && isTold)
             #expect(isRight, "\(name), \(what): \(seen)")
             #expect(kept.said("beside") == beside, "\(name), \(what)")
             guard !seen.contains("is damaged: ") else { return }
@@ -105,8 +101,7 @@ struct DamageTests {
         try source.change(remove: [8])
     }
 
-    @Test("every file missing, and every file cut at many lengths")
-    func cuts() throws {
+    @Test("every file missing, and every file cut at many lengths") func cuts() throws {
         for (prepare, count) in [(Self.imports, 4), (Self.compacted, 4), (Self.once, 4)] {
             let folder = try Folder(prepare)
             #expect(folder.files.count == count)
@@ -149,8 +144,7 @@ struct DamageTests {
         for _ in 0..<60 { try folder.check(newest, flipped, "the first byte of text flipped") }
     }
 
-    @Test("files of a newer clusterd are refused by name and stay as they are")
-    func newerFormat() throws {
+    @Test("files of a newer clusterd are refused by name and stay as they are") func newerFormat() throws {
         let folder = try Folder(Self.imports)
         let kept = folder.kept
         for name in ["3.snapshot", "3.journal"] {
@@ -242,8 +236,7 @@ struct DamageTests {
         URL(fileURLWithPath: kept.file(name))
     }
 
-    @Test("a truncated journal is reported, and nothing acknowledged is lost")
-    func tornTail() throws {
+    @Test("a truncated journal is reported, and nothing acknowledged is lost") func tornTail() throws {
         let kept = try KeptSources()
         let source = try kept.create()
         try source.load(towns(5))

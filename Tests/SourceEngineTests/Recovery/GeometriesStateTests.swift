@@ -5,16 +5,13 @@ import Testing
 @testable import Responses
 @testable import SourceEngine
 
-@Suite("Features of several points, lines and areas")
-struct GeometriesStateTests {
+@Suite("Features of several points, lines and areas") struct GeometriesStateTests {
     /// Answers depend on the features alone, not on how they came.
     private static func options(_ geometries: String) -> String {
         #"{"geometries":"\#(geometries)","sortKey":["id"],"clusterIds":"origin","radius":20}"#
     }
 
-    private static func feature(_ id: Int, _ type: String, _ coordinates: String, _ version: Int = 1)
-        -> String
-    {
+    private static func feature(_ id: Int, _ type: String, _ coordinates: String, _ version: Int = 1) -> String {
         #"{"type":"Feature","id":\#(id),"properties":{"version":\#(version)},"geometry":{"type":"\#(type)","coordinates":\#(coordinates)}}"#
     }
 
@@ -34,16 +31,13 @@ struct GeometriesStateTests {
         return fresh.seen()
     }
 
-    @Test(
-        "survive snapshots, journals, restarts, updates and compaction",
-        arguments: ["centroid", "inside"])
+    @Test("survive snapshots, journals, restarts, updates and compaction", arguments: ["centroid", "inside"])
     func everything(_ geometries: String) throws {
         let kept = try KeptSources()
         let first = [
             Self.feature(1, "MultiPoint", "[[0,0],[10,10],[20,20]]"),
             Self.feature(2, "Polygon", "[\(Self.square(30, 0))]"),
-            Self.feature(3, "LineString", "[[-10,0],[-10,8],[-20,8]]"),
-            Self.feature(4, "Point", "[-50.5,12]"),
+            Self.feature(3, "LineString", "[[-10,0],[-10,8],[-20,8]]"), Self.feature(4, "Point", "[-50.5,12]"),
             Self.feature(5, "MultiPolygon", "[[\(Self.square(-80, 20))],[\(Self.square(-60, 20))]]"),
             Self.feature(6, "MultiLineString", "[[[100,0],[102,0]],[[110,0],[118,4]]]"), Self.collection,
         ]
@@ -84,13 +78,11 @@ struct GeometriesStateTests {
         #expect(kept.reports.isEmpty)
     }
 
-    @Test("positions that a feature gains stay with its other positions")
-    func gainedPositions() throws {
+    @Test("positions that a feature gains stay with its other positions") func gainedPositions() throws {
         // Without a sort key the order of points decides which clusters form.
         let options = #"{"geometries":"multipoint","radius":60,"clusterIds":"origin"}"#
         let near = (0..<6).map { Self.feature(10 + $0, "Point", "[\(Double($0) * 9 + 4),0]") }
-        let first =
-            [Self.feature(1, "MultiPoint", "[[0,0],[10,0]]"), Self.feature(2, "Point", "[22,0]")] + near
+        let first = [Self.feature(1, "MultiPoint", "[[0,0],[10,0]]"), Self.feature(2, "Point", "[22,0]")] + near
         let kept = try KeptSources()
         try kept.create(options: options).load(Self.list(first))
         var grown = first

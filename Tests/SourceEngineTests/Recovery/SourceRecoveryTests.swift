@@ -33,8 +33,7 @@ private final class Disk: Sendable {
     func goOn() { answer.signal() }
 }
 
-@Suite("A start with a disk that does not answer")
-struct SourceRecoveryTests {
+@Suite("A start with a disk that does not answer") struct SourceRecoveryTests {
     /// Sources of which the first has changes to replay.
     private func loaded(_ names: [String]) throws -> KeptSources {
         let kept = try KeptSources()
@@ -52,13 +51,11 @@ struct SourceRecoveryTests {
     private func name(_ text: String) throws -> SourceName { try #require(SourceName(text)) }
 
     /// Waits until a source has been read.
-    @discardableResult
-    private func whole(_ kept: KeptSources, _ text: String) throws -> Source {
+    @discardableResult private func whole(_ kept: KeptSources, _ text: String) throws -> Source {
         try kept.registry.wholeSource(name(text), .never)
     }
 
-    @Test("delays only the sources on it, which have all their data when it answers")
-    func others() throws {
+    @Test("delays only the sources on it, which have all their data when it answers") func others() throws {
         let names = ["a", "b", "c", "d", "e", "f", "g"]
         let kept = try loaded(names)
         let seen = names.map { kept.seen($0) }
@@ -91,8 +88,7 @@ struct SourceRecoveryTests {
         #expect(try kept.source("g").revision.pointCount == 299)
     }
 
-    @Test("the start reports once when all have been read")
-    func whenRead() throws {
+    @Test("the start reports once when all have been read") func whenRead() throws {
         let kept = try loaded(["a", "b"])
         let disk = Disk(hanging: ["a"])
         let recovery = try restart(kept, on: disk)
@@ -113,8 +109,7 @@ struct SourceRecoveryTests {
         #expect(count.load(ordering: .relaxed) == 2 && kept.reports.isEmpty)
     }
 
-    @Test("a deletion waits until the source has been read, and deletes it then")
-    func deletion() throws {
+    @Test("a deletion waits until the source has been read, and deletes it then") func deletion() throws {
         let kept = try loaded(["a", "b"])
         let disk = Disk(hanging: ["a"])
         let recovery = try restart(kept, on: disk)
@@ -151,8 +146,7 @@ struct SourceRecoveryTests {
         #expect(try kept.source("a").revision.pointCount == 0)
     }
 
-    @Test("a source that follows a table stays read only while it is read and afterwards")
-    func following() throws {
+    @Test("a source that follows a table stays read only while it is read and afterwards") func following() throws {
         let kept = try loaded(["a", "b"])
         let disk = Disk(hanging: ["a"])
         let recovery = try restart(kept, on: disk)
@@ -168,8 +162,7 @@ struct SourceRecoveryTests {
     }
 
     /// A snapshot that began amid the changes lacked those that followed, and the start after the next began with it.
-    @Test("changes that follow other options are there after two starts")
-    func optionsAmidChanges() throws {
+    @Test("changes that follow other options are there after two starts") func optionsAmidChanges() throws {
         let kept = try KeptSources(isQuick: true)
         let source = try kept.create()
         try source.load(towns(300))
@@ -179,8 +172,7 @@ struct SourceRecoveryTests {
         source.jobs.run(.save) { killed.wait() }
         try source.update(options: SourceOptions(reading: JSONReader.parse(#"{"radius":50}"#)), .never)
         for id in 0..<200 {
-            try source.change(
-                upsert: "[\(point(id, Double(id) / 2, 10))]", remove: [.number(Double(299 - id))])
+            try source.change(upsert: "[\(point(id, Double(id) / 2, 10))]", remove: [.number(Double(299 - id))])
         }
         let said = kept.said()
         killed.signal()

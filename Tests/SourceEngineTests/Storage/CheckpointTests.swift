@@ -9,15 +9,13 @@ import Testing
 @testable import ImageStore
 @testable import SourceEngine
 
-@Suite("Checkpoints")
-struct CheckpointTests {
+@Suite("Checkpoints") struct CheckpointTests {
     private static let checkpoint = "2.checkpoint"
 
     /// How many changes a start would replay without clustering.
     private static func checkpointed(_ kept: KeptSources) throws -> Int {
         let source = try kept.source()
-        let recovered = try RecoveredSource.read(
-            "\(kept.path)/sources/test", shared: source.shared, checking: false)
+        let recovered = try RecoveredSource.read("\(kept.path)/sources/test", shared: source.shared, checking: false)
         return recovered.checkpoint?.end(in: recovered.changes) ?? 0
     }
 
@@ -67,8 +65,7 @@ struct CheckpointTests {
             }
             #expect(kept.seen() == seen, "round \(round)")
             #expect(kept.seen() == plain.seen(), "round \(round)")
-            #expect(
-                try kept.source().revision.bounds == plain.source().revision.bounds, "round \(round)")
+            #expect(try kept.source().revision.bounds == plain.source().revision.bounds, "round \(round)")
         }
     }
 
@@ -77,15 +74,13 @@ struct CheckpointTests {
         let kept = try KeptSources(longestClustering: 0, isQuick: true)
         try kept.create().load(towns(300))
         for number in 0..<6 {
-            try kept.source().change(
-                upsert: towns(2, from: 40 * number + 17), remove: [.number(Double(number))])
+            try kept.source().change(upsert: towns(2, from: 40 * number + 17), remove: [.number(Double(number))])
             kept.wait()
         }
         return kept
     }
 
-    @Test("whatever byte of one is changed, the answers stay")
-    func damage() throws {
+    @Test("whatever byte of one is changed, the answers stay") func damage() throws {
         let kept = try Self.changed()
         let seen = kept.seen()
         let file = URL(fileURLWithPath: kept.file(Self.checkpoint))
@@ -112,8 +107,7 @@ struct CheckpointTests {
         }
     }
 
-    @Test("one of a longer journal, or of another with the same numbers, is not used")
-    func ofAnotherJournal() throws {
+    @Test("one of a longer journal, or of another with the same numbers, is not used") func ofAnotherJournal() throws {
         let kept = try Self.changed()
         let folder = "\(kept.path)/sources/test"
         let saved = NSTemporaryDirectory() + "clusterd-checkpoint-" + UUID().uuidString
@@ -138,8 +132,7 @@ struct CheckpointTests {
         #expect(try kept.source().change(remove: [.number(100), .number(200)]).removed == 1)
     }
 
-    @Test("one that does not fit the journal's changes is noticed, and all are replayed")
-    func wrongChanges() throws {
+    @Test("one that does not fit the journal's changes is noticed, and all are replayed") func wrongChanges() throws {
         let kept = try Self.changed()
         let seen = kept.seen()
         let source = try kept.source()
@@ -149,16 +142,12 @@ struct CheckpointTests {
         let other = try Self.changed()
         try other.source().change(remove: [.number(250)])
         other.wait()
-        try kept.restart {
-            try Checkpoint.write(
-                other.source().revision, found.position, generation: 2, to: path)
-        }
+        try kept.restart { try Checkpoint.write(other.source().revision, found.position, generation: 2, to: path) }
         #expect(kept.seen() == seen)
         _ = source
     }
 
-    @Test("none is written while the data go on from other data than the snapshot's")
-    func otherBase() throws {
+    @Test("none is written while the data go on from other data than the snapshot's") func otherBase() throws {
         let kept = try Self.changed()
         #expect(try Self.checkpointed(kept) == 6)
         _ = try kept.source().compact()

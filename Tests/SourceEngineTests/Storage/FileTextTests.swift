@@ -8,8 +8,7 @@ import Testing
 import Responses
 @testable import SourceEngine
 
-@Suite("Features whose text stays in the snapshot")
-struct FileTextTests {
+@Suite("Features whose text stays in the snapshot") struct FileTextTests {
     /// The same in a source whose text is all in memory.
     private func inMemory(_ body: (Source) throws -> Void) throws -> String {
         let kept = try KeptSources(isQuick: true, textInMemory: .max)
@@ -41,8 +40,7 @@ struct FileTextTests {
         try step { try $0.load(towns(2000, from: 70)) }
     }
 
-    @Test("an update that clusters everything again, and an expiry, leave the text in a file")
-    func rebuilt() throws {
+    @Test("an update that clusters everything again, and an expiry, leave the text in a file") func rebuilt() throws {
         let kept = try KeptSources(isQuick: true, imageInMemory: 1)
         let source = try kept.create(
             options: #"{"ttlSeconds":1000,"clusterProperties":{"half":["median",["get","n"]]}}"#)

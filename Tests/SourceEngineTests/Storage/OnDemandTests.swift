@@ -9,8 +9,7 @@ import Testing
 @testable import Clustering
 @testable import SourceEngine
 
-@Suite("Sources whose snapshot is read on demand")
-struct OnDemandTests {
+@Suite("Sources whose snapshot is read on demand") struct OnDemandTests {
     /// Two sources that undergo the same: one that is read on demand, and one that is in memory.
     private final class Pair {
         let mapped: KeptSources
@@ -45,9 +44,7 @@ struct OnDemandTests {
             #expect(revision.indexFileBytes > 50_000, "\(name)")
             #expect(revision.memoryBytes < other.memoryBytes, "\(name)")
             for (one, other) in try zip(Self.answers(mapped), Self.answers(plain)) {
-                #expect(
-                    one.utf8.count == other.utf8.count && one == other,
-                    "\(name)\n\(Self.difference(one, other))")
+                #expect(one.utf8.count == other.utf8.count && one == other, "\(name)\n\(Self.difference(one, other))")
             }
         }
 
@@ -66,8 +63,7 @@ struct OnDemandTests {
                 var bytes = ByteWriter()
                 let world = ClustersQuery(box: .world, zoom: 2, output: FeatureOutput())
                 try revision.writeClusters(world, of: view, into: &bytes, .never)
-                try revision.writeTile(
-                    #require(TileAddress(z: 1, x: 1, y: 0)), of: view, into: &bytes, .never)
+                try revision.writeTile(#require(TileAddress(z: 1, x: 1, y: 0)), of: view, into: &bytes, .never)
                 for ordinal in 0..<UInt32(min(10, view.index.clusterCount)) {
                     let cluster = ClusterOrdinal(rawValue: ordinal)
                     guard view.index.layers.isAlive(cluster: Int(ordinal)) else { continue }
@@ -81,9 +77,7 @@ struct OnDemandTests {
             }
             try source.checkIntact(revision)
             // One of them is saved more often, so that its revisions have other numbers after a start.
-            return texts.map {
-                $0.replacingOccurrences(of: #""revision":\d+"#, with: "", options: .regularExpression)
-            }
+            return texts.map { $0.replacingOccurrences(of: #""revision":\d+"#, with: "", options: .regularExpression) }
         }
     }
 
@@ -107,15 +101,13 @@ struct OnDemandTests {
             let json = source.revision.options.json.text
             _ = try source.update(
                 options: SourceOptions(
-                    reading: JSONReader.parse(
-                        json.replacingOccurrences(of: "\"radius\":40", with: "\"radius\":55"))),
+                    reading: JSONReader.parse(json.replacingOccurrences(of: "\"radius\":40", with: "\"radius\":55"))),
                 .never)
         }
         try pair.restart()
     }
 
-    @Test(
-        "an index that the sources may not hold is read from the snapshot, and pages are evicted for others")
+    @Test("an index that the sources may not hold is read from the snapshot, and pages are evicted for others")
     func limits() throws {
         let kept = try KeptSources(isQuick: true, imageInMemory: 1)
         let load = FeatureImport(into: try kept.create(), mode: .replace, policy: .reject)
@@ -132,8 +124,7 @@ struct OnDemandTests {
         #expect(kept.seen() == seen && kept.reports.isEmpty && kept.registry.memory.claimedBytes == 0)
     }
 
-    @Test("without files, and of a few points, what does not fit is refused")
-    func refused() throws {
+    @Test("without files, and of a few points, what does not fit is refused") func refused() throws {
         let registry = SourceRegistry(
             limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1, memory: MemoryBudget.Limit(bytes: 1)))
         let source = try registry.create(#require(SourceName("memory")), options: SourceOptions())
@@ -152,9 +143,7 @@ struct OnDemandTests {
         let pair = try Pair("{}")
         if hasChanges { try pair.step("an update") { try $0.change(upsert: towns(20, from: 2990)) } }
         try pair.mapped.create("other").load(towns(50))
-        let (source, before, other) = (
-            try pair.mapped.source(), pair.mapped.said(), pair.mapped.seen("other")
-        )
+        let (source, before, other) = (try pair.mapped.source(), pair.mapped.said(), pair.mapped.seen("other"))
         let lost = source.revision
         try Self.fail(lost)
         #expect(throws: SourceError.self) { try source.checkIntact(lost) }
@@ -180,14 +169,11 @@ struct OnDemandTests {
         try #require(revision.store.text as? ImageText).image.fail()
     }
 
-    @Test("what is made of a lost index is neither kept nor published")
-    func changesOfLost() throws {
+    @Test("what is made of a lost index is neither kept nor published") func changesOfLost() throws {
         let pair = try Pair("{}")
         let source = try pair.mapped.source()
         try Self.fail(source.revision)
-        let error = #expect(throws: SourceError.self) {
-            try source.change(upsert: towns(3, from: 7000))
-        }
+        let error = #expect(throws: SourceError.self) { try source.change(upsert: towns(3, from: 7000)) }
         guard case .damaged? = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -198,8 +184,7 @@ struct OnDemandTests {
         #expect(pair.mapped.said() == pair.plain.said())
     }
 
-    @Test("an archive of the tiles of a lost index gets no name")
-    func archive() throws {
+    @Test("an archive of the tiles of a lost index gets no name") func archive() throws {
         let kept = try KeptSources(isQuick: true, isOnDemand: true)
         try kept.create().load(towns(3000))
         let revision = try kept.source().revision

@@ -8,8 +8,7 @@ import Testing
 @testable import SourceEngine
 @testable import SystemSupport
 
-@Suite("Recovery plans")
-struct RecoveryPlanTests {
+@Suite("Recovery plans") struct RecoveryPlanTests {
     /// Two imports and an update, with all files written.
     private func prepared() throws -> KeptSources {
         let kept = try KeptSources(isQuick: true)
@@ -22,15 +21,12 @@ struct RecoveryPlanTests {
     }
 
     private func plan(_ kept: KeptSources) throws -> RecoveryPlan {
-        try RecoveredSource.read(
-            "\(kept.path)/sources/test", shared: kept.registry.shared, checking: true
-        ).plan
+        try RecoveredSource.read("\(kept.path)/sources/test", shared: kept.registry.shared, checking: true).plan
     }
 
     private func write(_ data: Data, _ path: String) throws { try data.write(to: URL(fileURLWithPath: path)) }
 
-    @Test("intact files need nothing")
-    func good() throws {
+    @Test("intact files need nothing") func good() throws {
         let kept = try prepared()
         let plan = try plan(kept)
         #expect(plan.generation == 3 && plan.previous == 2 && plan.journals == [3])
@@ -107,8 +103,7 @@ struct RecoveryPlanTests {
         #expect(kept.said() == said && kept.reports.isEmpty)
     }
 
-    @Test("older data say that they are older until a command replaces them")
-    func olderDataSaySo() throws {
+    @Test("older data say that they are older until a command replaces them") func olderDataSaySo() throws {
         let kept = try prepared()
         func note() throws -> String? { try kept.source().description.note }
         try kept.restart {
@@ -134,19 +129,16 @@ struct RecoveryPlanTests {
         #expect(try note() == nil && kept.source().revision.pointCount == 4)
     }
 
-    @Test("a generation whose call was never answered does not count")
-    func uncommitted() throws {
+    @Test("a generation whose call was never answered does not count") func uncommitted() throws {
         let kept = try prepared()
         let said = kept.said()
         try kept.restart {
             // What an import leaves whose journal could not be begun, and whose files could not be removed.
             try FileManager.default.copyItem(atPath: kept.file("2.snapshot"), toPath: kept.file("4.snapshot"))
             _ = try JournalWriter(
-                creating: kept.file("4.journal"), beside: kept.file("new-4.journal"), generation: 4,
-                revision: 99,
+                creating: kept.file("4.journal"), beside: kept.file("new-4.journal"), generation: 4, revision: 99,
                 previous: nil, hasBegun: false)
-            #expect(
-                try plan(kept).steps == [.remove("4.snapshot"), .remove("4.journal")])
+            #expect(try plan(kept).steps == [.remove("4.snapshot"), .remove("4.journal")])
         }
         #expect(kept.said() == said && kept.reports.isEmpty)
         #expect(try kept.files() == ["2.journal", "2.snapshot", "3.journal", "3.snapshot"])
@@ -157,13 +149,11 @@ struct RecoveryPlanTests {
         #expect(kept.said() == changed)
     }
 
-    @Test("a source whose creation was never answered does not exist")
-    func neverCreated() throws {
+    @Test("a source whose creation was never answered does not exist") func neverCreated() throws {
         let kept = try KeptSources(isQuick: true)
         try kept.create()
         try kept.restart {
-            let journal = try JournalWriter(
-                continuing: JournalReader<JournalRecord.Entry>(kept.file("1.journal")))
+            let journal = try JournalWriter(continuing: JournalReader<JournalRecord.Entry>(kept.file("1.journal")))
             try journal.unbegin()
         }
         #expect(throws: SourceError.self) { try kept.source() }
@@ -190,8 +180,7 @@ struct RecoveryPlanTests {
         #expect(try kept.source().description.state == .ready)
     }
 
-    @Test("records behind a damaged mark are kept")
-    func damagedMark() throws {
+    @Test("records behind a damaged mark are kept") func damagedMark() throws {
         let kept = try prepared()
         let said = kept.said()
         try kept.restart {
@@ -217,8 +206,7 @@ struct RecoveryPlanTests {
         }
     }
 
-    @Test("changes behind a damaged one are made, and the damage is reported")
-    func gap() throws {
+    @Test("changes behind a damaged one are made, and the damage is reported") func gap() throws {
         let kept = try KeptSources(isQuick: true)
         try fifty(kept) { $0[128 + ($0.count - 128) / 2] ^= 1 }
         #expect(try kept.source().revision.pointCount == 149)
@@ -233,8 +221,7 @@ struct RecoveryPlanTests {
         #expect(kept.said() == said)
     }
 
-    @Test("records behind a damaged header are all made, and nothing is reported as lost")
-    func damagedHeader() throws {
+    @Test("records behind a damaged header are all made, and nothing is reported as lost") func damagedHeader() throws {
         let kept = try KeptSources(isQuick: true)
         try fifty(kept) { $0[48] ^= 1 }
         #expect(try kept.source().revision.pointCount == 150 && kept.source().description.note == nil)
@@ -246,8 +233,7 @@ struct RecoveryPlanTests {
         #expect(kept.said() == said && kept.reports.isEmpty)
     }
 
-    @Test("a change that cannot be made behind a missing one is left out")
-    func dependent() throws {
+    @Test("a change that cannot be made behind a missing one is left out") func dependent() throws {
         let kept = try KeptSources(isQuick: true)
         let source = try kept.create()
         try source.load(towns(10))
@@ -266,8 +252,7 @@ struct RecoveryPlanTests {
         #expect(try kept.source().description.note?.contains("could not be made") == true)
     }
 
-    @Test("a source whose directory was removed or replaced takes no changes")
-    func replacedDirectory() throws {
+    @Test("a source whose directory was removed or replaced takes no changes") func replacedDirectory() throws {
         let kept = try prepared()
         let said = kept.said()
         let folder = "\(kept.path)/sources/test"
@@ -285,8 +270,7 @@ struct RecoveryPlanTests {
         #expect(kept.said() == said)
     }
 
-    @Test("others' access to the state directory is a concern")
-    func concerns() throws {
+    @Test("others' access to the state directory is a concern") func concerns() throws {
         let kept = try prepared()
         #expect(kept.registry.shared.directory?.concerns.isEmpty == true)
         chmod(kept.path, 0o777)

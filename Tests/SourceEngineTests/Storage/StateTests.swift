@@ -10,8 +10,7 @@ import Testing
 @testable import Responses
 @testable import SourceEngine
 
-@Suite("Sources kept in a directory")
-struct StateTests {
+@Suite("Sources kept in a directory") struct StateTests {
     static let folding = #"""
         {"radius":60,"maxZoom":12,"clusterProperties":{"sum":["+",["get","n"]],"kinds":["histogram",["get","kind"]],"half":["median",["get","n"]],"tenths":["quantiles",[0.1,0.9],["get","n"]],
         "names":["distinct",["get","kind"]],"mean":["mean",["get","n"]],"some":["any",["==",["get","n"],3]],
@@ -33,8 +32,7 @@ struct StateTests {
         let source = try kept.create(options: options)
         try kept.restart()
         #expect(
-            try !kept.source().revision.hasData
-                && kept.source().revision.options.json == source.revision.options.json)
+            try !kept.source().revision.hasData && kept.source().revision.options.json == source.revision.options.json)
 
         try kept.source().load(towns(300))
         let loaded = kept.seen()
@@ -56,8 +54,7 @@ struct StateTests {
         #expect(kept.reports.isEmpty)
     }
 
-    @Test("a source that is created again is found all the time, and is empty")
-    func recreated() throws {
+    @Test("a source that is created again is found all the time, and is empty") func recreated() throws {
         let kept = try KeptSources()
         let name = try kept.create().name
         try kept.source().load(towns(300))
@@ -85,16 +82,14 @@ struct StateTests {
         #expect(kept.reports.isEmpty)
     }
 
-    @Test("memory of a loaded index is freed when another index replaces it")
-    func freed() throws {
+    @Test("memory of a loaded index is freed when another index replaces it") func freed() throws {
         let kept = try KeptSources()
         // A smaller file would be read as one block.
         try kept.create().load(towns(2000))
         try kept.restart()
         weak let image = try (kept.source().revision.store.text as? ImageText)?.image
         #expect(image != nil)
-        _ = try kept.source().update(
-            options: SourceOptions(reading: JSONReader.parse(#"{"radius":77}"#)), .never)
+        _ = try kept.source().update(options: SourceOptions(reading: JSONReader.parse(#"{"radius":77}"#)), .never)
         kept.wait()
         #expect(image == nil)
         #expect(try kept.source().change(remove: [5, 1999]).removed == 2)
@@ -102,8 +97,7 @@ struct StateTests {
         #expect(try kept.source().revision.pointCount == 1998)
     }
 
-    @Test("filters, cluster calls, tiles and ids answer from a loaded snapshot as they did")
-    func queries() throws {
+    @Test("filters, cluster calls, tiles and ids answer from a loaded snapshot as they did") func queries() throws {
         let kept = try KeptSources()
         try kept.create(options: Self.folding).load(towns(400))
         func answers() throws -> [String] {
@@ -136,8 +130,7 @@ struct StateTests {
         #expect(try answers() == before)
     }
 
-    @Test("changed options are kept, and a deleted source stays deleted")
-    func options() throws {
+    @Test("changed options are kept, and a deleted source stays deleted") func options() throws {
         let kept = try KeptSources()
         try kept.create().load(towns(100))
         try kept.create("other").load(towns(50))
@@ -153,8 +146,7 @@ struct StateTests {
         #expect(try kept.source("other").revision.number > newest)
     }
 
-    @Test("strings, escapes and large numbers as ids come back from the journal")
-    func identifiers() throws {
+    @Test("strings, escapes and large numbers as ids come back from the journal") func identifiers() throws {
         let kept = try KeptSources()
         let source = try kept.create()
         try source.load(list(point(1, 0, 0)))
@@ -188,28 +180,24 @@ struct StateTests {
         #expect(kept.seen() == seen)
     }
 
-    @Test("the directory may be a link, as service managers make them")
-    func link() throws {
+    @Test("the directory may be a link, as service managers make them") func link() throws {
         let folder = NSTemporaryDirectory() + "clusterd-link-" + UUID().uuidString
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try FileManager.default.createDirectory(atPath: folder + "/real", withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: "real")
         let directory = try StateDirectory(folder + "/link")
-        let registry = SourceRegistry(
-            limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1), directory: directory)
+        let registry = SourceRegistry(limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1), directory: directory)
         try registry.recover()
         _ = try registry.create(#require(SourceName("test")), options: SourceOptions())
         #expect(FileManager.default.fileExists(atPath: folder + "/real/sources/test/1.snapshot"))
         directory.release()
         let other = SourceRegistry(
-            limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1),
-            directory: try StateDirectory(folder + "/link"))
+            limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1), directory: try StateDirectory(folder + "/link"))
         try other.recover()
         #expect(other.all.map { $0.name.text } == ["test"])
     }
 
-    @Test("leftovers of failed calls are undone while texts are still being verified")
-    func leftovers() throws {
+    @Test("leftovers of failed calls are undone while texts are still being verified") func leftovers() throws {
         let kept = try KeptSources()
         let directory = try #require(kept.registry.shared.directory)
         let name = try #require(SourceName("test"))
@@ -223,16 +211,14 @@ struct StateTests {
         #expect(!directory.hasLeftovers && FileManager.default.fileExists(atPath: own))
     }
 
-    @Test("a second daemon cannot use the directory")
-    func lock() throws {
+    @Test("a second daemon cannot use the directory") func lock() throws {
         let kept = try KeptSources()
         let message = try #require(throws: StateDirectory.Problem.self) { try StateDirectory(kept.path) }
         #expect(message.description.contains("another clusterd"))
         #expect(message.description.contains("process \(ProcessInfo.processInfo.processIdentifier)"))
     }
 
-    @Test("a change that cannot be written fails, and nothing changes")
-    func unwritable() throws {
+    @Test("a change that cannot be written fails, and nothing changes") func unwritable() throws {
         let kept = try KeptSources()
         try kept.create().load(towns(50))
         let seen = kept.seen()
@@ -253,8 +239,7 @@ struct StateTests {
         #expect(kept.seen() == changed)
     }
 
-    @Test("updates that take long to replay are replaced by a snapshot")
-    func longReplay() throws {
+    @Test("updates that take long to replay are replaced by a snapshot") func longReplay() throws {
         let kept = try KeptSources(longestReplay: 5000)
         let source = try kept.create()
         try source.load(towns(50))

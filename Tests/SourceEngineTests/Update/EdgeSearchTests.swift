@@ -7,8 +7,7 @@ import Testing
 @testable import SourceEngine
 @testable import SystemSupport
 
-@Suite("The extent of points, from the edges inwards")
-struct EdgeSearchTests {
+@Suite("The extent of points, from the edges inwards") struct EdgeSearchTests {
     typealias Place = (longitude: Double, latitude: Double)
 
     private func expectExtent(of places: [Place], within box: Box = .world) throws {
@@ -26,16 +25,14 @@ struct EdgeSearchTests {
         #expect(search.extent(within: expected) == expected)
     }
 
-    @Test("points anywhere, gathered, in lines, at one place and at the world's edges")
-    func anywhere() throws {
+    @Test("points anywhere, gathered, in lines, at one place and at the world's edges") func anywhere() throws {
         var random = PythonRandom(seed: 5)
         func number(_ most: Double) -> Double { most * (Double(random.randrange(2_000_001)) / 1e6 - 1) }
         for _ in 0..<40 {
             let (longitude, latitude, spread) = (number(170), number(80), abs(number(1)) / 50)
             let count = 1 + random.randrange(300)
             try expectExtent(of: (0..<count).map { _ in (number(180), number(90)) })
-            try expectExtent(
-                of: (0..<count).map { _ in (longitude + number(spread), latitude + number(spread)) })
+            try expectExtent(of: (0..<count).map { _ in (longitude + number(spread), latitude + number(spread)) })
             try expectExtent(of: (0..<count).map { _ in (longitude, number(90)) })
             try expectExtent(of: (0..<count).map { _ in (number(1) < 0 ? -180 : 180, 86 + abs(number(4))) })
         }

@@ -27,8 +27,7 @@ import Testing
     }
 
     private func copy(_ features: String, at position: UInt64, keeps: Bool = true) throws {
-        let load = FeatureImport(
-            into: try kept.source(), mode: .replace, policy: .skip, allowsEmpty: true)
+        let load = FeatureImport(into: try kept.source(), mode: .replace, policy: .skip, allowsEmpty: true)
         try load.add(features)
         _ = try load.finish(.never, following: FollowedLog(origin: "table", mark: mark(position)))
         if keeps { try kept.source().keepMark() }
@@ -42,8 +41,7 @@ import Testing
         }
     }
 
-    @Test("after a damaged change, changes that the log yields again are not replayed")
-    func damagedRecord() throws {
+    @Test("after a damaged change, changes that the log yields again are not replayed") func damagedRecord() throws {
         try copy(towns(10), at: 10)
         for number in UInt64(1)...5 { try follow(to: 10 + number, towns(1, from: 1000 + Int(number))) }
         try kept.restart {
@@ -63,8 +61,7 @@ import Testing
         numbers.compactMap { FeatureIdentifier(.number(Double($0))) }
     }
 
-    @Test("the position is kept with each change, whatever the change")
-    func positions() throws {
+    @Test("the position is kept with each change, whatever the change") func positions() throws {
         try copy(towns(50), at: 10)
         #expect(try log()?.mark == mark(10))
         try kept.restart()
@@ -88,8 +85,7 @@ import Testing
         #expect(try log()?.mark == mark(40) && kept.source().revision.pointCount == 0)
     }
 
-    @Test("a position without changes makes no revision, and is kept once that is asked for")
-    func progress() throws {
+    @Test("a position without changes makes no revision, and is kept once that is asked for") func progress() throws {
         try copy(towns(10), at: 10)
         let number = try kept.source().revision.number
         try kept.source().follow(upTo: mark(15))
@@ -130,8 +126,7 @@ import Testing
         #expect(kept.seen() == copied)
     }
 
-    @Test("a first copy that cannot be stored answers all the same")
-    func firstCopyWithoutRoom() throws {
+    @Test("a first copy that cannot be stored answers all the same") func firstCopyWithoutRoom() throws {
         // Directories where the snapshot would be written.
         let blocked = (1...9).map { kept.file("new-\($0)") }
         for path in blocked { mkdir(path, 0o700) }
@@ -143,8 +138,7 @@ import Testing
         #expect(try log()?.mark == mark(10))
     }
 
-    @Test("a change of a copy that is not kept keeps both")
-    func changeOfUnkeptCopy() throws {
+    @Test("a change of a copy that is not kept keeps both") func changeOfUnkeptCopy() throws {
         try copy(towns(50), at: 10)
         try copy(towns(30), at: 20, keeps: false)
         try follow(to: 21, list(point(900, 1, 2)), remove: ids(1))
@@ -157,8 +151,7 @@ import Testing
         #expect(try log()?.mark == mark(22) && kept.source().revision.pointCount == 29)
     }
 
-    @Test("a copy that cannot be kept answers, and is kept once that is possible")
-    func copyWithoutRoom() throws {
+    @Test("a copy that cannot be kept answers, and is kept once that is possible") func copyWithoutRoom() throws {
         try copy(towns(50), at: 10)
         try copy(towns(30), at: 20, keeps: false)
         // Directories where the snapshot would be written.
@@ -172,8 +165,7 @@ import Testing
         #expect(try log()?.mark == mark(20) && kept.source().revision.pointCount == 30)
     }
 
-    @Test("answers and descriptions have the position beside the revision")
-    func answers() throws {
+    @Test("answers and descriptions have the position beside the revision") func answers() throws {
         try copy(towns(10), at: 0x1_0000_00ff)
         #expect(kept.seen().contains(",\"position\":\"1/FF\"}"))
         var bytes = ByteWriter()
@@ -183,8 +175,7 @@ import Testing
         #expect(!kept.seen().contains("position"))
     }
 
-    @Test("new options and compaction keep the position, another change does not")
-    func otherChanges() throws {
+    @Test("new options and compaction keep the position, another change does not") func otherChanges() throws {
         try copy(towns(200), at: 10)
         try follow(to: 11, towns(5, from: 1000))
         try kept.source().compact()
@@ -201,8 +192,7 @@ import Testing
         #expect(throws: SourceError.self) { try follow(to: 12) }
     }
 
-    @Test("several parts become visible together, and are kept by a snapshot")
-    func parts() throws {
+    @Test("several parts become visible together, and are kept by a snapshot") func parts() throws {
         try copy(towns(100), at: 10)
         let source = try kept.source()
         let before = source.revision.number
@@ -258,8 +248,7 @@ import Testing
         #expect(kept.seen() == answers)
     }
 
-    @Test("features with an invalid weight or outside the filter are removed")
-    func screening() throws {
+    @Test("features with an invalid weight or outside the filter are removed") func screening() throws {
         try kept.create("weighed", options: #"{"weight":["get","n"],"filter":["!=",["get","n"],5]}"#)
         let source = try kept.source("weighed")
         let load = FeatureImport(into: source, mode: .replace, policy: .skip, allowsEmpty: true)
@@ -276,8 +265,7 @@ import Testing
         #expect(source.revision.pointCount == 1)
     }
 
-    @Test("an unreadable row is left out alone, and is a feature again once it can be read")
-    func unreadable() throws {
+    @Test("an unreadable row is left out alone, and is a feature again once it can be read") func unreadable() throws {
         try copy(list(point(1, 0, 0), point(2, 5, 5)), at: 1)
         let deep = String(repeating: "[", count: 80) + String(repeating: "]", count: 80)
         let source = try kept.source()
@@ -293,8 +281,7 @@ import Testing
         #expect(try kept.source().revision.pointCount == 4)
     }
 
-    @Test("properties that an update keeps are found among the parts before it")
-    func properties() throws {
+    @Test("properties that an update keeps are found among the parts before it") func properties() throws {
         try copy(list(point(1, 0, 0, #"{"a":1}"#)), at: 1)
         var found: [String?] = []
         _ = try kept.source().follow(to: mark(2), .never) { (step) throws(SourceError) in
@@ -305,14 +292,11 @@ import Testing
         #expect(found == [#"{"a":1}"#, nil, nil, #"{"b":2}"#])
     }
 
-    private static func properties(
-        of id: FeatureIdentifier, _ step: LogStep
-    ) throws(SourceError) -> String? {
+    private static func properties(of id: FeatureIdentifier, _ step: LogStep) throws(SourceError) -> String? {
         try step.properties(of: id).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("only its feed changes a source that follows a table")
-    func readOnly() throws {
+    @Test("only its feed changes a source that follows a table") func readOnly() throws {
         let source = try kept.source()
         try source.checkWritable(.features)
         source.replication = ReplicationStatus(table: "the table public.vehicles", state: .following)

@@ -65,8 +65,7 @@ import Testing
         }
         let counts = test.registry.updateCounts
         #expect(counts.followed + counts.rebuilt == 16)
-        let isFollowable =
-            !options.contains("histogram") && !options.contains("distinct")
+        let isFollowable = !options.contains("histogram") && !options.contains("distinct")
         #expect(isFollowable ? counts.followed > 10 : counts.followed == 0, "\(counts)")
     }
 
@@ -92,9 +91,7 @@ import Testing
         func answers(_ source: TestSource, _ id: Int64) throws -> [Answer] {
             [
                 try source.answer { try $0.writeChildren(of: id, in: $1, into: &$2, .never) },
-                try source.answer {
-                    try $0.writeLeaves(of: id, in: $1, limit: 7, offset: 1, into: &$2, .never)
-                },
+                try source.answer { try $0.writeLeaves(of: id, in: $1, limit: 7, offset: 1, into: &$2, .never) },
                 try source.answer { try $0.writeExpansionZoom(of: id, in: $1, into: &$2) },
             ]
         }
@@ -123,8 +120,7 @@ import Testing
         }
     }
 
-    @Test("finds features by id after updates")
-    func findsFeaturesByIdAfterUpdates() throws {
+    @Test("finds features by id after updates") func findsFeaturesByIdAfterUpdates() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0), point(2, 40, 0), point(3, 80, 0)))
         let one = try #require(FeatureIdentifier(.number(1)))
@@ -141,8 +137,7 @@ import Testing
         #expect(try location(one).text.contains("[10"))
     }
 
-    @Test("imports and options follow on updates")
-    func importsAndOptionsFollowOnUpdates() throws {
+    @Test("imports and options follow on updates") func importsAndOptionsFollowOnUpdates() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0), point(2, 40, 0), point(3, 80, 0), point(4, 85, 0)))
         let two = try #require(FeatureIdentifier(.number(2)))
@@ -151,8 +146,7 @@ import Testing
         try test.load(list(point(6, 150, 0)), mode: .append)
         #expect(test.source.revision.isPlain)
         let fresh = try TestSource()
-        try fresh.load(
-            list(point(1, 1, 1), point(3, 80, 0), point(4, 85, 0), point(5, 120, 0), point(6, 150, 0)))
+        try fresh.load(list(point(1, 1, 1), point(3, 80, 0), point(4, 85, 0), point(5, 120, 0), point(6, 150, 0)))
         #expect(plain(try test.world(3)) == plain(try fresh.world(3)))
         _ = try test.update(remove: [#require(FeatureIdentifier(.number(6)))])
         let options = try SourceOptions(reading: JSONReader.parse(#"{"radius":1}"#))
@@ -191,8 +185,7 @@ import Testing
         }
     }
 
-    @Test("updates continue during a compaction")
-    func updatesGoOnWhileChangesAreWorkedIn() async throws {
+    @Test("updates continue during a compaction") func updatesGoOnWhileChangesAreWorkedIn() async throws {
         var model = Model(random: PythonRandom(seed: 4))
         let (test, fresh) = (try TestSource(), try TestSource())
         _ = model.change(300)
@@ -212,8 +205,7 @@ import Testing
         // Something to be worked in, whether or not the last updates are already.
         let (upserts, removals) = model.change(3)
         _ = try test.update(
-            upsert: "[" + upserts + "]",
-            remove: removals.compactMap { FeatureIdentifier(.number(Double($0))) })
+            upsert: "[" + upserts + "]", remove: removals.compactMap { FeatureIdentifier(.number(Double($0))) })
         let before = test.source.revision.number
         test.source.compact()
         #expect(test.source.revision.isPlain && test.source.revision.number > before)

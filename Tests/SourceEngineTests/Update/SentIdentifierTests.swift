@@ -8,8 +8,7 @@ import Testing
 @testable import GeoJSON
 @testable import SourceEngine
 
-@Suite("Ids that were sent")
-struct SentIdentifierTests {
+@Suite("Ids that were sent") struct SentIdentifierTests {
     private let features = """
         [{"type":"Feature","id":"a","geometry":{"type":"Point","coordinates":[1,2]},"properties":{"code":7}},
          {"type":"Feature","id":2,"geometry":{"type":"Point","coordinates":[3,4]},"properties":{}}]
@@ -26,8 +25,7 @@ struct SentIdentifierTests {
         _ = try source.update(options: SourceOptions(reading: JSONReader.parse(options)), .never)
     }
 
-    @Test("turning promoteId on, changing it and turning it off keeps the ids that were sent")
-    func promotion() throws {
+    @Test("turning promoteId on, changing it and turning it off keeps the ids that were sent") func promotion() throws {
         let test = try TestSource(options: "{\"promoteId\":\"code\"}")
         try test.load(features)
         #expect(try ids(test) == ["7", "none"])
@@ -42,8 +40,7 @@ struct SentIdentifierTests {
         #expect(try ids(test) == ["none", "none"])
     }
 
-    @Test("a restart brings the ids that were sent back, from snapshot and journal")
-    func kept() throws {
+    @Test("a restart brings the ids that were sent back, from snapshot and journal") func kept() throws {
         let kept = try KeptSources(isQuick: true)
         let source = try kept.create(options: "{\"promoteId\":\"code\"}")
         try source.load(features)
@@ -61,8 +58,7 @@ struct SentIdentifierTests {
         #expect(ids == ["\"a\"", "2", "\"c\""])
     }
 
-    @Test("integers beyond 2^53 are different ids if their digits differ")
-    func largeIntegers() throws {
+    @Test("integers beyond 2^53 are different ids if their digits differ") func largeIntegers() throws {
         let test = try TestSource()
         func feature(_ id: String) -> String {
             "{\"type\":\"Feature\",\"id\":\(id),\"geometry\":{\"type\":\"Point\",\"coordinates\":[1,2]},\"properties\":{}}"
@@ -77,8 +73,7 @@ struct SentIdentifierTests {
         func id(_ text: String) -> FeatureIdentifier? {
             Array(text.utf8).withUnsafeBytes { FeatureIdentifier(json: $0) }
         }
-        #expect(
-            id("1") == id("1.0") && id("-0") == id("0") && id("1e2") == id("100") && id("1") != id("\"1\""))
+        #expect(id("1") == id("1.0") && id("-0") == id("0") && id("1e2") == id("100") && id("1") != id("\"1\""))
         #expect(FeatureIdentifier.list(json: Array("[1,{}]".utf8)) == nil)
     }
 }

@@ -33,16 +33,14 @@ private func id(_ number: Int) throws -> FeatureIdentifier {
         return String(text.prefix(upTo: text.range(of: ",\"revision\":")?.lowerBound ?? text.endIndex))
     }
 
-    @Test("the last of equal ids counts")
-    func theLastOfEqualIdsCounts() throws {
+    @Test("the last of equal ids counts") func theLastOfEqualIdsCounts() throws {
         let test = try TestSource()
         let outcome = try test.update(upsert: list(point(1, 0, 0), point(1, 5, 5)))
         #expect(outcome.inserted == 1)
         #expect(test.source.revision.bounds == Box(west: 5, south: 5, east: 5, north: 5))
     }
 
-    @Test("numbers and strings are different ids")
-    func numbersAndStringsAreDifferentIds() throws {
+    @Test("numbers and strings are different ids") func numbersAndStringsAreDifferentIds() throws {
         let test = try TestSource()
         try test.load(
             list(
@@ -54,8 +52,7 @@ private func id(_ number: Int) throws -> FeatureIdentifier {
         #expect(test.source.revision.bounds == Box(west: 0, south: 0, east: 0, north: 0))
     }
 
-    @Test("is all or nothing")
-    func isAllOrNothing() throws {
+    @Test("is all or nothing") func isAllOrNothing() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0)))
         let before = test.source.revision.number
@@ -80,8 +77,7 @@ private func id(_ number: Int) throws -> FeatureIdentifier {
         #expect(test.source.revision.pointCount == 1)
     }
 
-    @Test("options may change")
-    func optionsMayChange() throws {
+    @Test("options may change") func optionsMayChange() throws {
         let test = try TestSource()
         try test.load(list(point(1, 0, 0), point(2, 1, 0)))
         #expect(try test.world(4).pointCounts == [2])

@@ -6,8 +6,7 @@ import Testing
 
 @testable import SourceEngine
 
-@Suite("Views of filters that several users ask for")
-struct FilterCacheTests {
+@Suite("Views of filters that several users ask for") struct FilterCacheTests {
     private func key(_ number: UInt8) -> FilterCache.ViewKey {
         FilterCache.ViewKey(revision: 1, filter: [number], zoom: nil)
     }

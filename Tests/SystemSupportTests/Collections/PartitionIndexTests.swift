@@ -17,8 +17,7 @@ struct PartitionIndexTests {
         }
     }
 
-    @Test("pass on what the comparison throws")
-    func failure() {
+    @Test("pass on what the comparison throws") func failure() {
         struct Failure: Error {}
         #expect(throws: Failure.self) {
             try (0..<9).partitionIndex { (_) throws(Failure) in throw Failure() }

@@ -3,8 +3,7 @@ import Testing
 
 @testable import SystemSupport
 
-@Suite("SipHash")
-struct SipHashTests {
+@Suite("SipHash") struct SipHashTests {
     private let key = SipHash(0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908)
 
     /// SipHash-1-3 of the bytes 0, 1, 2 … with the key 0, 1, 2 … 15; the first is in the reference
@@ -24,8 +23,7 @@ struct SipHashTests {
         #expect(hash == expected)
     }
 
-    @Test("another key gives other hashes, the same key the same")
-    func keys() {
+    @Test("another key gives other hashes, the same key the same") func keys() {
         let bytes = Array("some id".utf8)
         let hashes = bytes.withUnsafeBytes { [key.hash($0), SipHash(1, 2).hash($0), key.hash($0)] }
         #expect(hashes[0] == hashes[2] && hashes[0] != hashes[1])
@@ -33,8 +31,7 @@ struct SipHashTests {
         #expect(SipHash.random() != SipHash.random())
     }
 
-    @Test("texts of all lengths differ in their hashes")
-    func lengths() {
+    @Test("texts of all lengths differ in their hashes") func lengths() {
         var seen: Set<UInt64> = []
         for count in 0..<200 {
             let bytes = [UInt8](repeating: 0, count: count)

@@ -5,8 +5,7 @@ import Testing
 @testable import SystemSupport
 
 @Suite("Use order") struct UseOrderTests {
-    @Test("the least recently used key is removed first")
-    func evictsLeastRecentlyUsed() {
+    @Test("the least recently used key is removed first") func evictsLeastRecentlyUsed() {
         var order = UseOrder<String>()
         for key in ["a", "b", "c"] { order.put(key, bytes: 10) }
         order.touch("a")
@@ -18,8 +17,7 @@ import Testing
     }
 
     /// Beside a list that is searched from its front.
-    @Test("equals a list of keys")
-    func asAListOfKeys() {
+    @Test("equals a list of keys") func asAListOfKeys() {
         var random = SeededRandom(seed: 4)
         var order = UseOrder<Int>()
         var list: [(key: Int, bytes: Int)] = []

@@ -18,8 +18,7 @@ struct FileImageTests {
         withExtendedLifetime(image) {}
     }
 
-    @Test("of files that are not there, or are no files, are errors")
-    func missing() {
+    @Test("of files that are not there, or are no files, are errors") func missing() {
         let error = #expect(throws: FileError.self) { try FileImage(loading: "/nowhere/at-all") }
         #expect(error?.isMissing == true)
         #expect(throws: FileError.self) { try FileImage(loading: "/") }

@@ -4,8 +4,7 @@ import Testing
 
 @testable import SystemSupport
 
-@Suite("Unnamed files")
-struct UnnamedFileTests {
+@Suite("Unnamed files") struct UnnamedFileTests {
     private final class Folder {
         let path = NSTemporaryDirectory() + "clusterd-unnamed-" + UUID().uuidString
         let descriptor: FileDescriptor
@@ -24,8 +23,7 @@ struct UnnamedFileTests {
         }
     }
 
-    @Test("have no name until they are published")
-    func publish() throws {
+    @Test("have no name until they are published") func publish() throws {
         let folder = try Folder()
         let file = try UnnamedFile(in: folder.descriptor, path: "a")
         try file.write(Array("hello world".utf8), at: 0)
@@ -38,8 +36,7 @@ struct UnnamedFileTests {
         #expect(try folder.text("a") == "hello Wor")
     }
 
-    @Test("leave nothing behind without being published")
-    func dropped() throws {
+    @Test("leave nothing behind without being published") func dropped() throws {
         let folder = try Folder()
         for _ in 0..<3 {
             let file = try UnnamedFile(in: folder.descriptor, path: "a")
@@ -48,8 +45,7 @@ struct UnnamedFileTests {
         #expect(folder.names.isEmpty)
     }
 
-    @Test("replace a file only if they may, and never a directory")
-    func overwrite() throws {
+    @Test("replace a file only if they may, and never a directory") func overwrite() throws {
         let folder = try Folder()
         try FileManager.default.createDirectory(atPath: folder.path + "/d", withIntermediateDirectories: true)
         func publish(_ text: String, as name: String, overwrite: Bool) throws {
@@ -67,8 +63,7 @@ struct UnnamedFileTests {
         #expect(folder.names.sorted() == ["a", "d"])
     }
 
-    @Test("that end before what is read are an error")
-    func short() throws {
+    @Test("that end before what is read are an error") func short() throws {
         let folder = try Folder()
         let file = try UnnamedFile(in: folder.descriptor, path: "a")
         try file.write([1, 2, 3], at: 0)

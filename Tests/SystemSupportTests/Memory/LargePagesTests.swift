@@ -5,8 +5,7 @@ import Testing
 
 @testable import SystemSupport
 
-@Suite("Large pages")
-struct LargePagesTests {
+@Suite("Large pages") struct LargePagesTests {
     private static let large = 2 << 20
 
     @Test(
@@ -20,8 +19,7 @@ struct LargePagesTests {
         if size > Self.large - 4096 { #expect(Int(bitPattern: block) % Self.large == 0) }
     }
 
-    @Test("blocks keep their content when they grow and shrink")
-    func resize() {
+    @Test("blocks keep their content when they grow and shrink") func resize() {
         var block = LargePages.resize(nil, to: 100)
         memset(block, 3, 100)
         for size in [5000, 3 << 20, 11 << 20, 6 << 20, 200] {
@@ -56,8 +54,7 @@ struct LargePagesTests {
         }.first { $0.contains(address) }
     }
 
-    @Test("advice changes no memory", arguments: [0, 1, 2 << 20, 7 << 20])
-    func advice(_ size: Int) {
+    @Test("advice changes no memory", arguments: [0, 1, 2 << 20, 7 << 20]) func advice(_ size: Int) {
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { room, count in
             LargePages.advise(room)
             for place in 0..<size { room.initializeElement(at: place, to: UInt8(truncatingIfNeeded: place)) }

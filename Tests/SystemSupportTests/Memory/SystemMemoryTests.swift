@@ -18,11 +18,9 @@ import Testing
         return SystemMemory(below: root).use
     }
 
-    @Test("the group with the least room counts, without memory that the kernel can reclaim")
-    func unified() throws {
+    @Test("the group with the least room counts, without memory that the kernel can reclaim") func unified() throws {
         let use = try system([
-            "/proc/self/cgroup": "0::/system.slice/clusterd.service\n",
-            "/sys/fs/cgroup/memory.max": "max\n",
+            "/proc/self/cgroup": "0::/system.slice/clusterd.service\n", "/sys/fs/cgroup/memory.max": "max\n",
             "/sys/fs/cgroup/system.slice/memory.max": "1000000\n",
             "/sys/fs/cgroup/system.slice/memory.stat": "anon 950000\nfile 40000\nshmem 10000\n",
             "/sys/fs/cgroup/system.slice/clusterd.service/memory.max": "500000\n",
@@ -32,8 +30,7 @@ import Testing
         #expect(use?.room == 40_000)
     }
 
-    @Test("groups of version 1")
-    func separate() throws {
+    @Test("groups of version 1") func separate() throws {
         let use = try system([
             "/proc/self/cgroup": "5:cpu,cpuacct:/a\n4:memory:/a\n",
             "/sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
@@ -44,8 +41,7 @@ import Testing
         #expect(use?.room == 0)
     }
 
-    @Test("without a limit there is no result")
-    func unlimited() throws {
+    @Test("without a limit there is no result") func unlimited() throws {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
         let use = try system(["/proc/self/cgroup": "0::/\n", "/sys/fs/cgroup/memory.max": "max\n"])

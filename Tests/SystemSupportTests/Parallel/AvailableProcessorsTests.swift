@@ -4,8 +4,7 @@ import Testing
 
 @testable import SystemSupport
 
-@Suite("The processors that a process may use")
-struct AvailableProcessorsTests {
+@Suite("The processors that a process may use") struct AvailableProcessorsTests {
     private let online = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
     /// A folder with the files that the system would have.
@@ -21,8 +20,7 @@ struct AvailableProcessorsTests {
         return AvailableProcessors.count(below: root)
     }
 
-    @Test("are those of the machine if nothing limits them")
-    func machine() throws {
+    @Test("are those of the machine if nothing limits them") func machine() throws {
         #expect(try count([:]) == online)
         #expect(
             try count([
@@ -35,8 +33,7 @@ struct AvailableProcessorsTests {
 
     @Test("follow the affinity", arguments: [("1", 1), ("00000002", 1), ("3", 2), ("0", .max), ("x", .max)])
     func affinity(_ mask: String, _ expected: Int) throws {
-        #expect(
-            try count(["/proc/self/status": "Cpus_allowed:\t\(mask)\n"]) == min(expected, online))
+        #expect(try count(["/proc/self/status": "Cpus_allowed:\t\(mask)\n"]) == min(expected, online))
     }
 
     @Test(
@@ -56,17 +53,12 @@ struct AvailableProcessorsTests {
         #expect(processors == min(expected, online))
     }
 
-    @Test("follow the quota within a container, whose own path the system does not show")
-    func container() throws {
+    @Test("follow the quota within a container, whose own path the system does not show") func container() throws {
         #expect(
-            try count([
-                "/proc/self/cgroup": "0::/docker/0123\n", "/sys/fs/cgroup/cpu.max": "100000 100000\n",
-            ]) == 1)
+            try count(["/proc/self/cgroup": "0::/docker/0123\n", "/sys/fs/cgroup/cpu.max": "100000 100000\n"]) == 1)
     }
 
-    @Test(
-        "follow the quota of a control group, version 1",
-        arguments: [("100000", "cpu,cpuacct"), ("50000", "cpu")])
+    @Test("follow the quota of a control group, version 1", arguments: [("100000", "cpu,cpuacct"), ("50000", "cpu")])
     func separateQuota(_ quota: String, _ controllers: String) throws {
         #expect(
             try count([
@@ -77,8 +69,7 @@ struct AvailableProcessorsTests {
             ]) == 1)
         #expect(
             try count([
-                "/proc/self/cgroup": "3:\(controllers):/\n",
-                "/sys/fs/cgroup/\(controllers)/cpu.cfs_quota_us": "-1\n",
+                "/proc/self/cgroup": "3:\(controllers):/\n", "/sys/fs/cgroup/\(controllers)/cpu.cfs_quota_us": "-1\n",
                 "/sys/fs/cgroup/\(controllers)/cpu.cfs_period_us": "100000\n",
             ]) == online)
     }

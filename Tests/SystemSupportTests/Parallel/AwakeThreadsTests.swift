@@ -3,8 +3,7 @@ import Synchronization
 @testable import SystemSupport
 import Testing
 
-@Suite("Threads that stay awake")
-struct AwakeThreadsTests {
+@Suite("Threads that stay awake") struct AwakeThreadsTests {
     /// Adds up, by share, how often it was called.
     private func calls(_ threads: AwakeThreads, shares: Int) -> [Int] {
         let calls = Mutex([Int](repeating: 0, count: shares))
@@ -12,8 +11,7 @@ struct AwakeThreadsTests {
         return calls.withLock { $0 }
     }
 
-    @Test(
-        "runs each share of many passes once, and returns when the pass has ended", arguments: [1, 2, 4, 9])
+    @Test("runs each share of many passes once, and returns when the pass has ended", arguments: [1, 2, 4, 9])
     func passes(count: Int) {
         let threads = AwakeThreads(threads: count)
         for pass in 0..<2000 {
@@ -22,8 +20,7 @@ struct AwakeThreadsTests {
         }
     }
 
-    @Test("runs passes that begin after its threads have fallen asleep")
-    func sleepers() {
+    @Test("runs passes that begin after its threads have fallen asleep") func sleepers() {
         let threads = AwakeThreads(threads: 4)
         var sum = 0
         for pass in 1...20 {
@@ -34,8 +31,7 @@ struct AwakeThreadsTests {
         #expect(sum != 42)
     }
 
-    @Test("never gives two simultaneous shares the same worker")
-    func workers() {
+    @Test("never gives two simultaneous shares the same worker") func workers() {
         let threads = AwakeThreads(threads: 4)
         let busy = Mutex([Bool](repeating: false, count: 4))
         let isShared = Mutex(false)
@@ -52,8 +48,7 @@ struct AwakeThreadsTests {
         #expect(!isShared.withLock { $0 })
     }
 
-    @Test("runs a pass within a pass, and passes of several threads")
-    func nested() {
+    @Test("runs a pass within a pass, and passes of several threads") func nested() {
         let threads = AwakeThreads(threads: 3)
         let count = Atomic(0)
         threads.run(5) { _, _ in
@@ -65,8 +60,7 @@ struct AwakeThreadsTests {
         #expect(count.load(ordering: .relaxed) == 735)
     }
 
-    @Test("ends its threads, also with a pass right before")
-    func ends() {
+    @Test("ends its threads, also with a pass right before") func ends() {
         for _ in 0..<300 {
             let threads = AwakeThreads(threads: 4)
             #expect(calls(threads, shares: 6) == [Int](repeating: 1, count: 6))

@@ -21,8 +21,7 @@ struct DiskThreadsTests {
         threads.wait()
     }
 
-    @Test("no job begins while the threads are held, and each is done once afterwards")
-    func held() {
+    @Test("no job begins while the threads are held, and each is done once afterwards") func held() {
         let threads = DiskThreads(width: 1)
         let done = Mutex<[Int]>([])
         threads.hold()
@@ -33,8 +32,7 @@ struct DiskThreadsTests {
         #expect(done.withLock { $0.sorted() } == Array(0..<100))
     }
 
-    @Test("a job may add others, and all are done when the wait ends", arguments: [1, 4])
-    func nested(_ width: Int) {
+    @Test("a job may add others, and all are done when the wait ends", arguments: [1, 4]) func nested(_ width: Int) {
         let threads = DiskThreads(width: width)
         let count = Atomic(0)
         for _ in 0..<20 {

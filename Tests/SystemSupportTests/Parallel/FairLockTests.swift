@@ -5,8 +5,7 @@ import Testing
 
 @testable import SystemSupport
 
-@Suite("Fair locks")
-struct FairLockTests {
+@Suite("Fair locks") struct FairLockTests {
     private struct GaveUp: Error {}
 
     @Test("waiting threads get the lock in the order of their calls; one that gave up is passed over")

@@ -4,12 +4,10 @@ import Testing
 
 @testable import SystemSupport
 
-@Suite("Parallel work")
-struct ParallelTests {
+@Suite("Parallel work") struct ParallelTests {
     private static let helpers: [Parallel.Helpers] = [.shared, .own, .awake]
 
-    @Test(
-        "visits each index once", arguments: [(0, 4), (1, 4), (7, 1), (1000, 3), (3, 100), (5, 0)], helpers)
+    @Test("visits each index once", arguments: [(0, 4), (1, 4), (7, 1), (1000, 3), (3, 100), (5, 0)], helpers)
     func once(_ size: (count: Int, threads: Int), _ helpers: Parallel.Helpers) {
         let visits = Mutex([Int](repeating: 0, count: size.count))
         Parallel(helpers, threads: size.threads).forEach(below: size.count) { index in
@@ -38,8 +36,7 @@ struct ParallelTests {
         #expect(results == (0..<count).map { "\($0)" })
     }
 
-    @Test(
-        "shares cover a range, each with the least number of elements", arguments: [0..<0, 5..<6, 3..<1000])
+    @Test("shares cover a range, each with the least number of elements", arguments: [0..<0, 5..<6, 3..<1000])
     func shares(_ range: Range<Int>) {
         let seen = Mutex<[Range<Int>]>([])
         Parallel(.shared, threads: 4).forEachShare(of: range, smallest: 300) { share in
@@ -50,8 +47,7 @@ struct ParallelTests {
         #expect(shares.count == max(1, range.count / 300))
     }
 
-    @Test("arrays and copies do not depend on the threads", arguments: [1, 4])
-    func arrays(_ threads: Int) {
+    @Test("arrays and copies do not depend on the threads", arguments: [1, 4]) func arrays(_ threads: Int) {
         let parallel = Parallel(.shared, threads: threads)
         let values = parallel.array(count: 100_000) { UInt64($0 * 7) }
         #expect(values == (0..<100_000).map { UInt64($0 * 7) })

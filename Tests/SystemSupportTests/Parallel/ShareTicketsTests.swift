@@ -19,8 +19,7 @@ struct ShareTicketsTests {
         }
     }
 
-    @Test("there may be fewer shares than workers")
-    func few() {
+    @Test("there may be fewer shares than workers") func few() {
         let tickets = ShareTickets(workers: 5)
         tickets.offer(2)
         #expect(Set([tickets.take(for: 0), tickets.take(for: 4)]) == [0, 1])

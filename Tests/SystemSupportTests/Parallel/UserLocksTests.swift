@@ -3,8 +3,7 @@ import Testing
 
 @testable import SystemSupport
 
-@Suite("A lock for each user")
-struct UserLocksTests {
+@Suite("A lock for each user") struct UserLocksTests {
     private enum Outcome: Error { case cancelled }
 
     /// Runs a body as a user's work; false if it was cancelled before it had the lock.
@@ -18,8 +17,7 @@ struct UserLocksTests {
         } catch { return false }
     }
 
-    @Test("one user's work does not hold up another's, but the same user's")
-    func users() {
+    @Test("one user's work does not hold up another's, but the same user's") func users() {
         let locks = UserLocks()
         var (other, same, users): (Bool, Bool, Int) = (false, true, 0)
         let first = run(1, in: locks) {

@@ -3,13 +3,11 @@ import SystemSupport
 import Testing
 
 @Suite("Latency histogram") struct LatencyHistogramTests {
-    @Test("the quantiles of an empty histogram are 0")
-    func nothingWasCounted() {
+    @Test("the quantiles of an empty histogram are 0") func nothingWasCounted() {
         #expect(LatencyHistogram().quantile(0.5) == 0)
     }
 
-    @Test("quantiles are accurate to an eighth")
-    func quantilesAreRightToAnEighth() {
+    @Test("quantiles are accurate to an eighth") func quantilesAreRightToAnEighth() {
         var histogram = LatencyHistogram()
         for value in 1...100_000 { histogram.record(UInt64(value)) }
         for share in [0.01, 0.5, 0.9, 0.99] {
@@ -30,8 +28,7 @@ import Testing
         #expect(histogram.maximum == value)
     }
 
-    @Test("a bound counts all durations up to it")
-    func boundsCountAllThatTookNoLonger() {
+    @Test("a bound counts all durations up to it") func boundsCountAllThatTookNoLonger() {
         var histogram = LatencyHistogram()
         let values: [UInt64] = [0, 1023, 1024, 4095, 4096, 1 << 30, (1 << 36) - 1, 1 << 36, .max]
         for value in values { histogram.record(value) }
@@ -42,8 +39,7 @@ import Testing
         }
     }
 
-    @Test("merged histograms equal one that counted everything")
-    func sumsAreAsIfAllWereCountedTogether() {
+    @Test("merged histograms equal one that counted everything") func sumsAreAsIfAllWereCountedTogether() {
         var (one, other, both) = (LatencyHistogram(), LatencyHistogram(), LatencyHistogram())
         for value in stride(from: UInt64(1), to: 1_000_000, by: 997) {
             one.record(value)
@@ -58,8 +54,7 @@ import Testing
         #expect(one.maximum == both.maximum)
     }
 
-    @Test("quantiles are accurate to two percent")
-    func quantilesAreRightToTwoPercent() {
+    @Test("quantiles are accurate to two percent") func quantilesAreRightToTwoPercent() {
         var histogram = LatencyHistogram(subBits: 6)
         for value in 1...100_000 { histogram.record(UInt64(value) * 1000) }
         for (share, expected) in [(0.5, 50e6), (0.9, 90e6), (0.99, 99e6), (1, 100e6)] {

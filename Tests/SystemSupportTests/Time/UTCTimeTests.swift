@@ -11,8 +11,7 @@ struct UTCTimeTests {
         #expect(UTCTime.text(-1, "%Y-%m-%d") == "1969-12-31")
     }
 
-    @Test("that do not fit are empty")
-    func empty() {
+    @Test("that do not fit are empty") func empty() {
         #expect(UTCTime.text(.max, "%Y").isEmpty)
         #expect(UTCTime.text(0, String(repeating: "%A", count: 40)).isEmpty)
     }

@@ -62,9 +62,7 @@ public struct FuzzedFrame: Sendable {
             return (RawClient.frame(compressed, flag: 1), .fatal("RESOURCE_EXHAUSTED"))
         default:
             // 0xFF is no method that zlib has.
-            return (
-                RawClient.frame([0xFF, UInt8(random.below(256)), 1], flag: 1), .fatal("INVALID_ARGUMENT")
-            )
+            return (RawClient.frame([0xFF, UInt8(random.below(256)), 1], flag: 1), .fatal("INVALID_ARGUMENT"))
         }
     }
 
@@ -125,8 +123,7 @@ public struct FuzzedFrame: Sendable {
             return .cancel(id: id)
         case 9:
             members.append(
-                random.pick([("item", "[]"), ("item", "1"), ("end", "false"), ("cancel", "1"), ("end", "{}")])
-            )
+                random.pick([("item", "[]"), ("item", "1"), ("end", "false"), ("cancel", "1"), ("end", "{}")]))
             return .unusable(id: id, opens: false)
         case 10:
             if random.once(in: 2) { members += [("item", "{}"), ("end", "true")] }

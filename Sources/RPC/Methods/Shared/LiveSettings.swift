@@ -17,8 +17,7 @@ public final class LiveSettings: Sendable {
 
         package init(
             limits: Limits, transportLimits: JSONObject = [:], importDirectories: ImportDirectories,
-            exportDirectories: ExportDirectories = ExportDirectories([]),
-            declaredSources: Set<SourceName> = []
+            exportDirectories: ExportDirectories = ExportDirectories([]), declaredSources: Set<SourceName> = []
         ) {
             self.limits = limits
             self.transportLimits = transportLimits

@@ -58,8 +58,7 @@ extension RPCError {
             .invalidArgument, path + first,
             details: [
                 "param": .string(path),
-                "errors": .array(
-                    errors.map { .object(["key": .string($0.key), "message": .string($0.message)]) }),
+                "errors": .array(errors.map { .object(["key": .string($0.key), "message": .string($0.message)]) }),
             ])
     }
 }

@@ -100,8 +100,7 @@ package struct SourceCatalog: Sendable {
     /// The data that a query reads.
     func target(_ params: Params) throws(RPCError) -> QueryTarget {
         let source = try source(params)
-        return QueryTarget(
-            source: source, revision: try revision(params, of: source), filter: filter(params))
+        return QueryTarget(source: source, revision: try revision(params, of: source), filter: filter(params))
     }
 
     /// The query of `GetClusters` and of similar calls.

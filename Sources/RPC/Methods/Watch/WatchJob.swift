@@ -23,9 +23,7 @@ package final class WatchJob: @unchecked Sendable {
     /// The number of bytes that the change exceeds, if it is too large.
     package private(set) var exceeded: Int?
 
-    package init(
-        _ revision: Revision, _ filter: QueryFilter?, _ query: ClustersQuery, from shown: ShownMarkers
-    ) {
+    package init(_ revision: Revision, _ filter: QueryFilter?, _ query: ClustersQuery, from shown: ShownMarkers) {
         self.revision = revision
         self.filter = filter
         self.query = query

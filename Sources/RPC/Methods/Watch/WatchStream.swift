@@ -15,9 +15,7 @@ struct WatchClusters: ServerStreamMethod {
         budget = WatchBudget(settings: catalog.settings)
     }
 
-    func begin(
-        _ params: Params, _ call: CallContext, _ output: StreamOutput
-    ) throws(RPCError) -> any ServerStream {
+    func begin(_ params: Params, _ call: CallContext, _ output: StreamOutput) throws(RPCError) -> any ServerStream {
         WatchStream(try WatchRequest(params, catalog), call, output, budget)
     }
 }
@@ -88,9 +86,7 @@ final class WatchStream: ServerStream {
     /// superseded.
     private static let patience: UInt64 = 50_000_000
 
-    init(
-        _ watch: WatchRequest, _ call: CallContext, _ output: StreamOutput, _ budget: WatchBudget
-    ) {
+    init(_ watch: WatchRequest, _ call: CallContext, _ output: StreamOutput, _ budget: WatchBudget) {
         self.watch = watch
         self.budget = budget
         shown = ShownMarkers(hasTransitions: watch.hasTransitions)
