@@ -31,13 +31,13 @@ public struct UnixSocketAddress {
     /// Calls connect(2).
     public func connect(_ descriptor: Int32) -> Int32 { withAddress { Glibc.connect(descriptor, $0, $1) } }
 
-    /// Sends a datagram from a new socket (sendto(2)); false if it was not accepted.
-    public func send(_ text: String, waits: Bool) -> Bool {
+    /// Sends a datagram from a new socket (sendto(2)) without waiting; false, with `errno`, if it was not accepted.
+    public func send(_ text: String) -> Bool {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         let bytes = Array(text.utf8)
-        let flags = Int32(MSG_NOSIGNAL | (waits ? 0 : MSG_DONTWAIT))
+        let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
         return withAddress { sendto(descriptor, bytes, bytes.count, flags, $0, $1) } == bytes.count
     }
 

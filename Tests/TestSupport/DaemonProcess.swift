@@ -187,6 +187,24 @@ public final class NotifySocket {
 
     deinit { close(descriptor) }
 
+    /// Leaves no room for further messages until some are read.
+    public func fill() {
+        let sender = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        defer { close(sender) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        var sent = 1
+        while sent > 0 {
+            sent = withUnsafePointer(to: &address) { address in
+                address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    sendto(
+                        sender, "FILL", 4, Int32(MSG_DONTWAIT), $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+        }
+    }
+
     /// Waits for a message with a line; false after half a minute without.
     public func wait(for line: String) -> Bool { message(with: line) != nil }
 

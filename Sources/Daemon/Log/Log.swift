@@ -71,7 +71,7 @@ public final class Log: Sendable {
         for (name, value) in fields.members {
             entry += "CLUSTERD_\(name.uppercased())=\(oneLine(plainText(value)))\n"
         }
-        return address.send(entry, waits: false)
+        return address.send(entry)
     }
 
     private static func plainText(_ value: JSONValue) -> String {

@@ -10,6 +10,8 @@ final class StatusReport {
     private let loop: EventLoop
     private var timer: Timer?
     private var last = ""
+    /// Changes of state that the service manager had no room for, oldest first.
+    private var unsent: [String] = []
 
     /// The interval at which the state is checked, in milliseconds; it is reported if it has changed.
     private static let interval: UInt64 = 2000
@@ -30,32 +32,43 @@ final class StatusReport {
 
     func ready() {
         last = summary
-        Systemd.notify("READY=1\nSTATUS=\(last)")
+        send("READY=1\nSTATUS=\(last)")
         every { [weak self] in self?.refresh() }
     }
 
     /// - Note: systemd requires the time at which the reload began, on the monotonic clock.
     func reloading() {
-        Systemd.notify("RELOADING=1\nMONOTONIC_USEC=\(MonotonicClock.now() / 1000)\nSTATUS=Reloading")
+        send("RELOADING=1\nMONOTONIC_USEC=\(MonotonicClock.now() / 1000)\nSTATUS=Reloading")
     }
 
     func stopping() {
         timer = nil
-        Systemd.notify("STOPPING=1\nSTATUS=Ending after the calls in flight")
+        send("STOPPING=1\nSTATUS=Ending after the calls in flight")
     }
 
     private func every(_ report: @escaping () -> Void) {
         guard Systemd.isNotified else { return }
         report()
-        timer = Timer(on: loop, delay: Self.interval, every: Self.interval, report)
+        timer = Timer(on: loop, delay: Self.interval, every: Self.interval) { [unowned self] in
+            sendRest()
+            report()
+        }
         timer?.unreference()
+    }
+
+    /// Sends a change of state, after those that wait.
+    private func send(_ state: String) {
+        unsent.append(state)
+        sendRest()
+    }
+
+    private func sendRest() {
+        while let next = unsent.first, Systemd.notify(next) { unsent.removeFirst() }
     }
 
     private func refresh() {
         let now = summary
-        guard now != last else { return }
-        last = now
-        Systemd.notify("STATUS=\(now)")
+        if now != last, Systemd.notify("STATUS=\(now)") { last = now }
     }
 
     private var summary: String {

@@ -41,12 +41,15 @@ public enum Systemd {
     /// Whether a service manager listens.
     public static var isNotified: Bool { variable("NOTIFY_SOCKET") != nil }
 
-    /// Sends a state such as `READY=1` to the service manager; does nothing if there is none.
-    public static func notify(_ state: String) {
+    /// Sends a state such as `READY=1` to the service manager, if there is one. Never waits: a manager that does not read
+    /// must not stop the daemon.
+    ///
+    /// - Returns: false if the manager has too many messages to read, so that it can be sent again later.
+    @discardableResult public static func notify(_ state: String) -> Bool {
         guard let path = variable("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
             let address = UnixSocketAddress(path: path, allowsAbstract: true)
-        else { return }
-        _ = address.send(state, waits: true)
+        else { return true }
+        return address.send(state) || errno != EAGAIN
     }
 
     /// The interval at which the service manager expects `WATCHDOG=1`, in milliseconds: half of its limit.

@@ -100,6 +100,18 @@ import Testing
         #expect(daemon.notify.message(with: "READY=1").map(Set.init) == Set(expected))
     }
 
+    @Test("a service manager that does not read stops nothing, and hears of a reload later") func fullManager() throws {
+        let daemon = try DaemonProcess()
+        let client = try daemon.client()
+        daemon.notify.fill()
+        kill(daemon.process.processIdentifier, SIGHUP)
+        while !daemon.errorText().contains("the configuration is reloaded") {
+            _ = try client.call("ServerService/Check")
+        }
+        #expect(daemon.notify.wait(for: "RELOADING=1"), "the reload was not reported once there was room")
+        #expect(daemon.notify.wait(for: "READY=1"), "the end of the reload was not reported")
+    }
+
     @Test("the watchdog is answered, and an address in the abstract namespace works") func watchdog() throws {
         let name = "@clusterd-" + UUID().uuidString
         let told = try NotifySocket(path: name)
