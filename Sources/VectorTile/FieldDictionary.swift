@@ -12,25 +12,26 @@ struct FieldDictionary: ~Copyable {
     var fields = ByteWriter(capacity: 2048)
     private(set) var count = 0
     /// The offset of each field; the last entry is the end of all.
-    private var starts = [0]
+    private var starts = ReusedArray<Int>()
     /// Hashes by number.
-    private var hashes: [UInt64] = []
+    private var hashes = ReusedArray<UInt64>()
     /// A table with open addressing: 0 is a free slot, others hold a number plus one. At most half of the
     /// slots are taken.
-    private var slots = [UInt32](repeating: 0, count: 256)
+    private var slots = ReusedArray<UInt32>()
 
     private let seed = Self.seedOfProcess
     private static let seedOfProcess = UInt64.random(in: .min ... .max)
+
+    init() { removeAll() }
 
     /// Removes all fields and keeps the memory.
     mutating func removeAll() {
         fields.truncate(to: 0)
         count = 0
-        starts.removeAll(keepingCapacity: true)
+        starts.removeAll()
         starts.append(0)
-        hashes.removeAll(keepingCapacity: true)
-        var free = slots.mutableSpan
-        free.update(repeating: 0)
+        hashes.removeAll()
+        slots.fill(max(256, slots.count), with: 0)
     }
 
     /// The number of the field that was written after the others, at the former end of `fields`.
@@ -95,10 +96,10 @@ struct FieldDictionary: ~Copyable {
     }
 
     @inline(never) private mutating func widen() {
-        slots = [UInt32](repeating: 0, count: slots.count * 2)
+        slots.fill(slots.count * 2, with: 0)
         let mask = slots.count - 1
-        for (number, hash) in hashes.enumerated() {
-            var slot = Int(truncatingIfNeeded: hash) & mask
+        for number in 0..<hashes.count {
+            var slot = Int(truncatingIfNeeded: hashes[number]) & mask
             while slots[slot] != 0 { slot = (slot + 1) & mask }
             slots[slot] = UInt32(truncatingIfNeeded: number + 1)
         }
@@ -163,6 +164,7 @@ enum Protobuf {
 extension ByteWriter {
     /// Appends a protobuf varint: seven bits in each byte, the lowest first.
     @inline(__always) mutating func append(varint value: UInt64) {
+        guard value >= 0x80 else { return append(UInt8(truncatingIfNeeded: value)) }
         var rest = value
         while rest >= 0x80 {
             append(UInt8(truncatingIfNeeded: rest) | 0x80)

@@ -52,7 +52,9 @@ extension VectorTileEncoder {
         case UInt8(ascii: "["), UInt8(ascii: "{"):
             return cursor.value().map { compactValue(cursor.bytes($0)) }
         default:
-            if let number = cursor.smallInteger() { return valueNumber(number) }
+            if let number = cursor.shortNumber() {
+                return number.decimals == 0 ? valueNumber(number.digits) : valueNumber(number.value)
+            }
             return cursor.value().flatMap { valueNumber(text: cursor.bytes($0)) }
         }
     }
@@ -90,20 +92,42 @@ extension VectorTileEncoder {
 }
 
 extension JSONCursor {
-    /// Reads an integer of up to fifteen digits without a sign, the most common value; nil, without reading
+    /// Reads a number of up to fifteen digits without a sign or an exponent, the most common value; nil, without reading
     /// anything, if there is something else.
-    @inline(__always) fileprivate mutating func smallInteger() -> Int64? {
+    @inline(__always) fileprivate mutating func shortNumber() -> ShortNumber? {
         var digits: Int64 = 0
         var end = offset
-        while end < text.count, text[end] &- UInt8(ascii: "0") < 10 {
-            digits = digits &* 10 &+ Int64(text[end] &- UInt8(ascii: "0"))
+        var point: Int?
+        while end < text.count {
+            let digit = text[end] &- UInt8(ascii: "0")
+            if digit < 10 {
+                digits = digits &* 10 &+ Int64(digit)
+            } else if text[end] == UInt8(ascii: "."), point == nil {
+                point = end
+            } else {
+                break
+            }
             end &+= 1
         }
         guard end > offset, end &- offset <= 15, end < text.count else { return nil }
         guard text[end] == UInt8(ascii: ",") || text[end] == UInt8(ascii: "}") else { return nil }
+        let decimals = point.map { end &- $0 &- 1 } ?? 0
         offset = end
-        return digits
+        return ShortNumber(digits: digits, decimals: decimals)
     }
+}
+
+/// A number that is `digits` divided by ten to the power of `decimals`, which are at most 15 in number: both are exact as
+/// doubles, so their quotient is the nearest double.
+private struct ShortNumber {
+    let digits: Int64
+    let decimals: Int
+
+    var value: Double { Double(digits) / Self.powers[decimals] }
+
+    private static let powers: [Double] = [
+        1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+    ]
 }
 
 extension VectorTileEncoder {

@@ -24,22 +24,22 @@ public struct VectorTileEncoder: ~Copyable {
 
     private var current: (x: Int32, y: Int32, id: UInt64?)?
     /// The tags of the current feature: the number of a key, and the number of its value or `dropped`.
-    private var tags: [Tag] = []
+    private var tags = ReusedArray<Tag>()
     /// For each key, the index of its tag among those of the last feature that has it.
-    private var indexes: [TagIndex] = []
+    private var indexes = ReusedArray<TagIndex>()
     private var featureNumber: UInt32 = 0
     /// For each key, the key that followed it last; the first entry is for the beginning of a feature.
     /// Features of a source mostly have the same keys in the same order, so this guess usually saves the
     /// search.
-    private var followers: [UInt32] = [0]
+    private var followers = ReusedArray<UInt32>()
     private var lastKey: UInt32?
     /// For each key, whether it was seen without escapes.
-    private var unescaped: [Bool] = []
+    private var unescaped = ReusedArray<Bool>()
     private var packedTags = ByteWriter(capacity: 256)
 
     private static let dropped = UInt32.max
 
-    public init() {}
+    public init() { followers.append(0) }
 
     /// Begins a tile; one that was not finished is discarded.
     ///
@@ -51,11 +51,11 @@ public struct VectorTileEncoder: ~Copyable {
         features.truncate(to: 0)
         keys.removeAll()
         values.removeAll()
-        indexes.removeAll(keepingCapacity: true)
-        tags.removeAll(keepingCapacity: true)
-        followers.removeAll(keepingCapacity: true)
+        indexes.removeAll()
+        tags.removeAll()
+        followers.removeAll()
         followers.append(0)
-        unescaped.removeAll(keepingCapacity: true)
+        unescaped.removeAll()
         current = nil
         featureNumber = 0
         head.append(TileField.Layer.version)
@@ -133,7 +133,7 @@ public struct VectorTileEncoder: ~Copyable {
     /// The number of a key that is written without escapes.
     mutating func keyNumber(unescaped key: UnsafeRawBufferPointer) -> UInt32 {
         let number = keyNumber(key)
-        while unescaped.count <= Int(number) { unescaped.append(false) }
+        unescaped.extend(to: Int(number) &+ 1, with: false)
         unescaped[Int(number)] = true
         return number
     }
@@ -147,7 +147,7 @@ public struct VectorTileEncoder: ~Copyable {
 
     /// - Parameter value: nil removes the tag of the key.
     @inline(__always) mutating func setTag(_ key: UInt32, _ value: UInt32?) {
-        while indexes.count <= Int(key) { indexes.append(TagIndex(feature: 0, index: 0)) }
+        indexes.extend(to: Int(key) &+ 1, with: TagIndex(feature: 0, index: 0))
         let known = indexes[Int(key)]
         if known.feature == featureNumber {
             tags[Int(known.index)].value = value ?? Self.dropped
@@ -194,11 +194,13 @@ public struct VectorTileEncoder: ~Copyable {
 
     private mutating func packTags() {
         packedTags.truncate(to: 0)
-        for tag in tags where tag.value != Self.dropped {
+        for index in 0..<tags.count {
+            let tag = tags[index]
+            guard tag.value != Self.dropped else { continue }
             packedTags.append(varint: UInt64(tag.key))
             packedTags.append(varint: UInt64(tag.value))
         }
-        tags.removeAll(keepingCapacity: true)
+        tags.removeAll()
     }
 
     /// GeomType POINT.
