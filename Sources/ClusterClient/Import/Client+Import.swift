@@ -84,8 +84,8 @@ extension Client {
         let replaces = !options.appends && !options.allowsEmpty && description.points > 0
         if replaces, sieve.isBlank {
             throw FeatureTextError(
-                message: "the text is empty, and the import would replace the source's data with nothing; "
-                    + "params.allowEmpty allows that")
+                message: "the text is empty or a header alone, and the import would replace the source's data with "
+                    + "nothing; params.allowEmpty allows that")
         }
         guard replaces, sieve.accepted == 0, sieve.skipped > 0 else { return }
         let reasons = sieve.skippedReasons.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }

@@ -44,8 +44,14 @@ struct FeatureCutter {
     /// Whether the frame is that of an array of records.
     private var isWrapped = false
 
-    /// Whether there was nothing but white space. Asked once the text has ended.
-    var isBlank: Bool { if case .start = state { true } else { false } }
+    /// Whether there was nothing but white space, or a table's header. Asked once the text has ended.
+    var isBlank: Bool {
+        switch state {
+        case .start: true
+        case .table: isFirstPiece
+        case .collection, .lines, .sequence, .objects, .trailer: false
+        }
+    }
 
     init(_ format: FeatureFormat = FeatureFormat(), longestPart: Int = longestPart) {
         (self.format, self.longestPart) = (format, longestPart)
@@ -109,9 +115,9 @@ struct FeatureCutter {
         switch try FormatDetection.outcome(of: held, format, isLast: isLast) {
         case .incomplete: break
         case .empty: drop(held.count)
-        case .lines: state = .lines
+        case .lines(let members): (state, records) = (.lines, members)
         case .sequence: state = .sequence
-        case .objects: state = .objects
+        case .objects(let members): (state, records) = (.objects, members)
         case .collection(let offset):
             let head = Array(held[..<offset])
             foreignReferenceSystem = Self.referenceSystem(head + Array("]}".utf8))
@@ -258,6 +264,7 @@ struct FeatureCutter {
 
     private mutating func cutRows(_ header: TableHeader, _ isLast: Bool, _ body: Body) throws(GeoJSONError) {
         let end = rows.endOfWholeRows(held, header.delimiter, isLast: isLast)
+        if isFirstPiece, held[..<end].contains(where: Self.isContent) { isFirstPiece = false }
         try hand(.rows(header), upTo: end, body)
     }
 

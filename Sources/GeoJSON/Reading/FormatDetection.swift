@@ -10,7 +10,11 @@ struct FormatDetection {
         case incomplete
         /// Only white space, and the text has ended.
         case empty
-        case lines, sequence, objects
+        case sequence
+        /// JSON texts, a line each; members if they are objects with positions.
+        case lines(RecordMembers? = nil)
+        /// Objects one after another; members if they have positions and are no features.
+        case objects(RecordMembers?)
         /// The offset after the opening bracket of a collection's features.
         case collection(Int)
         /// The offset after an array's opening bracket.
@@ -42,7 +46,9 @@ struct FormatDetection {
             return isLast ? .empty : .incomplete
         }
         switch format.kind {
-        case .lines: return .lines
+        case .lines:
+            guard let line = line(from: start) else { return .incomplete }
+            return .lines(RecordMembers(first: line, format.table))
         case .sequence: return sequence()
         case .table: return try table()
         case .automatic, .json: break
@@ -58,7 +64,7 @@ struct FormatDetection {
     /// A declared sequence. GDAL also declares lines without separators as one.
     private func sequence() -> Outcome {
         if text.contains(0x1E) { return .sequence }
-        return isLast || text.count >= Self.window ? .lines : .incomplete
+        return isLast || text.count >= Self.window ? .lines() : .incomplete
     }
 
     // MARK: JSON
@@ -66,20 +72,21 @@ struct FormatDetection {
     private func object(_ start: Int) throws(GeoJSONError) -> Outcome {
         if let outcome = try members(start) { return outcome }
         if let line = line(from: start) {
-            if Self.isJSON(line) { return .lines }
+            if Self.isJSON(line) { return .lines(RecordMembers(first: line, format.table)) }
         } else {
-            return isLast ? .lines : .incomplete
+            return isLast ? .lines() : .incomplete
         }
         // The object spans several lines, is followed by another, or is junk.
-        if featureFollows(start) == true { return .lines }
+        if featureFollows(start) == true { return .lines() }
         var scanner = JSONScanner()
         let rest = UnsafeRawBufferPointer(rebasing: text[start...])
         guard let length = scanner.scan(rest, toDepth: 0) else {
             guard isLast else { return .incomplete }
             try explain(rest)
-            return .lines
+            return .lines()
         }
-        return Self.isJSON(UnsafeRawBufferPointer(rebasing: rest[..<length])) ? .objects : .lines
+        guard Self.isJSON(UnsafeRawBufferPointer(rebasing: rest[..<length])) else { return .lines() }
+        return .objects(RecordMembers(first: rest, format.table))
     }
 
     /// What an object's members say up to its features; nil if its text decides.
@@ -137,7 +144,7 @@ struct FormatDetection {
         guard let next else {
             guard isLast else { return .incomplete }
             try explain(UnsafeRawBufferPointer(rebasing: text[start...]))
-            return .lines
+            return .lines()
         }
         if next == UInt8(ascii: "{") {
             let rest = UnsafeRawBufferPointer(rebasing: text[(start + 1)...])
@@ -149,7 +156,7 @@ struct FormatDetection {
         }
         if next == UInt8(ascii: "]") { return .bareArray(start + 1) }
         guard let follows = featureFollows(start) else { return .incomplete }
-        return follows ? .lines : .bareArray(start + 1)
+        return follows ? .lines() : .bareArray(start + 1)
     }
 
     private func explain(_ text: UnsafeRawBufferPointer) throws(GeoJSONError) {
@@ -222,11 +229,11 @@ struct FormatDetection {
         if let problem = ForeignFormat.textProblem(of: Array(text.prefix(start + 16)), from: start) {
             guard let follows = featureFollows(start) else { return .incomplete }
             guard follows else { throw .malformed(message: problem, offset: nil) }
-            return .lines
+            return .lines()
         }
         guard let (cells, end) = header() else { return .incomplete }
         guard let follows = featureFollows(start) else { return .incomplete }
-        if follows { return .lines }
+        if follows { return .lines() }
         guard hasRow(after: end) else { return .incomplete }
         if format.kind == .automatic, let header = try? TableHeader(cells, format.table, rows: rows(from: end)) {
             return .table(header, end)

@@ -63,8 +63,11 @@ struct PieceText: Sendable {
     mutating func join(reusing memory: inout [UInt8]) {
         lines = LineCount.of(text[...])
         joinForm(reusing: &memory)
-        if let records { text = text.withUnsafeBytes(records.features) }
+        guard let members = records else { return }
         records = nil
+        let features = text.withUnsafeBytes { members.features(of: $0, texts) }
+        text = features.text
+        if texts != nil { texts = features.ranges }
     }
 
     private mutating func joinForm(reusing memory: inout [UInt8]) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Which members of an array's objects are the position, as in an API's answer: `[{"name": "A", "lat": 48.1, "lng":
-/// 11.5}]`.
+/// Which members of objects are the position, as in an API's answer, `[{"name": "A", "lat": 48.1, "lng": 11.5}]`, or in
+/// lines of a log.
 struct RecordMembers: Sendable, Equatable {
     private let longitude: [UInt8]
     private let latitude: [UInt8]
@@ -20,7 +20,7 @@ struct RecordMembers: Sendable, Equatable {
         return scanner.scan(rest, toDepth: 0).map { UnsafeRawBufferPointer(rebasing: rest[..<$0]) }
     }
 
-    /// Reads the names of an array's first object; nil if it is a feature, or has no members for a position.
+    /// Reads the names of the first object; nil if it is a feature, or has no members for a position.
     init?(first content: UnsafeRawBufferPointer, _ columns: TableColumns) {
         guard let text = Self.first(content), case .object(let object)? = try? JSONReader.parse(text),
             object["geometry"] == nil, object["type"] != .string("Feature")
@@ -36,11 +36,16 @@ struct RecordMembers: Sendable, Equatable {
         id = find(columns.id, ["id"]) ?? Array("id".utf8)
     }
 
-    /// The array's text with a Feature for each object, with as many line ends before and within each as were sent. A
-    /// text that is not JSON stays. O(bytes).
-    func features(of array: UnsafeRawBufferPointer) -> [UInt8] {
+    /// The array's text with a Feature for each object, with as many line ends before and within each as were sent, and
+    /// the range of each value. A text that is not JSON stays. O(bytes).
+    ///
+    /// - Parameter texts: the expected ranges of the values; nil if brackets decide.
+    func features(
+        of array: UnsafeRawBufferPointer, _ texts: [Range<Int>]?
+    ) -> (text: [UInt8], ranges: [Range<Int>]) {
         let parser = JSONParser()
-        guard let values = PieceText.values(in: array) else { return Array(array) }
+        guard let values = texts ?? PieceText.values(in: array) else { return (Array(array), []) }
+        var ranges: [Range<Int>] = []
         var text = ByteWriter(capacity: array.count + values.count * 64)
         var end = 1
         text.append("[")
@@ -57,10 +62,11 @@ struct RecordMembers: Sendable, Equatable {
             }
             let kept = text.withUnsafeBytes { LineCount.of(UnsafeRawBufferPointer(rebasing: $0[start...])) }
             appendLines(of: array[range], to: &text, besides: kept)
+            ranges.append(start..<text.count)
             end = range.upperBound
         }
         text.append("]")
-        return text.withUnsafeBytes { Array($0) }
+        return (text.withUnsafeBytes { Array($0) }, ranges)
     }
 
     /// Writes as many line ends as a text has, besides those that are written.

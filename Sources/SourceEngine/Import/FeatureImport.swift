@@ -200,7 +200,8 @@ public final class FeatureImport: Sendable {
         guard !allowsEmpty, mode == .replace, gathered.accepted == 0, source.revision.pointCount > 0
         else { return }
         if gathered.advice.isOfBlankText {
-            throw .emptyImport("The text is empty, and the import would replace the source's data with nothing.")
+            throw .emptyImport(
+                "The text is empty or a header alone, and the import would replace the source's data with nothing.")
         }
         guard skipped > 0 else { return }
         let reasons = gathered.skippedReasons.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }

@@ -105,9 +105,10 @@ import Testing
         #expect(refused.status != 0 && refused.errors.contains("--allow-empty"), "\(refused)")
         #expect(refused.errors.contains("swapped"))
         #expect(try source("s")["points"] == 1)
-        // What a failed download leaves.
-        for blank in ["", " \n\n", "\u{FEFF}"] {
-            let empty = try file("empty.geojson", blank)
+        // What a failed download or export leaves.
+        let texts = [("geojson", ""), ("geojson", " \n\n"), ("geojson", "\u{FEFF}"), ("csv", "lon,lat,name\n\n")]
+        for (ending, text) in texts {
+            let empty = try file("empty.\(ending)", text)
             let refused = try run([way, "s", empty])
             #expect(refused.status == 5 && refused.errors.contains("--allow-empty"), "\(refused)")
             #expect(try run([way, "s", empty, "--append"]).status == 0)
