@@ -109,8 +109,8 @@ extension JSONCursor {
             }
             end &+= 1
         }
-        guard end > offset, end &- offset <= 15, end < text.count else { return nil }
-        guard text[end] == UInt8(ascii: ",") || text[end] == UInt8(ascii: "}") else { return nil }
+        guard end > offset, end &- offset <= 15 else { return nil }
+        guard end == text.count || text[end] == UInt8(ascii: ",") || text[end] == UInt8(ascii: "}") else { return nil }
         let decimals = point.map { end &- $0 &- 1 } ?? 0
         offset = end
         return ShortNumber(digits: digits, decimals: decimals)
@@ -139,15 +139,18 @@ extension VectorTileEncoder {
     ///   - pointCount: the number of its points.
     ///   - abbreviatedCount: the count for a label as JSON text, a number or string.
     public mutating func clusterTags(id: Int64, pointCount: Int, abbreviatedCount: UnsafeRawBufferPointer) {
-        let cluster = keyNumber("cluster")
-        setTag(cluster, valueNumber(true))
-        let clusterId = keyNumber("cluster_id")
-        setTag(clusterId, valueNumber(id))
-        let count = keyNumber("point_count")
-        setTag(count, valueNumber(Int64(pointCount)))
-        let abbreviated = keyNumber("point_count_abbreviated")
+        let keys =
+            clusterKeys
+            ?? (
+                keyNumber("cluster"), keyNumber("cluster_id"), keyNumber("point_count"),
+                keyNumber("point_count_abbreviated")
+            )
+        (clusterKeys, lastKey) = (keys, keys.3)
+        setTag(keys.0, valueNumber(true))
+        setTag(keys.1, valueNumber(id))
+        setTag(keys.2, valueNumber(Int64(pointCount)))
         var cursor = JSONCursor(abbreviatedCount)
-        setTag(abbreviated, valueNumber(&cursor))
+        setTag(keys.3, valueNumber(&cursor))
     }
 
     @inline(__always) private mutating func keyNumber(_ key: StaticString) -> UInt32 {

@@ -32,7 +32,9 @@ public struct VectorTileEncoder: ~Copyable {
     /// Features of a source mostly have the same keys in the same order, so this guess usually saves the
     /// search.
     private var followers = ReusedArray<UInt32>()
-    private var lastKey: UInt32?
+    var lastKey: UInt32?
+    /// The keys of a cluster's tags, once the tile has them.
+    var clusterKeys: (UInt32, UInt32, UInt32, UInt32)?
     /// For each key, whether it was seen without escapes.
     private var unescaped = ReusedArray<Bool>()
     private var packedTags = ByteWriter(capacity: 256)
@@ -56,7 +58,7 @@ public struct VectorTileEncoder: ~Copyable {
         followers.removeAll()
         followers.append(0)
         unescaped.removeAll()
-        current = nil
+        (current, clusterKeys) = (nil, nil)
         featureNumber = 0
         head.append(TileField.Layer.version)
         head.append(varint: 2)
