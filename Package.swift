@@ -84,7 +84,7 @@ let package = Package(
         .target(
             name: "RPC",
             dependencies: [
-                "ReplicationLog", "SourceEngine", "Responses", "SystemSupport", "VectorTile",
+                "ReplicationLog", "SourceEngine", "Responses", "SystemSupport",
                 "ClusterProtocol",
                 "Clustering",
                 "Expressions", "GeoJSON",

@@ -93,9 +93,4 @@ public struct PlanarBox: Sendable, Equatable {
         self.maximumY = maximumY
         side = max(width, height)
     }
-
-    /// Whether a position is inside or on the edge.
-    @inlinable public func contains(x: Double, y: Double) -> Bool {
-        x >= minimumX && x <= maximumX && y >= minimumY && y <= maximumY
-    }
 }

@@ -64,12 +64,6 @@ public struct JSONElement {
         return entry.kind & 8 == 0 ? String(decoding: inside, as: UTF8.self) : JSONText.string(inside: inside)
     }
 
-    /// A string's bytes; nil for other kinds and for strings with escapes.
-    public var plainString: UnsafeRawBufferPointer? {
-        guard entry.kind == CSJ_STRING.rawValue else { return nil }
-        return UnsafeRawBufferPointer(rebasing: tape.text[Int(entry.start) + 1..<Int(entry.end) - 1])
-    }
-
     /// Whether a string's decoded text has exactly these bytes. Without escapes no string is allocated.
     public func isString(_ text: StaticString) -> Bool {
         guard kind == .string else { return false }

@@ -76,15 +76,6 @@ public final class Source: Sendable {
         self.state = Mutex(state)
     }
 
-    /// Creates a source without data, in memory only.
-    package convenience init(
-        name: SourceName, options: SourceOptions, owner: UInt32? = nil, shared: SharedState
-    ) throws(SourceError) {
-        let revision = try Revision.empty(options: options, shared: shared)
-        let identity = SourceIdentity(name: name, owner: owner, createdAt: .now)
-        self.init(identity, revision, updatedAt: identity.createdAt, files: nil, shared: shared)
-    }
-
     /// The user whose limits this source counts towards; nil if none.
     public var owner: UInt32? { state.withLock { $0.identity.owner } }
 

@@ -19,7 +19,7 @@ import Testing
     }
 
     private func columns(_ value: JSONValue, count: Int) -> FeatureColumns {
-        var builder = PropertyColumnWriter()
+        var builder = PropertyColumnWriter(rows: count)
         for _ in 0..<count { builder.append(value) }
         var columns = FeatureColumns(count: count)
         columns.add("n", builder.finish())
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test("a variable's value is that of its own row") func variablesOfRows() throws {
-        var builder = PropertyColumnWriter()
+        var builder = PropertyColumnWriter(rows: 3000)
         for number in 0..<3000 { builder.append(Double(number)) }
         var columns = FeatureColumns(count: 3000)
         columns.add("n", builder.finish())
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test("messages of errors are limited in number and length, and every error is counted") func messages() throws {
-        var builder = PropertyColumnWriter()
+        var builder = PropertyColumnWriter(rows: 1001)
         for number in 0..<1000 { builder.append(.string("x\(number)")) }
         builder.append(.string(String(repeating: "long ", count: 10_000)))
         var columns = FeatureColumns(count: 1001)

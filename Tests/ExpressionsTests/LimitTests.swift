@@ -55,7 +55,7 @@ import Testing
         let expression = try Expression(
             compiling: .array([.string("concat"), .string(long), .array([.string("get"), .string("n")])]),
             purpose: .map)
-        var builder = PropertyColumnWriter()
+        var builder = PropertyColumnWriter(rows: 100)
         for number in 0..<100 { builder.append(Double(number)) }
         var columns = FeatureColumns(count: 100)
         columns.add("n", builder.finish())

@@ -135,7 +135,7 @@ import Testing
         let values: [JSONValue] = [
             .null, .number(1), .number(500), .string("cafe"), .string("b"), .bool(true), .array([.number(1)]),
         ]
-        var builder = PropertyColumnWriter()
+        var builder = PropertyColumnWriter(rows: values.count + 1)
         builder.appendMissing()
         for value in values { builder.append(value) }
         var columns = FeatureColumns(count: values.count + 1)
@@ -180,7 +180,7 @@ import Testing
             #expect(try filter.evaluate(properties: properties) == .bool(expected))
             var columns = FeatureColumns(count: 1)
             for (key, value) in properties.members {
-                var builder = PropertyColumnWriter()
+                var builder = PropertyColumnWriter(rows: 1)
                 builder.append(value)
                 columns.add(key, builder.finish())
             }

@@ -28,7 +28,7 @@ import Testing
     private func rows(_ features: [JSONObject]) -> RowSource {
         var columns = FeatureColumns(count: features.count)
         for name in RandomExpressions.propertyNames {
-            var builder = PropertyColumnWriter()
+            var builder = PropertyColumnWriter(rows: features.count)
             for feature in features {
                 if let value = feature[name] { builder.append(value) } else { builder.appendMissing() }
             }

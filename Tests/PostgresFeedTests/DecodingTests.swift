@@ -268,7 +268,9 @@ import Testing
             let value = big(Int32(1)) + [UInt8(ascii: "1")]
             let rows = big(Int16(count)) + (0..<count).flatMap { _ in value }
             var features = 0
-            let found = CopyPiece(rows: rows, writer: RowWriter(layout, maximumBytes: 1000)).read { _ in features += 1 }
+            let found = CopyPiece(rows: rows, writer: RowWriter(layout, maximumBytes: 1000)).read { _, _ in
+                features += 1
+            }
             #expect(features == (count == 4 ? 1 : 0))
             #expect((found.error == nil) == (count == 4))
         }

@@ -113,10 +113,10 @@ final class FollowedTable: TableFeedConsumer {
     }
 
     func feed(_ feed: TableFeed, copied piece: CopyPiece) {
-        let count = piece.read { row in
-            let text = String(decoding: row.text, as: UTF8.self)
-            let parts = [row.identifier, row.coordinates, row.properties].map {
-                String(decoding: $0, as: UTF8.self)
+        let count = piece.read { row, known in
+            let text = String(decoding: row, as: UTF8.self)
+            let parts = [known.identifier, known.coordinates, known.properties].map {
+                String(decoding: row[$0], as: UTF8.self)
             }
             if text
                 != "{\"type\":\"Feature\",\"id\":\(parts[0]),\"geometry\":{\"type\":\"Point\",\"coordinates\":"

@@ -8,8 +8,8 @@ func benchmarkFilter() throws {
     let count = 1_000_000
     let names = ["school", "cafe", "hospital", "fuel", "hotel", "museum"]
     var random = SystemRandomNumberGenerator()
-    var numbers = PropertyColumnWriter(capacity: count)
-    var categories = PropertyColumnWriter(capacity: count)
+    var numbers = PropertyColumnWriter(rows: count)
+    var categories = PropertyColumnWriter(rows: count)
     var features: [[String: JSONValue]] = []
     for _ in 0..<count {
         let value = Double(Int.random(in: 0..<1000, using: &random))

@@ -13,7 +13,7 @@ final class ExpressionTarget: FuzzTarget {
     private let columns: FeatureColumns = {
         var columns = FeatureColumns(count: rowCount)
         for (name, value) in properties.members {
-            var builder = PropertyColumnWriter()
+            var builder = PropertyColumnWriter(rows: rowCount)
             for _ in 0..<rowCount { builder.append(value) }
             columns.add(name, builder.finish())
         }

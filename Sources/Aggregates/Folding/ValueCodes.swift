@@ -25,7 +25,7 @@ package struct ValueCodes {
             let number = rows.numbers[index]
             let code: UInt32
             switch rows.kinds[index] {
-            case .null:
+            case .null, .error:
                 code = null ?? add(simplify(.null), &known)
                 null = code
             case .number:

@@ -67,18 +67,8 @@ struct Centers<Scalar: Coordinate> {
     let y: UnsafePointer<Double>
 
     /// Whether `claimant` reaches `other`, by supercluster's own comparison: the claimant's exact centre against
-    /// the other's rounded one.
-    @inline(__always) func reaches(
-        _ claimant: LevelEntry<Scalar>, _ other: LevelEntry<Scalar>, _ radius: LevelRadius<Scalar>
-    ) -> Bool {
-        let dx = other.x - claimant.x
-        let dy = other.y - claimant.y
-        let squared = dx * dx + dy * dy
-        return squared <= radius.reachSquared && reaches(claimant, other, squared, radius)
-    }
-
-    /// The same, given the squared distance between the rounded positions, which must not exceed `reachSquared`.
-    /// The exact centre is used only if that distance does not decide.
+    /// the other's rounded one. The exact centre is used only if `squared` does not decide: the squared distance between
+    /// the rounded positions, which must not exceed `reachSquared`.
     @inline(__always) func reaches(
         _ claimant: LevelEntry<Scalar>, _ other: LevelEntry<Scalar>, _ squared: Scalar, _ radius: LevelRadius<Scalar>
     ) -> Bool {

@@ -96,9 +96,6 @@ extension ClusterIndex {
     /// Whether a point exists: it was built or added, and has not been removed.
     public func contains(_ point: PointIndex) -> Bool { layers.isAlive(point: Int(point.rawValue)) }
 
-    /// A point's label in the clustering order.
-    public func order(of point: PointIndex) -> OrderLabel { layers.order(ofPoint: point.rawValue) }
-
     /// A point's index in the input, not counting removed points.
     public func inputPlace(of point: PointIndex) -> Int {
         let removed = layers.delta.removedPoints

@@ -53,14 +53,12 @@ enum TableJob {
     static func gather(_ piece: CopyPiece, _ number: Int, into features: FeatureImport) throws(Failure) -> CopyCount {
         try converted { () throws(SourceError) in
             try features.take(piece: number) { (found) in
-                piece.read { row in
-                    found.append(
-                        row.text,
-                        parts: row.isKnownValid
-                            ? PieceParser.PointParts(
-                                identifier: row.identifier, coordinates: row.coordinates,
-                                properties: row.properties, longitude: row.longitude, latitude: row.latitude)
-                            : nil)
+                piece.read { text, parts in
+                    func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { .init(rebasing: text[range]) }
+                    let known = PieceParser.PointParts(
+                        identifier: part(parts.identifier), coordinates: part(parts.coordinates),
+                        properties: part(parts.properties), longitude: parts.longitude, latitude: parts.latitude)
+                    found.append(text, parts: parts.isKnownValid ? known : nil)
                 }
             }
         }

@@ -114,13 +114,12 @@ public final class PropertyColumn: Sendable {
 /// The rows of one property: a kind and a number for each. Several threads may fill them, each its own part.
 ///
 /// Invariant: both pointers refer to `count` values during this object's lifetime. The values are zero until
-/// written, except those that `resize` added. Each row is written by one thread. No row is written after a
-/// `PropertyColumn` has been made from the cells, and the cells are not resized from then on or while there
-/// are writers. Therefore `@unchecked Sendable` is sound.
+/// written. Each row is written by one thread, and none after a `PropertyColumn` has been made from the cells.
+/// Therefore `@unchecked Sendable` is sound.
 public final class PropertyCells: @unchecked Sendable {
-    private(set) var kinds: UnsafeMutablePointer<UInt8>
-    private(set) var numbers: UnsafeMutablePointer<Double>
-    public private(set) var count: Int
+    let kinds: UnsafeMutablePointer<UInt8>
+    let numbers: UnsafeMutablePointer<Double>
+    public let count: Int
 
     /// Bytes of one row.
     public static let bytesOfRow = MemoryLayout<UInt8>.stride + MemoryLayout<Double>.stride
@@ -135,16 +134,6 @@ public final class PropertyCells: @unchecked Sendable {
         self.kinds = kinds.bindMemory(to: UInt8.self, capacity: count)
         self.numbers = numbers.bindMemory(to: Double.self, capacity: count)
         LargePages.advise(UnsafeMutableBufferPointer(start: self.numbers, count: count))
-    }
-
-    /// Makes room for more rows, whose values are undefined, or releases those past `count`. The system moves
-    /// large blocks by remapping pages.
-    func resize(to count: Int) {
-        kinds = LargePages.resize(kinds, to: max(count, 1) * MemoryLayout<UInt8>.stride)
-            .bindMemory(to: UInt8.self, capacity: count)
-        numbers = LargePages.resize(numbers, to: max(count, 1) * MemoryLayout<Double>.stride)
-            .bindMemory(to: Double.self, capacity: count)
-        self.count = count
     }
 
     /// Copies as many of other rows as fit. Allowed only before these cells are shared.
@@ -172,13 +161,11 @@ public final class PropertyCells: @unchecked Sendable {
 /// `cells` keeps them valid. A copy must not be used beside the original. Therefore it may be passed between
 /// threads, and `@unchecked Sendable` is sound.
 public struct PropertyColumnWriter: @unchecked Sendable {
-    private(set) var cells: PropertyCells
+    let cells: PropertyCells
     private let first: Int
-    private var end: Int
-    /// Whether the cells get more rows as needed.
-    private let grows: Bool
-    private var kinds: UnsafeMutablePointer<UInt8>
-    private var numbers: UnsafeMutablePointer<Double>
+    private let end: Int
+    private let kinds: UnsafeMutablePointer<UInt8>
+    private let numbers: UnsafeMutablePointer<Double>
     /// The next row.
     private(set) var row: Int
     private(set) var strings = StringPool()
@@ -188,43 +175,26 @@ public struct PropertyColumnWriter: @unchecked Sendable {
     ///
     /// - Parameter rows: rows outside the cells are ignored. No other writer may have any of them.
     public init(filling rows: Range<Int>, of cells: PropertyCells) {
-        self.init(cells, rows.clamped(to: 0..<cells.count), grows: false)
-    }
-
-    /// A writer of cells of its own, as many as rows are appended.
-    public init(capacity: Int = 0) {
-        let cells = PropertyCells(count: max(capacity, 16))
-        self.init(cells, 0..<cells.count, grows: true)
-    }
-
-    private init(_ cells: PropertyCells, _ rows: Range<Int>, grows: Bool) {
-        (self.cells, self.grows) = (cells, grows)
+        let rows = rows.clamped(to: 0..<cells.count)
+        self.cells = cells
         (first, row, end) = (rows.lowerBound, rows.lowerBound, rows.upperBound)
         (kinds, numbers) = (cells.kinds, cells.numbers)
     }
 
-    /// The number of rows appended.
-    public var count: Int { row - first }
+    /// A writer of cells of its own.
+    public init(rows count: Int) { self.init(filling: 0..<count, of: PropertyCells(count: count)) }
+
+    /// The column of the cells, if no other writer has any. The writer must not be used afterwards.
+    public func finish() -> PropertyColumn { PropertyColumn(cells, strings, others) }
 
     /// Bytes of the values that the rows refer to: strings, arrays and objects.
     public var valueBytes: Int { strings.memoryBytes + others.count * MemoryLayout<JSONValue>.stride }
 
-    /// The memory of all rows in bytes, without spare capacity.
-    public var memoryBytes: Int { count * PropertyCells.bytesOfRow + valueBytes }
-
     @inline(__always) private mutating func add(_ kind: PropertyColumn.Kind, _ number: Double = 0) {
-        if row >= end {
-            guard grows else { return }
-            resize(to: end + end / 2)
-        }
+        guard row < end else { return }
         kinds[row] = kind.rawValue
         numbers[row] = number
         row &+= 1
-    }
-
-    private mutating func resize(to rows: Int) {
-        cells.resize(to: rows)
-        (kinds, numbers, end) = (cells.kinds, cells.numbers, rows)
     }
 
     public mutating func appendMissing() { add(.missing) }
@@ -249,63 +219,26 @@ public struct PropertyColumnWriter: @unchecked Sendable {
         }
     }
 
-    /// Appends all rows of another writer to one that grows.
-    public mutating func append(contentsOf other: PropertyColumnWriter) {
-        if row + other.count > end { resize(to: max(row + other.count, end + end / 2)) }
-        (kinds + row).update(from: other.kinds + other.first, count: other.count)
-        (numbers + row).update(from: other.numbers + other.first, count: other.count)
-        row += other.count
-        guard let change = other.merge(into: &strings, &others, { false }) else { return }
-        renumber(row - other.count..<row, change)
-    }
-
-    /// Removes all rows, but keeps their memory.
-    public mutating func removeAll() {
-        row = first
-        if strings.count > 0 { strings = StringPool() }
-        others.removeAll()
-    }
-
-    /// Returns the column of all rows of a writer that grows. The writer must not be used afterwards.
-    public mutating func finish() -> PropertyColumn {
-        cells.resize(to: count)
-        return PropertyColumn(cells, strings, others)
-    }
-
-    /// Replaces the numbers of strings and other values by those that they have in the whole column.
+    /// Adds the values to those of another column, and replaces the rows' numbers by those that the values have there.
     ///
     /// - Returns: false if cancelled; then no number has been replaced.
     func renumber(into strings: inout StringPool, _ others: inout [JSONValue], _ isCancelled: () -> Bool) -> Bool {
-        guard let change = merge(into: &strings, &others, isCancelled) else { return false }
-        renumber(first..<row, change)
-        return true
-    }
-
-    /// The codes of strings, and what to add to the numbers of other values.
-    private typealias Renumbering = (codes: [Double], base: Double)
-
-    /// Adds the values to those of another column; nil if cancelled.
-    private func merge(
-        into strings: inout StringPool, _ others: inout [JSONValue], _ isCancelled: () -> Bool
-    ) -> Renumbering? {
         var codes: [Double] = []
         codes.reserveCapacity(self.strings.count)
         for code in 0..<self.strings.count {
-            if code & 0xfff == 0, isCancelled() { return nil }
+            if code & 0xfff == 0, isCancelled() { return false }
             codes.append(self.strings.withText(code) { Double(strings.code(adding: $0)) })
         }
-        defer { others.append(contentsOf: self.others) }
-        return (codes, Double(others.count))
-    }
-
-    private func renumber(_ rows: Range<Int>, _ change: Renumbering) {
-        guard !change.codes.isEmpty || !others.isEmpty else { return }
-        for row in rows {
+        let base = Double(others.count)
+        others.append(contentsOf: self.others)
+        guard !codes.isEmpty || !self.others.isEmpty else { return true }
+        for row in first..<row {
             switch PropertyColumn.Kind(rawValue: kinds[row]) {
-            case .string: numbers[row] = change.codes[Int(numbers[row])]
-            case .other: numbers[row] += change.base
+            case .string: numbers[row] = codes[Int(numbers[row])]
+            case .other: numbers[row] += base
             default: break
             }
         }
+        return true
     }
 }

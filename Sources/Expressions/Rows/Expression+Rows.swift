@@ -35,9 +35,9 @@ extension Expression {
             let vector = program.values(root, chunk)
             for position in vector.kinds.indices {
                 switch vector.kinds[position] {
-                case ValueVector.Kind.number where !vector.numbers[position].isNaN:
+                case .number where !vector.numbers[position].isNaN:
                     result.append(.number, vector.numbers[position])
-                case ValueVector.Kind.other:
+                case .other:
                     let value = vector.value(position)
                     let known = indexes[value] ?? result.others.count
                     if known == result.others.count {
@@ -68,7 +68,7 @@ extension Expression {
             try source.budget.check()
             let vector = program.values(root, chunk)
             for (kind, number) in zip(vector.kinds, vector.numbers) {
-                numbers.append(kind == ValueVector.Kind.number ? number : .nan)
+                numbers.append(kind == .number ? number : .nan)
             }
         }
         try source.budget.check()

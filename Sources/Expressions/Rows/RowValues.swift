@@ -9,6 +9,8 @@ public struct RowValues: Sendable {
         case null, number
         /// A value in `others`, at the index stored in `numbers`.
         case other
+        /// The evaluation failed. Only while an expression is evaluated; in its result such rows are null.
+        case error
     }
 
     public internal(set) var kinds: [Kind] = []
@@ -22,9 +24,25 @@ public struct RowValues: Sendable {
 
     public func value(_ index: Int) -> JSONValue {
         switch kinds[index] {
-        case .null: .null
+        case .null, .error: .null
         case .number: .number(numbers[index])
         case .other: others[Int(numbers[index])]
+        }
+    }
+
+    /// Rows that are null.
+    init(count: Int) {
+        kinds = Array(repeating: .null, count: count)
+        numbers = Array(repeating: 0, count: count)
+    }
+
+    mutating func set(_ index: Int, _ value: JSONValue) {
+        switch value {
+        case .null: kinds[index] = .null
+        case .number(let number): (kinds[index], numbers[index]) = (.number, number)
+        default:
+            (kinds[index], numbers[index]) = (.other, Double(others.count))
+            others.append(value)
         }
     }
 

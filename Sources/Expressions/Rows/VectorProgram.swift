@@ -79,56 +79,14 @@ extension ExpressionNode {
     }
 }
 
-/// The values of many rows: a kind and a number for each, and other values separately.
-struct ValueVector {
-    /// The kind of a row's value.
-    enum Kind {
-        static let null: UInt8 = 0
-        static let number: UInt8 = 1
-        /// A value in `others`, at the index that is the number.
-        static let other: UInt8 = 2
-        static let error: UInt8 = 3
-    }
-
-    var kinds: [UInt8]
-    var numbers: [Double]
-    var others: [JSONValue] = []
-
-    init(count: Int) {
-        kinds = Array(repeating: Kind.null, count: count)
-        numbers = Array(repeating: 0, count: count)
-    }
-
-    mutating func set(_ index: Int, _ value: JSONValue) {
-        switch value {
-        case .null: kinds[index] = Kind.null
-        case .number(let number):
-            kinds[index] = Kind.number
-            numbers[index] = number
-        default:
-            kinds[index] = Kind.other
-            numbers[index] = Double(others.count)
-            others.append(value)
-        }
-    }
-
-    func value(_ index: Int) -> JSONValue {
-        switch kinds[index] {
-        case Kind.number: .number(numbers[index])
-        case Kind.other: others[Int(numbers[index])]
-        default: .null
-        }
-    }
-}
-
 extension VectorProgram {
     /// An expression's value for each row.
-    func values(_ node: ExpressionNode, _ rows: ArraySlice<UInt32>) -> ValueVector {
-        guard charge(rows: rows.count) else { return ValueVector(count: rows.count) }
+    func values(_ node: ExpressionNode, _ rows: ArraySlice<UInt32>) -> RowValues {
+        guard charge(rows: rows.count) else { return RowValues(count: rows.count) }
         if case .number(let number)? = node.literal {
-            var vector = ValueVector(count: rows.count)
+            var vector = RowValues(count: rows.count)
             for index in 0..<rows.count {
-                vector.kinds[index] = ValueVector.Kind.number
+                vector.kinds[index] = .number
                 vector.numbers[index] = number
             }
             return vector
@@ -148,12 +106,12 @@ extension VectorProgram {
 
     private func read(
         _ column: PropertyColumn, asserting type: ExpressionType?, _ rows: ArraySlice<UInt32>
-    ) -> ValueVector {
-        var vector = ValueVector(count: rows.count)
+    ) -> RowValues {
+        var vector = RowValues(count: rows.count)
         for (index, row) in rows.enumerated() {
             let row = Int(row)
             if column.kind(row) == .number {
-                vector.kinds[index] = ValueVector.Kind.number
+                vector.kinds[index] = .number
                 vector.numbers[index] = column.number(row)
                 continue
             }
@@ -161,19 +119,19 @@ extension VectorProgram {
             if type == nil {
                 vector.set(index, value)
             } else {
-                vector.kinds[index] = ValueVector.Kind.error
+                vector.kinds[index] = .error
                 note("Expected value to be of type number, but found \(ExpressionType.of(value).name) instead.")
             }
         }
         return vector
     }
 
-    private func chosen(_ arguments: [ExpressionNode], _ rows: ArraySlice<UInt32>) -> ValueVector {
+    private func chosen(_ arguments: [ExpressionNode], _ rows: ArraySlice<UInt32>) -> RowValues {
         let condition = truth(arguments[0], rows)
-        var vector = ValueVector(count: rows.count)
+        var vector = RowValues(count: rows.count)
         if case .number(let yes)? = arguments[1].literal, case .number(let no)? = arguments[2].literal {
             for (index, truth) in condition.enumerated() {
-                vector.kinds[index] = truth == Truth.error ? ValueVector.Kind.error : ValueVector.Kind.number
+                vector.kinds[index] = truth == Truth.error ? .error : .number
                 vector.numbers[index] = truth == Truth.yes ? yes : no
             }
             return vector
@@ -184,18 +142,18 @@ extension VectorProgram {
             vector.fill(indexes, from: some)
         }
         for index in condition.indices where condition[index] == Truth.error {
-            vector.kinds[index] = ValueVector.Kind.error
+            vector.kinds[index] = .error
         }
         return vector
     }
 
-    private func coalesced(_ arguments: [ExpressionNode], _ rows: ArraySlice<UInt32>) -> ValueVector {
-        var vector = ValueVector(count: rows.count)
+    private func coalesced(_ arguments: [ExpressionNode], _ rows: ArraySlice<UInt32>) -> RowValues {
+        var vector = RowValues(count: rows.count)
         var open = Array(0..<rows.count)
         for node in arguments where !open.isEmpty {
             let some = values(node, open.map { rows[rows.startIndex + $0] }[...])
             vector.fill(open, from: some)
-            open = open.filter { vector.kinds[$0] == ValueVector.Kind.null }
+            open = open.filter { vector.kinds[$0] == .null }
         }
         return vector
     }
@@ -208,17 +166,17 @@ extension VectorProgram {
 
     private func folded(
         _ arguments: [ExpressionNode], _ fold: (Double, Double) -> Double, _ rows: ArraySlice<UInt32>
-    ) -> ValueVector {
+    ) -> RowValues {
         var result = values(arguments[0], rows)
         for node in arguments.dropFirst() {
             // A failed row is not evaluated further: one error is recorded per row.
-            let open = result.kinds.indices.filter { result.kinds[$0] == ValueVector.Kind.number }
+            let open = result.kinds.indices.filter { result.kinds[$0] == .number }
             let some = values(node, open.count == rows.count ? rows : open.map { rows[rows.startIndex + $0] }[...])
             for (index, target) in open.enumerated() {
-                if some.kinds[index] == ValueVector.Kind.number {
+                if some.kinds[index] == .number {
                     result.numbers[target] = fold(result.numbers[target], some.numbers[index])
                 } else {
-                    result.kinds[target] = ValueVector.Kind.error
+                    result.kinds[target] = .error
                 }
             }
         }
@@ -226,26 +184,26 @@ extension VectorProgram {
     }
 
     /// Evaluates row by row.
-    private func general(_ node: ExpressionNode, _ rows: ArraySlice<UInt32>) -> ValueVector {
-        var vector = ValueVector(count: rows.count)
+    private func general(_ node: ExpressionNode, _ rows: ArraySlice<UInt32>) -> RowValues {
+        var vector = RowValues(count: rows.count)
         for (index, row) in rows.enumerated() {
             do throws(EvaluationError) {
                 vector.set(index, try evaluate(node, row: Int(row)))
             } catch {
                 note(error)
-                vector.kinds[index] = ValueVector.Kind.error
+                vector.kinds[index] = .error
             }
         }
         return vector
     }
 }
 
-extension ValueVector {
+extension RowValues {
     /// Copies values; `indexes` are their indexes here.
-    fileprivate mutating func fill(_ indexes: [Int], from some: ValueVector) {
+    fileprivate mutating func fill(_ indexes: [Int], from some: RowValues) {
         for (index, target) in indexes.enumerated() {
-            if some.kinds[index] == Kind.error {
-                kinds[target] = Kind.error
+            if some.kinds[index] == .error {
+                kinds[target] = .error
             } else {
                 set(target, some.value(index))
             }

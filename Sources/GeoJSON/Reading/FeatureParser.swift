@@ -203,7 +203,6 @@ final class FeatureParser {
             if !rest.isEmpty { rest.withUnsafeBytes { blob.append($0) } }
             blob.append(properties.rawText)
             result.endRow(longitude: position.longitude, latitude: position.latitude)
-            result.piece?.add(properties)
         }
     }
 }

@@ -32,9 +32,6 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
         set { rows.text.spill = newValue }
     }
 
-    /// Receives the properties of all accepted features. Must be set before the first.
-    public var collector: (any PropertyCollector)?
-
     private var rows = GatheredRows()
     /// Made on first use. Parsers are not Sendable, and a builder is used by one thread at a time.
     private let workshop = Workshop()
@@ -82,9 +79,9 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
         try append(features: json.span)
     }
 
-    /// A parser for this builder, or for one with the same rules and collector.
+    /// A parser for this builder, or for one with the same rules.
     public func makeParser() -> PieceParser {
-        PieceParser(rules: rules, result: ParsedFeatures(piece: collector?.makePiece()))
+        PieceParser(rules: rules, result: ParsedFeatures())
     }
 
     /// Reserves memory for a text to come.
@@ -109,10 +106,7 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
             if isDescribed { firstSkipped.append(feature) }
         }
         guard rows.count + parsed.ends.count <= mostRows else { throw .tooMany(mostRows) }
-        guard admits(rows.memoryBytes(adding: parsed) + (collector?.memoryBytes ?? 0)) else {
-            throw .tooLarge
-        }
-        if let piece = parsed.piece { collector?.take(piece) }
+        guard admits(rows.memoryBytes(adding: parsed)) else { throw .tooLarge }
         groups.append(parsed.groups, after: rows.count)
         accepted += parsed.accepted
         rows.append(parsed)
@@ -128,32 +122,6 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     public consuming func finish(moments: FeatureMoments = FeatureMoments()) -> FeatureStore {
         rows.finish(moments)
     }
-}
-
-/// The properties of consecutive features. Used by one thread at a time.
-public protocol PropertyPiece: AnyObject {
-    /// - Parameter properties: the next valid feature's properties, an object or null. Valid only during the call.
-    func add(_ properties: JSONElement)
-
-    /// The same for a table's row.
-    func add(_ row: TableRow)
-
-    /// Removes all features.
-    func removeAll()
-}
-
-/// Reads features' properties during parsing, when their values are available.
-///
-/// Each piece is filled by one thread; the collector receives pieces in the features' order. Used by one thread
-/// at a time, the one that uses the builder.
-public protocol PropertyCollector: AnyObject, Sendable {
-    /// The memory held, in bytes.
-    var memoryBytes: Int { get }
-
-    func makePiece() -> any PropertyPiece
-
-    /// Appends a piece's features. The piece must be one that this collector has made.
-    func take(_ piece: any PropertyPiece)
 }
 
 extension FeatureStore {

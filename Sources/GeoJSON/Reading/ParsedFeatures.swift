@@ -34,18 +34,13 @@ final class ParsedFeatures {
     /// The ranges of valid features in a JSON text, recorded instead of their records if requested.
     var ranges: [Range<Int>] = []
     let keepsRanges: Bool
-    /// Collects the valid features' properties.
-    let piece: (any PropertyPiece)?
 
-    init(piece: (any PropertyPiece)? = nil, keepsRanges: Bool = false) {
-        (self.piece, self.keepsRanges) = (piece, keepsRanges)
-    }
+    init(keepsRanges: Bool = false) { self.keepsRanges = keepsRanges }
 
     /// The number of valid features.
     var accepted: Int { seen - faults.count }
 
     func removeAll() {
-        piece?.removeAll()
         blob.removeAll()
         ends.removeAll(keepingCapacity: true)
         longitudes.removeAll(keepingCapacity: true)

@@ -98,7 +98,6 @@ struct TableParser: ~Copyable {
         append(header, id, texts, wrapped: position.longitude == longitude ? nil : position, to: result.blob)
         if rules.promoteId != nil, let id, !cells[id].text.isEmpty { result.advice.promoted += 1 }
         result.endRow(longitude: position.longitude, latitude: position.latitude)
-        result.piece?.add(TableRow(header: header, cells: cells))
         return nil
     }
 

@@ -11,8 +11,6 @@ public final class FeatureCoordinates: Sendable {
         latitudeColumn = GrowingColumn(capacity: capacity)
     }
 
-    public var count: Int { longitudeColumn.count }
-
     /// Lends the columns, valid only during the call.
     public func withColumns<Result, Failure: Error>(
         _ body: (

@@ -12,9 +12,9 @@ public struct CopyPiece: Sendable {
 
     /// Reads the rows. Call it on the pool.
     ///
-    /// - Parameter body: called for each row that is a feature; its bytes are valid only during the call.
+    /// - Parameter body: called for each row that is a feature, with its text, valid only during the call.
     /// - Returns: the value to pass to `TableFeed.take`.
-    public func read(_ body: (CopiedRow) -> Void) -> CopyCount {
+    public func read(_ body: (_ text: UnsafeRawBufferPointer, FeatureParts) -> Void) -> CopyCount {
         var count = CopyCount(byteCount: rows.count)
         var text = ByteWriter(capacity: 4096)
         do throws(PostgresDataError) {
@@ -22,7 +22,7 @@ public struct CopyPiece: Sendable {
                 text.truncate(to: 0)
                 switch try writer.append(values, of: rows[...], to: &text) {
                 case .feature(_, let parts):
-                    text.withUnsafeBytes { body(CopiedRow(text: $0, parts: parts)) }
+                    text.withUnsafeBytes { body($0, parts) }
                 case .skipped(let reason): count.skipped[reason] += 1
                 }
             }
@@ -31,29 +31,6 @@ public struct CopyPiece: Sendable {
         }
         return count
     }
-}
-
-/// A row that is a feature.
-public struct CopiedRow {
-    /// The GeoJSON feature.
-    public let text: UnsafeRawBufferPointer
-    private let parts: RowWriter.Parts
-
-    init(text: UnsafeRawBufferPointer, parts: RowWriter.Parts) { (self.text, self.parts) = (text, parts) }
-
-    /// Whether the text is certainly valid JSON: no part of it was copied from values of JSON types.
-    public var isKnownValid: Bool { parts.isKnownValid }
-    /// The text of the id: an integer or a string.
-    public var identifier: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: text[parts.identifier]) }
-    /// The text of the array of coordinates.
-    public var coordinates: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: text[parts.coordinates])
-    }
-    /// The text of the object of properties.
-    public var properties: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: text[parts.properties]) }
-    /// The position in degrees.
-    public var longitude: Double { parts.longitude }
-    public var latitude: Double { parts.latitude }
 }
 
 /// The content of a piece of a copy.

@@ -6,19 +6,8 @@ struct RowWriter: Sendable {
     /// What a row becomes.
     enum Row: Equatable {
         /// A feature, whose text is in the writer and lacks the values of the gaps.
-        case feature(gaps: [FeatureGap], parts: Parts)
+        case feature(gaps: [FeatureGap], parts: FeatureParts)
         case skipped(SkippedRows.Reason)
-    }
-
-    /// The ranges of a feature's parts in its text, and its position.
-    struct Parts: Equatable {
-        var identifier = 0..<0
-        var coordinates = 0..<0
-        var properties = 0..<0
-        var longitude = 0.0
-        var latitude = 0.0
-        /// Whether all values were written in a form that needs no validation.
-        var isKnownValid = true
     }
 
     private let id: TableLayout.Column
@@ -76,7 +65,7 @@ struct RowWriter: Sendable {
             throw PostgresDataError("a row has \(values.count) values instead of \(valueCount)")
         }
         guard case .text(let identifier) = values[0] else { return .skipped(.noID) }
-        var parts = Parts()
+        var parts = FeatureParts()
         writer.append("{\"type\":\"Feature\",\"id\":")
         let identifierStart = writer.count
         try ValueWriter.append(bytes[identifier], as: id.kind, to: &writer)
@@ -128,7 +117,7 @@ struct RowWriter: Sendable {
     /// Appends the coordinates. Returns why there are none, if so, and the index of the first property's
     /// value.
     private func appendPosition(
-        _ values: [RowValue], _ bytes: ArraySlice<UInt8>, _ parts: inout Parts, to writer: inout ByteWriter
+        _ values: [RowValue], _ bytes: ArraySlice<UInt8>, _ parts: inout FeatureParts, to writer: inout ByteWriter
     ) throws(PostgresDataError) -> (SkippedRows.Reason?, Int) {
         switch position {
         case .geometry:
@@ -156,7 +145,8 @@ struct RowWriter: Sendable {
     }
 
     private func append(
-        _ longitude: Double, _ latitude: Double, _ altitude: Double?, _ parts: inout Parts, to writer: inout ByteWriter
+        _ longitude: Double, _ latitude: Double, _ altitude: Double?, _ parts: inout FeatureParts,
+        to writer: inout ByteWriter
     ) -> SkippedRows.Reason? {
         guard longitude.isFinite, latitude.isFinite else { return .notFinite }
         guard abs(longitude) <= 180, abs(latitude) <= 90 else { return .outOfRange }
@@ -170,4 +160,16 @@ struct RowWriter: Sendable {
         }
         return nil
     }
+}
+
+/// The ranges of a feature's parts in its text, and its position in degrees.
+public struct FeatureParts: Equatable {
+    /// An integer or a string.
+    public internal(set) var identifier = 0..<0
+    public internal(set) var coordinates = 0..<0
+    public internal(set) var properties = 0..<0
+    public internal(set) var longitude = 0.0
+    public internal(set) var latitude = 0.0
+    /// Whether the text is certainly valid JSON: no part of it was copied from values of JSON types.
+    public internal(set) var isKnownValid = true
 }

@@ -58,7 +58,4 @@ package final class UserTable: Sendable {
     }
 
     package func connections(of key: UserKey) -> Int { shares.withLock { $0[key]?.connections ?? 0 } }
-
-    /// The number of users with open connections.
-    package var count: Int { shares.withLock { $0.count } }
 }

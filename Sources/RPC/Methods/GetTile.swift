@@ -4,7 +4,6 @@ import ClusterProtocol
 import JSON
 import SourceEngine
 import SystemSupport
-import VectorTile
 
 /// `GetTile`: returns a tile's features, as JSON or as a Mapbox Vector Tile.
 struct GetTile: UnaryMethod {

@@ -39,7 +39,7 @@ package struct RevisionMaker {
     ///
     /// - Parameters:
     ///   - counted: a store that an import's claim or a source already counts in the memory budget.
-    ///   - known: columns of that store, also counted.
+    ///   - known: columns of that store that are already decoded.
     package func make(
         _ store: FeatureStore, counted: FeatureStore? = nil, known: SourceColumns? = nil
     ) throws(SourceError) -> Revision {
@@ -77,9 +77,7 @@ package struct RevisionMaker {
         let known = store === counted ? known : nil
         let columns = try SourceColumns(
             store, reading: options.propertyNames, from: known, threads: threads, cancellation)
-        if !options.propertyNames.allSatisfy({ known?.has($0) ?? false }) {
-            try claim.grow(to: bytes + columns.memoryBytes)
-        }
+        try claim.grow(to: bytes + columns.memoryBytes)
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: threads, cancellation: cancellation)
         let view = try maker.make()
@@ -94,18 +92,15 @@ package struct RevisionMaker {
     /// Selects the features to load: those that pass the source's filter. Among these, one whose weight is
     /// not a number above 0 is an invalid feature.
     ///
-    /// - Parameters:
-    ///   - known: columns of the store that are already decoded.
-    ///   - groups: which rows belong to one feature.
+    /// - Parameter groups: which rows belong to one feature.
     package func screen(
-        _ store: FeatureStore, policy: InvalidFeaturePolicy, known: SourceColumns? = nil,
-        groups: RowGroups = RowGroups()
+        _ store: FeatureStore, policy: InvalidFeaturePolicy, groups: RowGroups = RowGroups()
     ) throws(SourceError) -> FeatureBatch {
         guard options.filter != nil || options.weight != nil else {
             return FeatureBatch(store)
         }
         let columns = try SourceColumns(
-            store, reading: options.screeningNames, from: known, threads: threads, cancellation)
+            store, reading: options.screeningNames, threads: threads, cancellation)
         var passing = try options.filter.map { (filter) throws(SourceError) -> [UInt32] in
             try columns.passing(filter.expression, of: store, threads: threads, cancellation)
         }
@@ -124,7 +119,7 @@ package struct RevisionMaker {
             }
         }
         guard let passing, passing.count < store.count else {
-            return FeatureBatch(store)
+            return FeatureBatch(store, columns: columns)
         }
         return FeatureBatch(store, rows: passing, badWeights: badWeights)
     }
@@ -159,9 +154,11 @@ package struct FeatureBatch {
     let rows: [UInt32]?
     /// The number of features left out because of their weight.
     package let badWeights: Int
+    /// Columns of the store that the selection has decoded, if all rows are accepted.
+    let columns: SourceColumns?
 
-    init(_ store: FeatureStore, rows: [UInt32]? = nil, badWeights: Int = 0) {
-        (self.store, self.rows, self.badWeights) = (store, rows, badWeights)
+    init(_ store: FeatureStore, rows: [UInt32]? = nil, badWeights: Int = 0, columns: SourceColumns? = nil) {
+        (self.store, self.rows, self.badWeights, self.columns) = (store, rows, badWeights, columns)
     }
 
     /// The reason under which features with a bad weight are counted.

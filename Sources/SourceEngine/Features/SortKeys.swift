@@ -177,7 +177,7 @@ struct SortKeyColumn: Sendable {
         for row in 0..<values.count {
             switch values.kinds[row] {
             case .number: append(values.numbers[row])
-            case .null: append(.none)
+            case .null, .error: append(.none)
             case .other:
                 guard case .string(var text) = values.value(row) else {
                     append(.none)

@@ -80,11 +80,6 @@ extension SourceColumns {
         do throws(EvaluationStop) { return try expression.values(rows) } catch { throw SourceError(error) }
     }
 
-    /// An expression's number for each row.
-    package static func numbers(_ expression: Expression, _ rows: RowSource) throws(SourceError) -> RowNumbers {
-        do throws(EvaluationStop) { return try expression.numbers(rows) } catch { throw SourceError(error) }
-    }
-
     /// The partition number of each row, and the expression's value of each partition. Values that are neither string
     /// nor number form one partition, null.
     package static func partitions(

@@ -26,8 +26,6 @@ package struct SourceColumns: Sendable {
         try read(names, of: store, threads: threads, claim, cancellation)
     }
 
-    package init(_ columns: FeatureColumns) { self.columns = columns }
-
     /// Columns of some of a store's features, renumbered in this order.
     package init(
         _ store: FeatureStore, rows: [UInt32], reading names: Set<String>, _ cancellation: Cancellation

@@ -19,9 +19,6 @@ public final class FeatureImport: Sendable {
     private let claim: MemoryClaim
     /// Why the budget refused more.
     private let refusal: Refusal
-    /// Decodes the properties that the source's options read; nil if that is useless. Used only by the thread that
-    /// holds the builder.
-    private let collector: ColumnCollector?
     /// Pieces that are being read at the same time.
     private let pieces = ImportPieces()
     /// Nil once finished or cancelled.
@@ -59,13 +56,6 @@ public final class FeatureImport: Sendable {
         let refusal = Refusal()
         (self.claim, self.refusal) = (claim, refusal)
         var builder = FeatureStoreBuilder(policy: policy, rules: rules)
-        let names = source.revision.options.readNames
-        if !names.isEmpty, mode == .replace || !source.revision.hasData {
-            let collector = ColumnCollector(names)
-            (builder.collector, self.collector) = (collector, collector)
-        } else {
-            collector = nil
-        }
         let drafts = DraftMaker(source.files, source.shared)
         builder.spill = drafts?.spill
         builder.admits = { bytes in
@@ -158,8 +148,7 @@ public final class FeatureImport: Sendable {
             }
             let maker = RevisionMaker(
                 options: base.options, shared: source.shared, owner: source.owner, cancellation: cancellation)
-            let batch = try maker.screen(
-                gathered.store, policy: policy, known: gathered.columns, groups: gathered.groups)
+            let batch = try maker.screen(gathered.store, policy: policy, groups: gathered.groups)
             badWeights = batch.badWeights
             warnings = ImportWarnings.of(
                 gathered.advice, base.options, store: gathered.store, accepted: gathered.accepted, loaded: batch.count)
@@ -174,8 +163,7 @@ public final class FeatureImport: Sendable {
                 revision: try maker.make(
                     batch.store(
                         after: mode == .append ? base.store : nil,
-                        spill: source.spill), counted: gathered.store,
-                    known: gathered.columns),
+                        spill: source.spill), counted: gathered.store, known: batch.columns),
                 keeping: log != nil ? .later : isRecord ? .record(.append(batch.slices)) : .snapshot,
                 replacesData: mode == .replace, moment: moment, log: log.map { .at($0) } ?? .none)
         }
@@ -241,8 +229,6 @@ private final class Refusal: Sendable {
 /// The features that an import has gathered.
 private struct GatheredFeatures {
     let store: FeatureStore
-    /// Columns of the properties that options read.
-    let columns: SourceColumns?
     let accepted: Int
     let skippedReasons: [String: Int]
     let firstSkipped: [InvalidFeature]
@@ -260,8 +246,7 @@ extension FeatureImport {
             let (groups, advice) = (current.builder.groups, current.builder.advice)
             return GatheredFeatures(
                 store: current.builder.finish(moments: FeatureMoments(all: moment.milliseconds)),
-                columns: collector?.finish(), accepted: accepted, skippedReasons: reasons,
-                firstSkipped: first, groups: groups, advice: advice)
+                accepted: accepted, skippedReasons: reasons, firstSkipped: first, groups: groups, advice: advice)
         }
     }
 }

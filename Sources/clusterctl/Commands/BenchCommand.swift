@@ -66,11 +66,7 @@ enum BenchCommand: Subcommand {
             }
             report = try await clusterd(source, invocation)
         }
-        if invocation.wantsJSON {
-            invocation.print(JSONValue.object(report.json).text)
-        } else {
-            Terminal.writeStyled(report.text(style: Terminal.outputStyle))
-        }
+        invocation.show(.object(report.json)) { Terminal.writeStyled(report.text(style: Terminal.outputStyle)) }
         if report.result.answers == 0 || report.result.lostConnections > 0 {
             let lost = report.result.lostConnections
             throw Failure(
@@ -152,9 +148,7 @@ enum WatchBench {
         ).result
         let added = (0..<UpdateSequence.features).map { JSONValue.string(UpdateSequence.identifier($0)) }
         _ = try await client.call("SourceService/UpdateFeatures", ["source": .string(source), "remove": .array(added)])
-        if invocation.wantsJSON {
-            invocation.print(JSONValue.object(json(result)).text)
-        } else {
+        invocation.show(.object(json(result))) {
             Terminal.writeStyled(text(result, "\(watchers) viewports of \(source) at \(client.socketPath)"))
         }
         if result.errors > 0 { throw Failure(message: "\(result.errors) calls have failed") }

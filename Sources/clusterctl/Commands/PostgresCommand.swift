@@ -91,11 +91,7 @@ enum PostgresCommand: Subcommand {
 
     private static func check(_ invocation: Invocation, _ configuration: TableFeedConfiguration) throws {
         let found = try TableCheck.run(configuration)
-        if invocation.wantsJSON {
-            invocation.print(json(found).text)
-        } else {
-            show(found, invocation)
-        }
+        invocation.show(json(found)) { show(found, invocation) }
         guard found.problems.isEmpty else {
             throw Failure(message: invocation.wantsJSON ? "" : "the table cannot be followed yet")
         }

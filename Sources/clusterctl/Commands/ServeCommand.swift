@@ -165,10 +165,7 @@ enum ServeCommand: Subcommand {
 
     private static func announce(_ names: [String], _ address: String, _ invocation: Invocation) {
         let page = address + (names.count == 1 ? "?source=\(names[0])" : "")
-        if invocation.wantsJSON {
-            let description: JSONObject = ["url": .string(page), "sources": .array(names.map(JSONValue.string))]
-            invocation.print(JSONValue.object(description).text)
-        } else {
+        invocation.show(["url": .string(page), "sources": .array(names.map(JSONValue.string))]) {
             invocation.print("Map: \(page)")
             invocation.remark("Press Ctrl-C to end.")
         }

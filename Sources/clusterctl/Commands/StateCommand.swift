@@ -57,9 +57,7 @@ enum StateCommand: Subcommand {
         let names = try invocation.arguments.operand(2).map { [$0] } ?? StateCheck.sources(in: directory)
         var findings: [StateCheck.Finding] = []
         for name in names { findings += try StateCheck.check(name, in: directory) }
-        if invocation.wantsJSON {
-            invocation.print(JSONValue.array(findings.map(json)).text)
-        } else {
+        invocation.show(.array(findings.map(json))) {
             var table = Table([.text("SOURCE"), .text("FILE"), .text("STATE"), .flexible("FOUND")])
             for finding in findings {
                 table.add([finding.source, finding.file, finding.condition.rawValue, finding.message])

@@ -72,6 +72,11 @@ struct Invocation {
         }
     }
 
+    /// Prints a value that this program has made as JSON if requested; otherwise calls `show`.
+    func show(_ value: @autoclosure () -> JSONValue, _ show: () -> Void) {
+        if wantsJSON { print(value().text) } else { show() }
+    }
+
     func print(_ table: Table) {
         if form == .csv { return Terminal.write(table.csv) }
         Terminal.writeStyled(table.text(width: Terminal.outputWidth, style: Terminal.outputStyle))

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+import ClusterProtocol
 import CommandLineOptions
+import JSON
 
 /// A subcommand: its declaration, and what it does.
 protocol Subcommand: Sendable {
@@ -11,6 +13,19 @@ protocol Subcommand: Sendable {
 
 extension Subcommand {
     static var hasFeatures: Bool { false }
+}
+
+/// A subcommand that calls one method, with the params of its operands and flags, and shows the answer.
+protocol MethodSubcommand: Subcommand {
+    static var method: MethodDeclaration { get }
+    /// Shows the answer for people.
+    static func show(_ answer: JSONValue, _ invocation: Invocation) throws
+}
+
+extension MethodSubcommand {
+    static func run(_ invocation: Invocation) async throws {
+        try invocation.show(try await invocation.call(method)) { try show($0, invocation) }
+    }
 }
 
 /// Operands that several commands share.

@@ -4,8 +4,6 @@ import ClusterProtocol
 /// The program's exit statuses for scripts.
 enum ExitStatus {
     static let failed: Int32 = 1
-    /// The command line is wrong.
-    static let usage: Int32 = 2
     /// There is no such source, cluster or feature.
     static let notFound: Int32 = 3
     /// No daemon answers.

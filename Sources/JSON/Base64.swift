@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import JSON
 
 /// Base64 by section 4 of RFC 4648, with padding.
 public enum Base64 {

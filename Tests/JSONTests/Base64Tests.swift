@@ -3,12 +3,10 @@ import Foundation
 import JSON
 import Testing
 
-@testable import VectorTile
-
 @Suite("Base64") struct Base64Tests {
     private func encode(_ bytes: [UInt8]) -> String {
         var writer = ByteWriter()
-        bytes.withUnsafeBytes { VectorTile.Base64.append($0, to: &writer) }
+        bytes.withUnsafeBytes { JSON.Base64.append($0, to: &writer) }
         return writer.string
     }
 

@@ -11,7 +11,7 @@ import Testing
 @testable import SourceEngine
 @testable import SystemSupport
 
-@Suite("Column collector") struct ColumnCollectorTests {
+@Suite("Imported columns") struct ImportedColumnsTests {
     private static let names: Set<String> = ["a", "name", "é", "a\"b", "never"]
     private static let options = """
         {"clusterProperties":{"s":["+",["get","a"]],"n":["distinct",["get","name"]],"e":["distinct",["get","é"]],\

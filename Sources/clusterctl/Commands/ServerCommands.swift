@@ -1,8 +1,86 @@
 // SPDX-License-Identifier: MIT
 import ClusterClient
+import ClusterProtocol
 import CommandLineOptions
 import JSON
 import Rendering
+
+/// `clusterctl info`: what the daemon is.
+enum InfoCommand: MethodSubcommand {
+    static let table = Command(
+        "info", summary: "Show the daemon's version, limits and methods",
+        examples: [Example("clusterctl info", "shows them")])
+
+    static let method = MethodDeclaration.getServerInfo
+
+    static func show(_ answer: JSONValue, _ invocation: Invocation) {
+        let style = Terminal.outputStyle
+        let uptime = (answer["uptimeSeconds"]?.asNumber ?? 0) * 1000
+        let server = DescriptionList.text(
+            [
+                ("name", answer["name"]?.asString ?? ""), ("version", answer["version"]?.asString ?? ""),
+                ("uptime", Quantity.duration(milliseconds: uptime)),
+            ], style: style)
+        let limits = (answer["limits"]?.asObject?.members ?? []).map {
+            ($0.key, $0.value.asNumber.map(Quantity.plain) ?? $0.value.text)
+        }
+        Terminal.writeStyled(server + "\n" + DescriptionList.text(limits, style: style) + "\n")
+        var table = Table([.text("METHOD"), .text("KIND"), .flexible("SUMMARY")])
+        for method in answer["methods"]?.asArray ?? [] {
+            table.add(["name", "kind", "summary"].map { method[$0]?.asString ?? "" })
+        }
+        invocation.print(table)
+    }
+}
+
+/// `clusterctl stats`: shows the daemon's counters, once or repeatedly.
+enum StatsCommand: Subcommand {
+    static let table = Command(
+        "stats", summary: "Show the daemon's counters, latencies and memory",
+        options: [
+            Option(
+                "watch", short: "w", value: "SECONDS", kind: .number(0.1...86400),
+                help: "show them again at this interval, with rates"),
+            .flag("prometheus", help: "print them in Prometheus' text format"),
+        ],
+        examples: [
+            Example("clusterctl stats", "shows them once"),
+            Example("clusterctl stats --watch 2", "shows them every two seconds, with rates"),
+        ])
+
+    static func run(_ invocation: Invocation) async throws {
+        let client = try await invocation.connect()
+        let options = invocation.callOptions
+        if invocation.arguments.has("prometheus") {
+            let answer = try await client.call(
+                "ServerService/GetStats", ["format": .string("prometheus")], options: options)
+            return Terminal.write(try answer.value()["text"]?.asString ?? "")
+        }
+        guard let seconds = invocation.arguments.number("watch") else {
+            let answer = try await client.call("ServerService/GetStats", options: options)
+            return try invocation.show(answer) { show($0, before: nil, seconds: 0) }
+        }
+        var before: JSONValue?
+        let clock = ContinuousClock()
+        var then = clock.now
+        while true {
+            let answer = try await client.call("ServerService/GetStats", options: options)
+            let now = clock.now
+            try invocation.show(answer) { value in
+                if Terminal.outputIsTerminal { Terminal.writeStyled("\u{1B}[H\u{1B}[2J") }
+                show(value, before: before, seconds: (now - then) / .seconds(1))
+                before = value
+            }
+            then = now
+            try await clock.sleep(for: .seconds(seconds))
+        }
+    }
+
+    private static func show(_ value: JSONValue, before: JSONValue?, seconds: Double) {
+        let report = StatsReport(value, before: before, seconds: seconds)
+        Terminal.writeStyled(report.text(width: Terminal.outputWidth, style: Terminal.outputStyle))
+    }
+}
 
 /// `clusterctl health`: whether the daemon and, on request, its sources serve. Also in the exit status.
 enum HealthCommand: Subcommand {
