@@ -49,21 +49,6 @@ import Testing
         #expect(throws: JSONError.self) { try ParamType.expression.value(of: "[") }
     }
 
-    @Test("the Go client's types have the params, each once")
-    func goTypes() throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
-            path: "../../clients/go/queries.go")
-        let text = try String(contentsOf: file, encoding: .utf8)
-        for (type, method) in [("Query", MethodDeclaration.getClusters), ("Cluster", .getChildren)] {
-            let body = try #require(text.components(separatedBy: "type \(type) struct {").last)
-                .components(separatedBy: "\n}")[0]
-            let names = body.components(separatedBy: "`json:\"").dropFirst().map { part in
-                String(part.prefix { $0.isLetter })
-            }
-            #expect(names.sorted() == method.paramNames.filter { $0 != "source" }.sorted(), "\(type)")
-        }
-    }
-
     @Test("types are named in words") func typesInWords() {
         #expect(ParamType.integer(0...15).name == "integer from 0 to 15")
         #expect(ParamType.count.name == "integer from 0")

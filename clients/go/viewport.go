@@ -18,7 +18,7 @@ import (
 type Viewport struct {
 	ctx    context.Context
 	client *Client
-	params map[string]any
+	params object
 	pace   pace
 
 	mutex  sync.Mutex
@@ -49,21 +49,12 @@ type ViewportOptions struct {
 
 // Viewport watches a part of a map until the context ends it.
 func (c *Client) Viewport(ctx context.Context, source string, query Query, options ViewportOptions) (*Viewport, error) {
-	params := map[string]any{"source": source, "bbox": query.BBox, "zoom": query.Zoom}
-	optional := map[string]struct {
-		value any
-		isSet bool
-	}{
-		"limit": {query.Limit, query.Limit != 0}, "properties": {query.Properties, query.Properties != nil},
-		"precision": {query.Precision, query.Precision != nil}, "filter": {query.Filter, query.Filter != nil},
-		"include": {query.Include, query.Include != nil}, "revision": {query.Revision, query.Revision != 0},
-		"atLeast":   {query.AtLeast, query.AtLeast != ""},
-		"maxRateHz": {options.MaxRateHz, options.MaxRateHz != 0}, "transitions": {true, !options.WithoutTransitions},
+	params := query.params(source)
+	if options.MaxRateHz != 0 {
+		params["maxRateHz"] = options.MaxRateHz
 	}
-	for name, param := range optional {
-		if param.isSet {
-			params[name] = param.value
-		}
+	if !options.WithoutTransitions {
+		params["transitions"] = true
 	}
 	if options.Frame == 0 {
 		options.Frame = 16 * time.Millisecond

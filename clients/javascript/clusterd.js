@@ -681,7 +681,7 @@ export class Client {
     return this.#transport.close();
   }
 
-  /** The clusters and points in a box at a zoom. `query`: bbox, zoom, limit, properties, precision, filter, include. */
+  /** The clusters and points in a box at a zoom. `query`: the type `ClusterQuery` in clusterd.d.ts has its members. */
   clusters(source, query, options) {
     return this.call("ClusterService/GetClusters", { bbox: WORLD, zoom: 0, ...query, source }, options);
   }
@@ -696,7 +696,7 @@ export class Client {
     return this.call("ClusterService/GetChildren", { ...query, source, clusterId }, options);
   }
 
-  /** A page of a cluster's points. `query`: limit (0 is all), offset, filter, revision. */
+  /** A page of a cluster's points. `query`: limit (0 is all), offset, and the members of `ClusterIdQuery`. */
   leaves(source, clusterId, query = {}, options) {
     return this.call("ClusterService/GetLeaves", { ...query, source, clusterId }, options);
   }

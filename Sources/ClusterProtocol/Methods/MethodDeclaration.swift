@@ -77,6 +77,9 @@ public struct MethodDeclaration: Sendable {
     /// The name without the package, such as `ClusterService/GetClusters`.
     public var shortName: String { "\(service.rawValue)/\(name)" }
 
+    /// Whether it takes a param, of those that are declared once: others may have its name.
+    public func takes(_ param: ParamDeclaration) -> Bool { params.contains { $0 === param } }
+
     /// Whether the params' text is kept as sent, besides the parsed values: for features, whose text is stored.
     public var keepsParamsText: Bool { params.contains { $0.type.needsText } }
 

@@ -75,7 +75,7 @@ extension LogSettings {
         ) { value, target in target.format = Log.Format(rawValue: value.text) ?? target.format },
         ConfigurationMember(
             "slowCallMs", .integer(minimum: 0), default: .number(Double(standard.slowCallMs)),
-            "Log calls that take longer than this, in milliseconds, with source, method, size of params and time. 0: none."
+            "Log calls that take longer than this, in milliseconds, with source, method, status, size of params and time. 0: none."
         ) { value, target in target.slowCallMs = value.integer },
         ConfigurationMember(
             "audit", .boolean, default: .bool(standard.audits),
@@ -133,7 +133,7 @@ extension DeclaredSource {
             value, target in target.columns.id = value.text
         },
         ConfigurationMember(
-            "delimiter", .oneOf([",", ";", "tab", "|"]),
+            "delimiter", .oneOf(TableColumns.delimiters.map(\.name)),
             "What separates a table's cells; else what its header shows."
         ) { value, target in target.columns.delimiter = TableColumns.delimiter(named: value.text) },
         ConfigurationMember(

@@ -27,7 +27,7 @@ struct CallLog: CallObserver {
         if audits, isDenied || call.method.isChange { logChange(call, isDenied: isDenied) }
     }
 
-    /// Source, method, size of the params, duration.
+    /// Source, method, status, size of the params, duration.
     private func logSlow(_ call: EndedCall) {
         log.write(
             .notice, "a call took long",

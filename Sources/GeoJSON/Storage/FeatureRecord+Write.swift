@@ -90,7 +90,7 @@ extension FeatureRecord {
 }
 
 /// The names of the properties to keep in an answer.
-public struct PropertySelection: Sendable {
+public struct PropertySelection: Sendable, Equatable {
     private let names: [[UInt8]]
 
     public init(_ names: some Sequence<String>) { self.names = names.map { Array($0.utf8) } }

@@ -136,9 +136,7 @@ struct RowScanner {
             while at < text.count, text[at] != delimiter, text[at] != Self.lineFeed { at &+= 1 }
             return at
         }
-        let stops = [
-            UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t"), UInt8(ascii: "|"), Self.lineFeed,
-        ]
+        let stops = TableColumns.delimiters.map(\.byte) + [Self.lineFeed]
         while at < text.count, !stops.contains(text[at]) { at &+= 1 }
         return at
     }

@@ -23,9 +23,17 @@ public struct TableColumns: Sendable, Equatable {
         (self.delimiter, self.text) = (delimiter, text)
     }
 
+    /// The usual separators of cells, each with its name in the configuration. Those that are not detected in a header
+    /// have to be named.
+    public static let delimiters: [(name: String, byte: UInt8, isDetected: Bool)] = [
+        (",", UInt8(ascii: ","), true), (";", UInt8(ascii: ";"), true), ("tab", UInt8(ascii: "\t"), true),
+        ("|", UInt8(ascii: "|"), false),
+    ]
+
     /// The separator with a name: one character, or `tab`. Nil if it cannot separate cells.
     public static func delimiter(named name: String) -> UInt8? {
-        if name == "tab" || name == "\\t" { return UInt8(ascii: "\t") }
+        if let usual = delimiters.first(where: { $0.name == name }) { return usual.byte }
+        if name == "\\t" { return UInt8(ascii: "\t") }
         guard name.utf8.count == 1, let byte = name.utf8.first else { return nil }
         let letters = UInt8(ascii: "0")...UInt8(ascii: "z")
         return byte == UInt8(ascii: "\"") || byte < 9 || byte == 10 || byte == 13
@@ -91,7 +99,7 @@ public final class TableHeader: Sendable {
     }
 
     private static func readings(of text: [UInt8], _ delimiter: UInt8?) -> [Reading] {
-        let candidates = delimiter.map { [$0] } ?? [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
+        let candidates = delimiter.map { [$0] } ?? TableColumns.delimiters.filter(\.isDetected).map(\.byte)
         return candidates.map { delimiter in
             let cells = RowScanner.rows(of: text, delimiter, most: 1).first ?? []
             return Reading(delimiter: delimiter, names: cells.map(trimmed))

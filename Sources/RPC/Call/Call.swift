@@ -97,11 +97,11 @@ package final class Call {
 
     // MARK: Work on the pool
 
-    var lane: (queue: PoolQueue, lane: PoolQueue.Lane)? {
+    var jobQueue: (pool: PoolQueue, queue: PoolQueue.JobQueue)? {
         guard let caller else { return nil }
         let load = caller.engine.load
         let threads = method.threads
-        return (threads == .change ? load.changes : load.queries, caller.lane(for: threads))
+        return (threads == .change ? load.changes : load.queries, caller.jobQueue(for: threads))
     }
 
     /// Queues a job for the pool among the caller's other jobs. Does nothing if the call is over.
@@ -116,18 +116,18 @@ package final class Call {
         _ begin: @escaping (Call) -> (body: @Sendable () -> Void, completion: (Call) -> Void),
         abandoned: @escaping () -> Void = {}
     ) {
-        guard let (queue, lane) = lane else { return }
+        guard let (pool, queue) = jobQueue else { return }
         waitingJobs += 1
-        queue.run(in: lane, on: subject, for: self) { [self] in
+        pool.run(in: queue, on: subject, for: self) { [self] in
             waitingJobs -= 1
             guard let loop = caller?.engine.loop else {
                 abandoned()
-                return queue.finished(in: lane, on: subject)
+                return pool.finished(in: queue, on: subject)
             }
             let (body, completion) = begin(self)
             loop.work(body) { [self] in
                 // The memory of this answer is counted before the next job begins.
-                defer { queue.finished(in: lane, on: subject) }
+                defer { pool.finished(in: queue, on: subject) }
                 if isOver { abandoned() } else { completion(self) }
             }
         } dropped: { [self] in
@@ -186,7 +186,7 @@ package final class Call {
     /// Cancels the work and counts the call; nil if it was already over.
     private func end(_ status: StatusCode) -> (any CallTransport)? {
         guard let caller else { return nil }
-        let lane = waitingJobs > 0 ? self.lane : nil
+        let jobQueue = waitingJobs > 0 ? self.jobQueue : nil
         self.caller = nil
         caller.remove(self)
         deadlineTimer = nil
@@ -209,7 +209,7 @@ package final class Call {
             delay.end()
         }
         // A job holds its params until its turn.
-        if let (queue, lane) = lane { queue.drop(jobsOf: self, in: lane) }
+        if let (pool, queue) = jobQueue { pool.drop(jobsOf: self, in: queue) }
         return caller.transport
     }
 

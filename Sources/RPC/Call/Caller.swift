@@ -16,10 +16,10 @@ package final class Caller {
     private var machine = ConnectionStateMachine<Call>()
     /// The queues in which its calls wait for the pool: one for calls that read sources, one for calls that
     /// change them. Made when first needed: most connections never need them.
-    private var lanes: (queries: PoolQueue.Lane, changes: PoolQueue.Lane)?
+    private var jobQueues: (queries: PoolQueue.JobQueue, changes: PoolQueue.JobQueue)?
     private var isHeld = false
     /// The queue in which its large messages wait to be read; nil before the first one.
-    private var readings: PoolQueue.Lane?
+    private var readings: PoolQueue.JobQueue?
     /// Bytes streamed by the client that wait for the pool.
     package internal(set) var inputBytes = 0 {
         didSet { engine.load.streams.add(inputBytes - oldValue, of: share) }
@@ -41,18 +41,18 @@ package final class Caller {
         self.transport = transport
     }
 
-    /// The lane for calls of a kind.
-    func lane(for threads: MethodDeclaration.Threads) -> PoolQueue.Lane {
-        let lanes = self.lanes ?? makeLanes()
-        return threads == .change ? lanes.changes : lanes.queries
+    /// The job queue for calls of a kind.
+    func jobQueue(for threads: MethodDeclaration.Threads) -> PoolQueue.JobQueue {
+        let jobQueues = self.jobQueues ?? makeJobQueues()
+        return threads == .change ? jobQueues.changes : jobQueues.queries
     }
 
-    private func makeLanes() -> (queries: PoolQueue.Lane, changes: PoolQueue.Lane) {
+    private func makeJobQueues() -> (queries: PoolQueue.JobQueue, changes: PoolQueue.JobQueue) {
         let made = (
-            queries: PoolQueue.Lane(unread, post: engine.loop.post),
-            changes: PoolQueue.Lane(unread, post: engine.loop.post)
+            queries: PoolQueue.JobQueue(unread, post: engine.loop.post),
+            changes: PoolQueue.JobQueue(unread, post: engine.loop.post)
         )
-        lanes = made
+        jobQueues = made
         if isHeld { engine.load.queries.hold(made.queries, true) }
         return made
     }
@@ -214,13 +214,13 @@ package final class Caller {
     package func runOnPool<Value: Sendable>(
         _ body: @escaping @Sendable () -> Value, completion: @escaping (Value) -> Void
     ) {
-        let lane = lane(for: .query)
-        engine.load.queries.run(in: lane) { [engine] in
+        let jobQueue = jobQueue(for: .query)
+        engine.load.queries.run(in: jobQueue) { [engine] in
             let outcome = PoolOutcome<Value>()
             engine.loop.work {
                 outcome.set(body())
             } completion: {
-                defer { engine.load.queries.finished(in: lane) }
+                defer { engine.load.queries.finished(in: jobQueue) }
                 if let value = outcome.take() { completion(value) }
             }
         }
@@ -237,9 +237,9 @@ package final class Caller {
         taking memory: Int, giveBack: (@Sendable () -> Void)? = nil, _ body: @escaping @Sendable () -> Value,
         completion: @escaping (Value) -> Void
     ) {
-        let lane = readings ?? PoolQueue.Lane(unread, post: engine.loop.post)
-        readings = lane
-        engine.load.reading.run(in: lane, claim: { [share] in share.add(memory, to: .reading) }) {
+        let jobQueue = readings ?? PoolQueue.JobQueue(unread, post: engine.loop.post)
+        readings = jobQueue
+        engine.load.reading.run(in: jobQueue, claim: { [share] in share.add(memory, to: .reading) }) {
             [engine, share] in
             let outcome = PoolOutcome<Value>()
             let release = {
@@ -251,7 +251,7 @@ package final class Caller {
             } completion: {
                 if giveBack == nil { release() }
                 if let value = outcome.take() { completion(value) }
-                engine.load.reading.finished(in: lane)
+                engine.load.reading.finished(in: jobQueue)
                 if let giveBack { engine.loop.work(giveBack, completion: release) }
             }
         }
@@ -304,7 +304,7 @@ package final class Caller {
         // All loops share the queue's lock, so it is taken only for a change.
         guard isHeld != self.isHeld else { return }
         self.isHeld = isHeld
-        if let lanes { engine.load.queries.hold(lanes.queries, isHeld) }
+        if let jobQueues { engine.load.queries.hold(jobQueues.queries, isHeld) }
     }
 
     /// Changes the peer's right; open calls that the new right does not allow end with an error.
@@ -334,9 +334,9 @@ package final class Caller {
 
     /// The connection is closed: abandons its calls.
     package func close() {
-        if let lanes {
-            engine.load.queries.clear(lanes.queries)
-            engine.load.changes.clear(lanes.changes)
+        if let jobQueues {
+            engine.load.queries.clear(jobQueues.queries)
+            engine.load.changes.clear(jobQueues.changes)
         }
         if let readings { engine.load.reading.clear(readings) }
         for call in machine.works { call.abandon() }

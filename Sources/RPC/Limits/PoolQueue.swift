@@ -6,22 +6,22 @@ import Synchronization
 /// heavy calls does not delay the others. Of the jobs with one subject, only one runs at a time. Safe from any
 /// thread.
 package final class PoolQueue: Sendable {
-    /// A connection's jobs. A started job holds its lane, so that its end is counted even if the connection has
+    /// A connection's jobs. A started job holds its job queue, so that its end is counted even if the connection has
     /// closed.
     ///
     /// The mutable state is accessed only under the queue's lock, so the class may be `Sendable` although the
     /// compiler cannot check it.
-    package final class Lane: @unchecked Sendable {
+    package final class JobQueue: @unchecked Sendable {
         fileprivate let unread: UnreadAccount
         fileprivate var user: UserKey { unread.share.key }
-        /// Runs a function on the lane's loop.
+        /// Runs a function on the job queue's loop.
         fileprivate let post: @Sendable (@escaping @Sendable () -> Void) -> Void
         fileprivate var waiting = JobLines<Job>()
         fileprivate var running = 0
         fileprivate var isReady = false
         fileprivate var isHeld = false
         fileprivate var isBlocked = false
-        /// Busy subjects under which the lane is listed in `State.parked`.
+        /// Busy subjects under which the job queue is listed in `State.parked`.
         fileprivate var parkedFor: Set<PoolSubject> = []
 
         package init(_ unread: UnreadAccount, post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
@@ -30,7 +30,7 @@ package final class PoolQueue: Sendable {
         }
     }
 
-    /// A job that waits for its turn. Its functions run on its lane's loop.
+    /// A job that waits for its turn. Its functions run on its job queue's loop.
     fileprivate struct Job {
         let owner: ObjectIdentifier?
         let claim: (@Sendable () -> Void)?
@@ -39,9 +39,9 @@ package final class PoolQueue: Sendable {
     }
 
     private struct User {
-        var ready: [Lane] = []
-        /// Lanes that could start a job if the gate permitted it.
-        var blocked: [Lane] = []
+        var ready: [JobQueue] = []
+        /// Job queues that could start a job if the gate permitted it.
+        var blocked: [JobQueue] = []
         var running = 0
         var isReady = false
     }
@@ -51,8 +51,8 @@ package final class PoolQueue: Sendable {
         var ready: [UserKey] = []
         /// Subjects of running jobs.
         var busy: Set<PoolSubject> = []
-        /// For each busy subject, the lanes whose jobs all wait for busy subjects.
-        var parked: [PoolSubject: [Lane]] = [:]
+        /// For each busy subject, the job queues whose jobs all wait for busy subjects.
+        var parked: [PoolSubject: [JobQueue]] = [:]
         var running = 0
         var depth = 0
     }
@@ -60,70 +60,70 @@ package final class PoolQueue: Sendable {
     private let state = Mutex(State())
     private let jobs: Int
     private let jobsPerUser: Int
-    private let jobsPerLane: Int
+    private let jobsPerQueue: Int
     private let gate: @Sendable (_ connection: UnreadAccount, _ running: Int) -> Bool
 
     /// - Parameters:
     ///   - jobs: how many jobs run at once.
     ///   - jobsPerUser: how many jobs of one user run at once. Fewer than `jobs`, so that a thread is left for
     ///     others.
-    ///   - jobsPerLane: how many jobs of one lane run at once.
+    ///   - jobsPerQueue: how many jobs of one job queue run at once.
     ///   - gate: whether a connection's job may start beside its user's running ones. It is checked again when one of these
     ///     ends, and by `retry`. It must not call the queue.
     package init(
-        jobs: Int, jobsPerUser: Int, jobsPerLane: Int,
+        jobs: Int, jobsPerUser: Int, jobsPerQueue: Int,
         gate: @escaping @Sendable (_ connection: UnreadAccount, _ running: Int) -> Bool = { _, _ in true }
     ) {
         self.gate = gate
         self.jobs = jobs
         self.jobsPerUser = jobsPerUser
-        self.jobsPerLane = jobsPerLane
+        self.jobsPerQueue = jobsPerQueue
     }
 
-    /// The number of waiting jobs, in all lanes.
+    /// The number of waiting jobs, in all job queues.
     package var depth: Int { state.withLock { $0.depth } }
 
-    /// Starts a job on its lane's loop, now or when its turn comes. Call `finished` for it once it has started, with the
-    /// same subject. Called on the lane's loop.
+    /// Starts a job on its job queue's loop, now or when its turn comes. Call `finished` for it once it has started, with
+    /// the same subject. Called on the job queue's loop.
     ///
     /// - Parameters:
     ///   - owner: `drop` removes its jobs. It must live as long as the job waits.
     ///   - claim: counts what the gate checks. Called when the job's turn comes, before the gate is asked for another job.
     ///   - dropped: called instead of `start` if the job is removed before its turn.
     package func run(
-        in lane: Lane, on subject: PoolSubject? = nil, for owner: AnyObject? = nil,
+        in jobQueue: JobQueue, on subject: PoolSubject? = nil, for owner: AnyObject? = nil,
         claim: (@Sendable () -> Void)? = nil, _ start: @escaping () -> Void, dropped: @escaping () -> Void = {}
     ) {
         let job = Job(
             owner: owner.map(ObjectIdentifier.init), claim: claim, start: OnLoop(start), dropped: OnLoop(dropped))
-        launch(from: lane) { state in
-            lane.waiting.append(job, on: subject)
+        launch(from: jobQueue) { state in
+            jobQueue.waiting.append(job, on: subject)
             state.depth += 1
-            makeReady(lane, &state)
+            makeReady(jobQueue, &state)
         }
     }
 
-    /// Records the end of a started job. Called on the lane's loop.
-    package func finished(in lane: Lane, on subject: PoolSubject? = nil) {
-        launch(from: lane) { state in
-            lane.running -= 1
+    /// Records the end of a started job. Called on the job queue's loop.
+    package func finished(in jobQueue: JobQueue, on subject: PoolSubject? = nil) {
+        launch(from: jobQueue) { state in
+            jobQueue.running -= 1
             state.running -= 1
-            state.users[lane.user]?.running -= 1
+            state.users[jobQueue.user]?.running -= 1
             if let subject { free(subject, &state) }
-            // Lanes that the gate stopped before come first.
-            unblock(lane.user, &state)
-            makeReady(lane, &state)
-            makeReady(lane.user, &state)
-            forgetIfIdle(lane.user, &state)
+            // Job queues that the gate stopped before come first.
+            unblock(jobQueue.user, &state)
+            makeReady(jobQueue, &state)
+            makeReady(jobQueue.user, &state)
+            forgetIfIdle(jobQueue.user, &state)
         }
     }
 
-    /// Starts no more jobs of a lane while its client has answers to read. Called on the lane's loop.
-    package func hold(_ lane: Lane, _ isHeld: Bool) {
-        launch(from: lane) { state in
-            guard lane.isHeld != isHeld else { return }
-            lane.isHeld = isHeld
-            makeReady(lane, &state)
+    /// Starts no more jobs of a job queue while its client has answers to read. Called on the job queue's loop.
+    package func hold(_ jobQueue: JobQueue, _ isHeld: Bool) {
+        launch(from: jobQueue) { state in
+            guard jobQueue.isHeld != isHeld else { return }
+            jobQueue.isHeld = isHeld
+            makeReady(jobQueue, &state)
         }
     }
 
@@ -137,94 +137,94 @@ package final class PoolQueue: Sendable {
         }
     }
 
-    /// Removes an owner's waiting jobs. Called on the lane's loop. O(waiting jobs of the lane).
-    package func drop(jobsOf owner: AnyObject, in lane: Lane) {
+    /// Removes an owner's waiting jobs. Called on the job queue's loop. O(waiting jobs of the job queue).
+    package func drop(jobsOf owner: AnyObject, in jobQueue: JobQueue) {
         let owner = ObjectIdentifier(owner)
-        drop(from: lane) { $0.owner == owner }
+        drop(from: jobQueue) { $0.owner == owner }
     }
 
-    /// The connection has closed: removes the lane's waiting jobs. Called on the lane's loop.
-    package func clear(_ lane: Lane) { drop(from: lane) { _ in true } }
+    /// The connection has closed: removes the job queue's waiting jobs. Called on the job queue's loop.
+    package func clear(_ jobQueue: JobQueue) { drop(from: jobQueue) { _ in true } }
 
-    private func drop(from lane: Lane, where isDropped: (Job) -> Bool) {
+    private func drop(from jobQueue: JobQueue, where isDropped: (Job) -> Bool) {
         let jobs = state.withLock { state in
-            let jobs = lane.waiting.removeAll(where: isDropped)
+            let jobs = jobQueue.waiting.removeAll(where: isDropped)
             state.depth -= jobs.count
             return jobs
         }
         for job in jobs { job.dropped.value() }
     }
 
-    /// Applies a change and starts the jobs that can start: those of `lane` at once, other lanes' jobs on their
-    /// own loops.
-    private func launch(from lane: Lane?, _ change: (inout State) -> Void) {
+    /// Applies a change and starts the jobs that can start: those of `jobQueue` at once, other job queues' jobs on
+    /// their own loops.
+    private func launch(from jobQueue: JobQueue?, _ change: (inout State) -> Void) {
         var own: [OnLoop<() -> Void>] = []
-        var others: [(Lane, OnLoop<() -> Void>)] = []
+        var others: [(JobQueue, OnLoop<() -> Void>)] = []
         state.withLock { state in
             change(&state)
             while state.running < jobs, let (next, job) = takeNext(&state) {
-                if next === lane { own.append(job.start) } else { others.append((next, job.start)) }
+                if next === jobQueue { own.append(job.start) } else { others.append((next, job.start)) }
             }
         }
-        for (lane, job) in others { lane.post { job.value() } }
+        for (jobQueue, job) in others { jobQueue.post { job.value() } }
         for job in own { job.value() }
     }
 
-    private func takeNext(_ state: inout State) -> (Lane, Job)? {
+    private func takeNext(_ state: inout State) -> (JobQueue, Job)? {
         var left = state.ready.count
         while left > 0 {
             left -= 1
             let key = state.ready.removeFirst()
             state.users[key]?.isReady = false
             guard var user = state.users[key], user.running < jobsPerUser else { continue }
-            guard let lane = nextLane(&user, &state) else {
+            guard let jobQueue = nextJobQueue(&user, &state) else {
                 state.users[key] = user
                 forgetIfIdle(key, &state)
                 continue
             }
-            guard let (job, subject) = lane.waiting.takeFirst(besides: state.busy) else { continue }
+            guard let (job, subject) = jobQueue.waiting.takeFirst(besides: state.busy) else { continue }
             job.claim?()
             if let subject { state.busy.insert(subject) }
             user.running += 1
             state.users[key] = user
-            lane.running += 1
+            jobQueue.running += 1
             state.running += 1
             state.depth -= 1
-            makeReady(lane, &state)
+            makeReady(jobQueue, &state)
             makeReady(key, &state)
-            return (lane, job)
+            return (jobQueue, job)
         }
         return nil
     }
 
-    private func nextLane(_ user: inout User, _ state: inout State) -> Lane? {
+    private func nextJobQueue(_ user: inout User, _ state: inout State) -> JobQueue? {
         while !user.ready.isEmpty {
-            let lane = user.ready.removeFirst()
-            lane.isReady = false
-            guard canStart(lane, &state) else { continue }
-            if gate(lane.unread, user.running) { return lane }
-            lane.isBlocked = true
-            user.blocked.append(lane)
+            let jobQueue = user.ready.removeFirst()
+            jobQueue.isReady = false
+            guard canStart(jobQueue, &state) else { continue }
+            if gate(jobQueue.unread, user.running) { return jobQueue }
+            jobQueue.isBlocked = true
+            user.blocked.append(jobQueue)
         }
         return nil
     }
 
-    /// Checks the gate again for the lanes of a user that it stopped. O(these lanes).
+    /// Checks the gate again for the job queues of a user that it stopped. O(these job queues).
     private func unblock(_ key: UserKey, _ state: inout State) {
         guard let blocked = state.users[key]?.blocked, !blocked.isEmpty else { return }
         state.users[key]?.blocked = []
-        for lane in blocked {
-            lane.isBlocked = false
-            makeReady(lane, &state)
+        for jobQueue in blocked {
+            jobQueue.isBlocked = false
+            makeReady(jobQueue, &state)
         }
     }
 
-    /// Queues a lane for its turn, which is when the gate is checked.
-    private func makeReady(_ lane: Lane, _ state: inout State) {
-        guard !lane.isReady, !lane.isBlocked, canStart(lane, &state) else { return }
-        lane.isReady = true
-        state.users[lane.user, default: User()].ready.append(lane)
-        makeReady(lane.user, &state)
+    /// Queues a job queue for its turn, which is when the gate is checked.
+    private func makeReady(_ jobQueue: JobQueue, _ state: inout State) {
+        guard !jobQueue.isReady, !jobQueue.isBlocked, canStart(jobQueue, &state) else { return }
+        jobQueue.isReady = true
+        state.users[jobQueue.user, default: User()].ready.append(jobQueue)
+        makeReady(jobQueue.user, &state)
     }
 
     private func makeReady(_ key: UserKey, _ state: inout State) {
@@ -241,26 +241,26 @@ package final class PoolQueue: Sendable {
         state.users[key] = nil
     }
 
-    private func canStart(_ lane: Lane, _ state: inout State) -> Bool {
-        guard !lane.waiting.isEmpty, lane.running < jobsPerLane, !lane.isHeld else { return false }
-        if lane.waiting.hasJob(besides: state.busy) { return true }
-        park(lane, &state)
+    private func canStart(_ jobQueue: JobQueue, _ state: inout State) -> Bool {
+        guard !jobQueue.waiting.isEmpty, jobQueue.running < jobsPerQueue, !jobQueue.isHeld else { return false }
+        if jobQueue.waiting.hasJob(besides: state.busy) { return true }
+        park(jobQueue, &state)
         return false
     }
 
-    /// Records that a lane's jobs all wait for busy subjects.
-    private func park(_ lane: Lane, _ state: inout State) {
-        for subject in lane.waiting.subjects where lane.parkedFor.insert(subject).inserted {
-            state.parked[subject, default: []].append(lane)
+    /// Records that a job queue's jobs all wait for busy subjects.
+    private func park(_ jobQueue: JobQueue, _ state: inout State) {
+        for subject in jobQueue.waiting.subjects where jobQueue.parkedFor.insert(subject).inserted {
+            state.parked[subject, default: []].append(jobQueue)
         }
     }
 
-    /// A subject's job has ended: makes the lanes that waited for it ready. O(number of these lanes).
+    /// A subject's job has ended: makes the job queues that waited for it ready. O(number of these job queues).
     private func free(_ subject: PoolSubject, _ state: inout State) {
         state.busy.remove(subject)
-        for lane in state.parked.removeValue(forKey: subject) ?? [] {
-            lane.parkedFor.remove(subject)
-            makeReady(lane, &state)
+        for jobQueue in state.parked.removeValue(forKey: subject) ?? [] {
+            jobQueue.parkedFor.remove(subject)
+            makeReady(jobQueue, &state)
         }
     }
 }

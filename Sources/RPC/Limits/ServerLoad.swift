@@ -25,13 +25,13 @@ package final class ServerLoad: Sendable {
         // end.
         queries = PoolQueue(
             jobs: 2 * limits.queryThreads, jobsPerUser: limits.queryThreads,
-            jobsPerLane: max(1, limits.queryThreads - 1)
+            jobsPerQueue: max(1, limits.queryThreads - 1)
         ) { unread.permitsQuery(of: $0, beside: $1) }
         changes = PoolQueue(
             jobs: limits.changeThreads + 1, jobsPerUser: limits.changeThreads,
-            jobsPerLane: max(1, limits.changeThreads / 2))
+            jobsPerQueue: max(1, limits.changeThreads / 2))
         reading = PoolQueue(
-            jobs: limits.queryThreads + 1, jobsPerUser: limits.queryThreads, jobsPerLane: 1
+            jobs: limits.queryThreads + 1, jobsPerUser: limits.queryThreads, jobsPerQueue: 1
         ) { connection, _ in connection.share[.reading] < Self.mostReading }
         unread.setOnRoom { [weak queries] in queries?.retry() }
     }

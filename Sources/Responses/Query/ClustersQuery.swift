@@ -2,15 +2,17 @@
 import GeoJSON
 import SourceEngine
 
-/// The query of `GetClusters`.
+/// The query of `GetClusters`. A new member has a default here, and is read from the params by
+/// `SourceCatalog.clustersQuery`.
 public struct ClustersQuery: Sendable {
     public var box: Box
     /// Any finite number. Its floor is used, clamped to the source's zooms.
     public var zoom: Double
     /// The most features to return; nil for all.
     public var limit: Int?
-    public var output: FeatureOutput
+    public var output = FeatureOutput()
 
+    /// Members that it does not name have their defaults.
     public init(box: Box, zoom: Double, limit: Int? = nil, output: FeatureOutput = FeatureOutput()) {
         self.box = box
         self.zoom = zoom
@@ -19,15 +21,17 @@ public struct ClustersQuery: Sendable {
     }
 }
 
-/// Which parts of each feature an answer contains.
-public struct FeatureOutput: Sendable {
+/// Which parts of each feature an answer contains. A new member has a default here, and is read from the params by
+/// `SourceCatalog.output`.
+public struct FeatureOutput: Sendable, Equatable {
     /// The properties to keep, of points and of aggregates; nil for all.
     public var properties: PropertySelection?
     /// The number of decimals of coordinates; nil for full precision.
     public var precision: Int?
     /// Additional properties of clusters.
-    public var include: ClusterDetails
+    public var include: ClusterDetails = []
 
+    /// Members that it does not name have their defaults.
     public init(properties: PropertySelection? = nil, precision: Int? = nil, include: ClusterDetails = []) {
         self.properties = properties
         self.precision = precision
@@ -37,7 +41,7 @@ public struct FeatureOutput: Sendable {
 
 extension FeatureOutput {
     /// Whether features have their default form.
-    var isWhole: Bool { properties == nil && precision == nil && include.isEmpty }
+    var isWhole: Bool { self == FeatureOutput() }
 
     /// How many features may be written between two checks for cancellation. Costly details read all points of a cluster.
     var checkInterval: Int { include.isDisjoint(with: .costly) ? 256 : 1 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import ClusterProtocol
 import Foundation
 import JSON
 import TestSupport
@@ -145,8 +146,8 @@ final class TableDaemon {
                 "GetClusters", ["bbox": [-180, -90, 180, 90], "zoom": .number(Double(zoom)), "include": details])
             let clusters = shown["features"]?.array?.filter { $0["properties"]?["cluster"] != nil } ?? []
             for id in clusters.prefix(3).compactMap({ $0["id"] }) {
-                for method in ["GetChildren", "GetLeaves", "GetClusterExpansionZoom", "GetConvexHull"] {
-                    _ = try add(method, ["clusterId": id])
+                for method in MethodDeclaration.all where method.takes(.clusterID) {
+                    _ = try add(method.name, ["clusterId": id])
                 }
             }
         }

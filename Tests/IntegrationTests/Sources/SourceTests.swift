@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import ClusterProtocol
 import Foundation
 import JSON
 import TestSupport
@@ -160,12 +161,12 @@ import Testing
         #expect(failure.status == "INVALID_ARGUMENT" && failure.message.contains(path), "\(failure)")
     }
 
-    @Test("unknown cluster ids", arguments: ["GetChildren", "GetLeaves", "GetClusterExpansionZoom", "GetConvexHull"])
+    @Test("unknown cluster ids", arguments: MethodDeclaration.all.filter { $0.takes(.clusterID) }.map(\.shortName))
     func unknownCluster(_ method: String) throws {
         try create()
         _ = try client.importFeatures("s", points.prefix(20).map(\.feature))
         #expect(
-            try client.failure("ClusterService/\(method)", ["source": "s", "clusterId": 123456]).status == "NOT_FOUND")
+            try client.failure(method, ["source": "s", "clusterId": 123456]).status == "NOT_FOUND")
     }
 
     @Test("hulls of every shape") func hulls() throws {

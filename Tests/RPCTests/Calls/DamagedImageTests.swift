@@ -69,11 +69,15 @@ import Testing
             let clusters = try Self.answer("ClusterService/GetClusters", ["bbox": world, "zoom": 3], kept).get()
             let features = try JSONReader.parse(clusters)["features"]?.array ?? []
             for id in features.prefix(4).compactMap({ $0["properties"]?["cluster_id"] }) {
-                for method in ["GetChildren", "GetLeaves", "GetClusterExpansionZoom", "GetConvexHull"] {
-                    queries.append(("ClusterService/\(method)", ["clusterId": id]))
+                for method in MethodDeclaration.all where method.takes(.clusterID) {
+                    queries.append((method.shortName, ["clusterId": id]))
                 }
             }
             try #require(queries.count > 20)
+            let asked = Set(queries.map(\.0))
+            for method in MethodDeclaration.all where method.right == .query && method.takes(.source) {
+                #expect(asked.contains(method.shortName), "no query calls \(method.name)")
+            }
             return queries
         }
 

@@ -78,7 +78,7 @@ import Testing
 
     @Test("an import that ends before its items are read leaves nothing", arguments: [false, true])
     func endedImport(isClosed: Bool) throws {
-        load.changes.hold(caller.lane(for: .change), true)
+        load.changes.hold(caller.jobQueue(for: .change), true)
         open("SourceService/ImportFeatures")
         caller.receive(item: Array(#"{"features":[]}"#.utf8), for: 1)
         #expect(load.changes.depth == 1 && load.streams.bytes > 0)
@@ -88,8 +88,8 @@ import Testing
 
     @Test("a connection whose imports stream more than may wait is not read until the pool has taken it")
     func streamedItems() throws {
-        let lane = caller.lane(for: .change)
-        load.changes.hold(lane, true)
+        let jobQueue = caller.jobQueue(for: .change)
+        load.changes.hold(jobQueue, true)
         open("SourceService/ImportFeatures")
         let item = Array(#"{"features":[]}"#.utf8) + [UInt8](repeating: 0x20, count: 1 << 20)
         while caller.inputBytes <= Limits().maxStreamBytes {
@@ -97,7 +97,7 @@ import Testing
             caller.receive(item: item, for: 1)
         }
         #expect(caller.isInputFull)
-        load.changes.hold(lane, false)
+        load.changes.hold(jobQueue, false)
         loop.step()
         #expect(caller.inputBytes == 0 && !caller.isInputFull)
     }

@@ -12,18 +12,18 @@ import Testing
 
     private let record = Record()
 
-    private func lane(_ user: UInt32 = 1) -> PoolQueue.Lane {
-        PoolQueue.Lane(UnreadAccount(UserShare(.user(user)))) { $0() }
+    private func jobQueue(_ user: UInt32 = 1) -> PoolQueue.JobQueue {
+        PoolQueue.JobQueue(UnreadAccount(UserShare(.user(user)))) { $0() }
     }
 
-    private func add(_ name: String, _ lane: PoolQueue.Lane, to queue: PoolQueue) {
+    private func add(_ name: String, _ jobQueue: PoolQueue.JobQueue, to queue: PoolQueue) {
         let record = record
-        queue.run(in: lane) { record.started.append(name) }
+        queue.run(in: jobQueue) { record.started.append(name) }
     }
 
-    @Test("lanes take turns") func lanesTakeTurns() {
-        let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 1)
-        let (greedy, modest) = (lane(), lane())
+    @Test("job queues take turns") func jobQueuesTakeTurns() {
+        let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerQueue: 1)
+        let (greedy, modest) = (jobQueue(), jobQueue())
         for number in 1...4 { add("g\(number)", greedy, to: queue) }
         add("m1", modest, to: queue)
         #expect(record.started == ["g1", "m1"])
@@ -35,30 +35,31 @@ import Testing
     }
 
     @Test("the number of running jobs is bounded") func noMoreRunThanThereIsRoomFor() {
-        let queue = PoolQueue(jobs: 3, jobsPerUser: 3, jobsPerLane: 2)
-        let lanes = (0..<3).map { _ in lane() }
-        for (number, lane) in lanes.enumerated() {
-            for job in 0..<3 { add("\(number).\(job)", lane, to: queue) }
+        let queue = PoolQueue(jobs: 3, jobsPerUser: 3, jobsPerQueue: 2)
+        let jobQueues = (0..<3).map { _ in jobQueue() }
+        for (number, jobQueue) in jobQueues.enumerated() {
+            for job in 0..<3 { add("\(number).\(job)", jobQueue, to: queue) }
         }
         #expect(record.started == ["0.0", "0.1", "1.0"])
-        queue.finished(in: lanes[0])
+        queue.finished(in: jobQueues[0])
         #expect(record.started.last == "1.1" || record.started.last == "2.0")
         #expect(record.started.count == 4)
     }
 
-    @Test("a held lane waits until its client has read its answers") func aHeldLaneWaitsUntilItsClientHasRead() {
-        let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 2)
-        let lane = lane()
-        queue.hold(lane, true)
-        add("a", lane, to: queue)
+    @Test("a held job queue waits until its client has read its answers") func aHeldJobQueueWaitsUntilItsClientHasRead()
+    {
+        let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerQueue: 2)
+        let jobQueue = jobQueue()
+        queue.hold(jobQueue, true)
+        add("a", jobQueue, to: queue)
         #expect(record.started.isEmpty)
-        queue.hold(lane, false)
+        queue.hold(jobQueue, false)
         #expect(record.started == ["a"])
     }
 
     @Test("jobs of a closed connection never start") func whatWaitsForAConnectionThatHasGoneNeverStarts() {
-        let queue = PoolQueue(jobs: 1, jobsPerUser: 1, jobsPerLane: 1)
-        let (gone, other) = (lane(), lane())
+        let queue = PoolQueue(jobs: 1, jobsPerUser: 1, jobsPerQueue: 1)
+        let (gone, other) = (jobQueue(), jobQueue())
         add("a", gone, to: queue)
         add("b", gone, to: queue)
         add("c", other, to: queue)
@@ -71,10 +72,10 @@ import Testing
     }
 
     @Test("users take turns, whatever their numbers of connections") func usersTakeTurnsHoweverManyConnectionsOneHas() {
-        let queue = PoolQueue(jobs: 1, jobsPerUser: 1, jobsPerLane: 1)
-        let greedy = (0..<3).map { _ in lane(1) }
+        let queue = PoolQueue(jobs: 1, jobsPerUser: 1, jobsPerQueue: 1)
+        let greedy = (0..<3).map { _ in jobQueue(1) }
         for number in 0..<3 { for job in 0..<2 { add("g\(number).\(job)", greedy[number], to: queue) } }
-        let modest = lane(2)
+        let modest = jobQueue(2)
         add("m0", modest, to: queue)
         add("m1", modest, to: queue)
         #expect(record.started == ["g0.0"])
@@ -86,21 +87,22 @@ import Testing
 
     @Test("one thread stays free for other users, whatever a user's number of connections")
     func aThreadIsLeftForOtherUsers() {
-        let queue = PoolQueue(jobs: 3, jobsPerUser: 2, jobsPerLane: 2)
-        for number in 0..<4 { add("g\(number)", lane(1), to: queue) }
+        let queue = PoolQueue(jobs: 3, jobsPerUser: 2, jobsPerQueue: 2)
+        for number in 0..<4 { add("g\(number)", jobQueue(1), to: queue) }
         #expect(record.started == ["g0", "g1"])
-        add("m", lane(2), to: queue)
+        add("m", jobQueue(2), to: queue)
         #expect(record.started == ["g0", "g1", "m"])
     }
 
     @Test("a closed gate stops only its user") func aClosedGateHoldsItsUserOnly() {
         let blocked = UserShare(.user(1))
-        let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 2) { connection, _ in connection.share[.unread] == 0
+        let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerQueue: 2) { connection, _ in
+            connection.share[.unread] == 0
         }
-        let own = PoolQueue.Lane(UnreadAccount(blocked)) { $0() }
+        let own = PoolQueue.JobQueue(UnreadAccount(blocked)) { $0() }
         blocked.add(1, to: .unread)
         add("a", own, to: queue)
-        add("b", lane(2), to: queue)
+        add("b", jobQueue(2), to: queue)
         #expect(record.started == ["b"])
         queue.retry()
         #expect(record.started == ["b"])
@@ -111,40 +113,40 @@ import Testing
 
     @Test("a job's claim closes the gate before the next job passes it") func aClaimClosesTheGate() {
         let share = UserShare(.user(1))
-        let queue = PoolQueue(jobs: 3, jobsPerUser: 3, jobsPerLane: 1) { connection, _ in
+        let queue = PoolQueue(jobs: 3, jobsPerUser: 3, jobsPerQueue: 1) { connection, _ in
             connection.share[.reading] == 0
         }
-        let lanes = (0..<3).map { _ in PoolQueue.Lane(UnreadAccount(share)) { $0() } }
+        let jobQueues = (0..<3).map { _ in PoolQueue.JobQueue(UnreadAccount(share)) { $0() } }
         share.add(1, to: .reading)
-        for (number, lane) in lanes.enumerated() {
+        for (number, jobQueue) in jobQueues.enumerated() {
             let record = record
-            queue.run(in: lane, claim: { share.add(1, to: .reading) }) { record.started.append("\(number)") }
+            queue.run(in: jobQueue, claim: { share.add(1, to: .reading) }) { record.started.append("\(number)") }
         }
-        for (number, lane) in lanes.enumerated() {
+        for (number, jobQueue) in jobQueues.enumerated() {
             share.add(-1, to: .reading)
             queue.retry()
             #expect(record.started == (0...number).map { "\($0)" })
-            queue.finished(in: lane)
+            queue.finished(in: jobQueue)
         }
     }
 
     @Test("a job that the gate stops because of another one starts when that one ends")
     func aJobStartsWhenAnotherEnds() {
-        let queue = PoolQueue(jobs: 8, jobsPerUser: 4, jobsPerLane: 2) { connection, running in
+        let queue = PoolQueue(jobs: 8, jobsPerUser: 4, jobsPerQueue: 2) { connection, running in
             connection.share[.unread] == 0 || running == 0
         }
         let greedy = UserShare(.user(1))
-        let lanes = (0..<3).map { _ in PoolQueue.Lane(UnreadAccount(greedy)) { $0() } }
+        let jobQueues = (0..<3).map { _ in PoolQueue.JobQueue(UnreadAccount(greedy)) { $0() } }
         greedy.add(1, to: .unread)
         for job in 0..<2 {
-            for (number, lane) in lanes.enumerated() { add("\(number).\(job)", lane, to: queue) }
+            for (number, jobQueue) in jobQueues.enumerated() { add("\(number).\(job)", jobQueue, to: queue) }
         }
         #expect(record.started == ["0.0"])
         // Another user's jobs do not wait.
-        for number in 0..<2 { add("other.\(number)", lane(2), to: queue) }
+        for number in 0..<2 { add("other.\(number)", jobQueue(2), to: queue) }
         #expect(record.started == ["0.0", "other.0", "other.1"])
-        // The lanes take turns.
-        for number in [0, 1, 2, 0] { queue.finished(in: lanes[number]) }
+        // The job queues take turns.
+        for number in [0, 1, 2, 0] { queue.finished(in: jobQueues[number]) }
         #expect(record.started.dropFirst(3) == ["1.0", "2.0", "0.1", "1.1"])
         greedy.add(-1, to: .unread)
         queue.retry()
@@ -155,14 +157,14 @@ import Testing
     func noJobWaits(_ seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let shares = (0..<3).map { UserShare(.user($0)) }
-        let queue = PoolQueue(jobs: 12, jobsPerUser: 4, jobsPerLane: 2) { connection, running in
+        let queue = PoolQueue(jobs: 12, jobsPerUser: 4, jobsPerQueue: 2) { connection, running in
             connection.share[.unread] == 0 || running == 0
         }
-        let lanes = (0..<9).map { PoolQueue.Lane(UnreadAccount(shares[$0 % 3])) { $0() } }
+        let jobQueues = (0..<9).map { PoolQueue.JobQueue(UnreadAccount(shares[$0 % 3])) { $0() } }
         var (waiting, running) = ([Int](repeating: 0, count: 9), [Int](repeating: 0, count: 9))
         func add(_ number: Int) {
             waiting[number] += 1
-            queue.run(in: lanes[number]) {
+            queue.run(in: jobQueues[number]) {
                 waiting[number] -= 1
                 running[number] += 1
             }
@@ -183,7 +185,7 @@ import Testing
             case 2:
                 if running[number] > 0 {
                     running[number] -= 1
-                    queue.finished(in: lanes[number])
+                    queue.finished(in: jobQueues[number])
                 }
             default:
                 let share = shares[number % 3]
@@ -194,7 +196,7 @@ import Testing
         }
         while let number = running.firstIndex(where: { $0 > 0 }) {
             running[number] -= 1
-            queue.finished(in: lanes[number])
+            queue.finished(in: jobQueues[number])
             check()
         }
         #expect(queue.depth == 0 && waiting.allSatisfy { $0 == 0 })
@@ -202,39 +204,39 @@ import Testing
 
     private func subject(_ name: String) throws -> PoolSubject { .data(try #require(SourceName(name))) }
 
-    private func add(_ name: String, on subject: PoolSubject, _ lane: PoolQueue.Lane, to queue: PoolQueue) {
+    private func add(_ name: String, on subject: PoolSubject, _ jobQueue: PoolQueue.JobQueue, to queue: PoolQueue) {
         let record = record
-        queue.run(in: lane, on: subject) { record.started.append(name) }
+        queue.run(in: jobQueue, on: subject) { record.started.append(name) }
     }
 
     @Test("a subject uses one thread, whatever its number of jobs")
     func aSubjectTakesOneThreadHoweverManyJobsItHas() throws {
-        let queue = PoolQueue(jobs: 4, jobsPerUser: 4, jobsPerLane: 4)
+        let queue = PoolQueue(jobs: 4, jobsPerUser: 4, jobsPerQueue: 4)
         let (a, b) = (try subject("a"), try subject("b"))
-        let lanes = (0..<3).map { _ in lane() }
-        for (number, lane) in lanes.enumerated() {
-            for job in 0..<3 { add("a\(number).\(job)", on: a, lane, to: queue) }
+        let jobQueues = (0..<3).map { _ in jobQueue() }
+        for (number, jobQueue) in jobQueues.enumerated() {
+            for job in 0..<3 { add("a\(number).\(job)", on: a, jobQueue, to: queue) }
         }
         #expect(record.started == ["a0.0"])
-        add("b", on: b, lanes[0], to: queue)
-        add("free", lanes[2], to: queue)
+        add("b", on: b, jobQueues[0], to: queue)
+        add("free", jobQueues[2], to: queue)
         #expect(record.started == ["a0.0", "b", "free"])
-        queue.finished(in: lanes[0], on: a)
+        queue.finished(in: jobQueues[0], on: a)
         #expect(record.started.count == 4 && record.started[3].hasPrefix("a"))
         #expect(queue.depth == 7)
     }
 
     @Test("jobs of a subject keep their order, and all start eventually")
     func jobsOfASubjectKeepTheirOrderAndAllStartInTheEnd() throws {
-        let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerLane: 2)
-        let (a, lanes) = (try subject("a"), (0..<2).map { _ in lane() })
+        let queue = PoolQueue(jobs: 2, jobsPerUser: 2, jobsPerQueue: 2)
+        let (a, jobQueues) = (try subject("a"), (0..<2).map { _ in jobQueue() })
         for job in 0..<3 {
-            for (number, lane) in lanes.enumerated() { add("\(number).\(job)", on: a, lane, to: queue) }
+            for (number, jobQueue) in jobQueues.enumerated() { add("\(number).\(job)", on: a, jobQueue, to: queue) }
         }
         for place in 0..<5 {
             #expect(record.started.count == place + 1)
             let number = try #require(Int(record.started[place].prefix(1)))
-            queue.finished(in: lanes[number], on: a)
+            queue.finished(in: jobQueues[number], on: a)
         }
         #expect(record.started.count == 6 && queue.depth == 0)
         for number in 0..<2 {
@@ -244,12 +246,12 @@ import Testing
 
     @Test("a subject is released if its next connection is closed or held")
     func aSubjectIsFreeAgainForOthersIfItsNextConnectionHasGoneOrIsHeld() throws {
-        let queue = PoolQueue(jobs: 4, jobsPerUser: 1, jobsPerLane: 1)
+        let queue = PoolQueue(jobs: 4, jobsPerUser: 1, jobsPerQueue: 1)
         let a = try subject("a")
-        let (first, gone, held, other) = (lane(1), lane(2), lane(3), lane(4))
+        let (first, gone, held, other) = (jobQueue(1), jobQueue(2), jobQueue(3), jobQueue(4))
         add("first", on: a, first, to: queue)
-        for (name, lane) in [("gone", gone), ("held", held), ("other", other)] {
-            add(name, on: a, lane, to: queue)
+        for (name, jobQueue) in [("gone", gone), ("held", held), ("other", other)] {
+            add(name, on: a, jobQueue, to: queue)
         }
         queue.clear(gone)
         queue.hold(held, true)

@@ -33,10 +33,10 @@ import Testing
         let (greedy, honest) = (UnreadAccount(UserShare(.user(1))), UnreadAccount(UserShare(.user(2))))
         let claim = UnreadBudget.Claim(Self.quarter, of: greedy, in: load.unread)
         var started: [String] = []
-        func run(_ name: String, of share: UnreadAccount) -> PoolQueue.Lane {
-            let lane = PoolQueue.Lane(share) { $0() }
-            load.queries.run(in: lane) { started.append(name) }
-            return lane
+        func run(_ name: String, of share: UnreadAccount) -> PoolQueue.JobQueue {
+            let jobQueue = PoolQueue.JobQueue(share) { $0() }
+            load.queries.run(in: jobQueue) { started.append(name) }
+            return jobQueue
         }
         let first = run("a", of: greedy)
         for name in ["b", "c", "d"] { _ = run(name, of: greedy) }
@@ -58,7 +58,7 @@ import Testing
         let connection = UnreadAccount(share)
         var claims = [UnreadBudget.Claim(4 * Self.quarter, of: connection, in: load.unread)]
         var started = 0
-        load.queries.run(in: PoolQueue.Lane(connection) { $0() }) { started += 1 }
+        load.queries.run(in: PoolQueue.JobQueue(connection) { $0() }) { started += 1 }
         if isBegun { claims[0].touch() }
         #expect(started == 0)
         claims.removeAll()
@@ -126,8 +126,8 @@ import Testing
         let (greedy, honest) = (UnreadAccount(UserShare(.user(1))), UnreadAccount(UserShare(.user(2))))
         let claim = UnreadBudget.Claim(Limits().maxQueuedBytes, of: greedy, in: load.unread)
         var started: [String] = []
-        load.queries.run(in: PoolQueue.Lane(greedy) { $0() }) { started.append("greedy") }
-        load.queries.run(in: PoolQueue.Lane(honest) { $0() }) { started.append("honest") }
+        load.queries.run(in: PoolQueue.JobQueue(greedy) { $0() }) { started.append("greedy") }
+        load.queries.run(in: PoolQueue.JobQueue(honest) { $0() }) { started.append("honest") }
         #expect(started == ["honest"])
         withExtendedLifetime(claim) {}
     }
@@ -148,24 +148,24 @@ import Testing
         let silent = UnreadAccount(share)
         let claims = [UnreadBudget.Claim(4 * Self.quarter, of: silent, in: load.unread)]
         var started: [String] = []
-        func lane(_ connection: UnreadAccount) -> PoolQueue.Lane { PoolQueue.Lane(connection) { $0() } }
-        func run(_ name: String, in lane: PoolQueue.Lane) {
-            load.queries.run(in: lane) {
+        func jobQueue(_ connection: UnreadAccount) -> PoolQueue.JobQueue { PoolQueue.JobQueue(connection) { $0() } }
+        func run(_ name: String, in jobQueue: PoolQueue.JobQueue) {
+            load.queries.run(in: jobQueue) {
                 started.append(name)
-                load.queries.finished(in: lane)
+                load.queries.finished(in: jobQueue)
             }
         }
-        let (honest, new) = (lane(reader(share)), UnreadAccount(share))
-        run("silent", in: lane(silent))
-        run("new", in: lane(new))
+        let (honest, new) = (jobQueue(reader(share)), UnreadAccount(share))
+        run("silent", in: jobQueue(silent))
+        run("new", in: jobQueue(new))
         run("honest", in: honest)
         #expect(started == ["new", "honest"])
         // An answer of the new one was larger than a view.
         new.exceededView()
-        run("large", in: lane(new))
+        run("large", in: jobQueue(new))
         // Half of what is beyond the limit is for those that read.
         let more = [UnreadBudget.Claim(Self.quarter / 2, of: silent, in: load.unread)]
-        run("late", in: lane(UnreadAccount(share)))
+        run("late", in: jobQueue(UnreadAccount(share)))
         run("honest", in: honest)
         #expect(started == ["new", "honest", "honest"])
         // What such connections leave unread beyond the limit has an end too.
@@ -185,7 +185,7 @@ import Testing
         let new = UnreadAccount(share)
         var own = [UnreadBudget.Claim(1, of: new, in: load.unread)]
         var started = 0
-        load.queries.run(in: PoolQueue.Lane(new) { $0() }) { started += 1 }
+        load.queries.run(in: PoolQueue.JobQueue(new) { $0() }) { started += 1 }
         withExtendedLifetime(own) { #expect(started == 0) }
         own.removeAll()
         #expect(started == 1)
@@ -219,7 +219,7 @@ import Testing
         let share = UserShare(.user(1))
         let claim = UnreadBudget.Claim(Self.quarter, of: UnreadAccount(share), in: load.unread)
         var started = 0
-        for _ in 0..<2 { load.queries.run(in: PoolQueue.Lane(reader(share)) { $0() }) { started += 1 } }
+        for _ in 0..<2 { load.queries.run(in: PoolQueue.JobQueue(reader(share)) { $0() }) { started += 1 } }
         #expect(started == 2)
         withExtendedLifetime(claim) {}
     }

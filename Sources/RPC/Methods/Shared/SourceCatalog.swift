@@ -105,15 +105,17 @@ package struct SourceCatalog: Sendable {
 
     /// The query of `GetClusters` and of similar calls.
     func clustersQuery(_ params: Params) throws(RPCError) -> ClustersQuery {
-        ClustersQuery(
-            box: try params.box(.bbox), zoom: try params.number(.zoom),
-            limit: try params.optionalInteger(.limit).map { Int($0) }, output: try output(params))
+        var query = ClustersQuery(box: try params.box(.bbox), zoom: try params.number(.zoom))
+        query.limit = try params.optionalInteger(.limit).map { Int($0) }
+        query.output = try output(params)
+        return query
     }
 
     func filter(_ params: Params) -> QueryFilter? {
         params[.filter].map { QueryFilter($0) }
     }
 
+    /// Which parts of each feature the answer contains.
     func output(_ params: Params) throws(RPCError) -> FeatureOutput {
         var output = FeatureOutput()
         output.properties = try params.optionalStrings(.properties).map { PropertySelection($0) }

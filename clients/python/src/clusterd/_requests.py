@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Generic, List, Mapping, Optional, Sequence, TypeVar, Union
 
@@ -20,10 +21,6 @@ class Request(Generic[Answer]):
     method: str
     params: Dict[str, Any]
     read: Callable[[Any], Answer]
-
-
-#: Params whose names differ in JSON.
-_WIRE_NAMES = {"at_least": "atLeast"}
 
 
 def _cluster(name: str, read: Callable[[Any], Answer], **params: Any) -> Request[Answer]:
@@ -45,8 +42,8 @@ def _present(params: Mapping[str, Any]) -> Dict[str, Any]:
 
 
 def wire_names(params: Mapping[str, Any]) -> Dict[str, Any]:
-    """The same under the names that JSON has."""
-    return {_WIRE_NAMES.get(name, name): value for name, value in params.items()}
+    """The same under the names that JSON has: at_least is atLeast."""
+    return {re.sub("_([a-z])", lambda letter: letter[1].upper(), name): value for name, value in params.items()}
 
 
 def clusters(source: str, bbox: BBox, zoom: float, **query: Any) -> Request[FeatureCollection]:
