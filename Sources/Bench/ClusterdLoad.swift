@@ -12,8 +12,7 @@ public struct ClusterdLoad: LoadProtocol {
     private var head = Head()
     private var answers = LoadAnswers()
 
-    /// - Parameter first: the first request, so that connections do not send the same requests at the same
-    ///   time.
+    /// - Parameter first: the first request, so that connections do not send the same requests at the same time.
     public init(requests: [[UInt8]], first: Int) {
         self.requests = requests
         next = requests.isEmpty ? 0 : first % requests.count

@@ -189,8 +189,7 @@ public struct LoadResult {
     public var rate: Double { seconds > 0 ? Double(answers) / seconds : 0 }
 }
 
-/// Follows answers by their heads. A head is parsed in place, and copied only if it is cut; the rest is
-/// counted.
+/// Follows answers by their heads. A head is parsed in place, and copied only if it is cut; the rest is counted.
 struct LoadAnswers {
     private var cut: [UInt8] = []
     private var left = 0

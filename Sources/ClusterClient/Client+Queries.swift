@@ -7,8 +7,7 @@ import JSON
 extension Client {
     /// The clusters and points in a box at a zoom.
     ///
-    /// - Parameter limit: the maximum number of features to return; `isTruncated` says whether there are
-    ///   more.
+    /// - Parameter limit: the maximum number of features to return; `isTruncated` says whether there are more.
     public func clusters(
         of source: String, in box: BoundingBox, zoom: Double, limit: Int? = nil, extra: JSONObject = [:],
         options: CallOptions = .init()

@@ -49,8 +49,7 @@ public struct SourceDescription: Sendable, Equatable {
     /// The data's position in the log of the table that the source follows; nil if it follows none.
     public let position: String?
     public let memoryBytes: Int
-    /// Bytes of features' text and of the index that stay in files of the state directory and are read on
-    /// demand.
+    /// Bytes of features' text and of the index that stay in files of the state directory and are read on demand.
     public let fileBytes: Int
     /// Those of the index: 0 if it is in memory.
     public let indexFileBytes: Int

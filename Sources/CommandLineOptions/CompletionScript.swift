@@ -6,8 +6,7 @@ public enum CompletionScript {
 
     /// The script, to be sourced or installed where the shell looks for completions.
     ///
-    /// Values of kind `.dynamic(word)` are fetched on demand by `PROGRAM complete word`, which prints one per
-    /// line.
+    /// Values of kind `.dynamic(word)` are fetched on demand by `PROGRAM complete word`, which prints one per line.
     public static func text(for program: Command, shell: Shell) -> String {
         switch shell {
         case .bash: BashCompletion(program: program).text

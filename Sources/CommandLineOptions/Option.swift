@@ -61,8 +61,7 @@ extension Option {
     }
 }
 
-/// What an option's value or an operand may be. The parser checks it, help shows it, and completion offers
-/// it.
+/// What an option's value or an operand may be. The parser checks it, help shows it, and completion offers it.
 public enum ValueKind: Sendable, Equatable {
     case text
     /// A path; completion offers files.

@@ -10,8 +10,7 @@ import CZlib
 public struct DeflateStream: ~Copyable {
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// The number of input bytes compressed between two calls of `isCancelled`: about ten milliseconds of
-    /// work.
+    /// The number of input bytes compressed between two calls of `isCancelled`: about ten milliseconds of work.
     private static let pieceSize = 1 << 18
 
     /// - Parameters:

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 import CZlib
 
-/// Inflates piece by piece in bounded memory (RFC 1950, RFC 1952; several gzip members may follow one
-/// another).
+/// Inflates piece by piece in bounded memory (RFC 1950, RFC 1952; several gzip members may follow one another).
 ///
 /// Invariant: `stream` is initialised for inflating from `init` to `deinit` and stays at one address, because
 /// zlib keeps a pointer to it; it is not shared.

@@ -75,8 +75,7 @@ public final class Daemon {
     /// Serves until a signal ends the daemon.
     public func run() throws(Problem) {
         signal(SIGPIPE, SIG_IGN)
-        // With the signal ignored, a file that reaches its maximum size fails the call instead of ending the
-        // daemon.
+        // With the signal ignored, a file that reaches its maximum size fails the call instead of ending the daemon.
         signal(SIGXFSZ, SIG_IGN)
         Self.ignoreStraySignals()
         Allocator.giveBackBlocks(from: 1 << 20)
@@ -294,9 +293,8 @@ public final class Daemon {
         for number in __libc_current_sigrtmin()...__libc_current_sigrtmax() { signal(number, SIG_IGN) }
     }
 
-    /// Blocks the signals that end or reload the daemon until it can handle them: one that arrives during the
-    /// start then ends it in order. Threads created meanwhile inherit the block, so these signals go to the
-    /// first thread.
+    /// Blocks the signals that end or reload the daemon until it can handle them: one that arrives during the start
+    /// then ends it in order. Threads created meanwhile inherit the block, so these signals go to the first thread.
     private static func holdSignals() {
         var held = sigset_t()
         sigemptyset(&held)
@@ -304,8 +302,7 @@ public final class Daemon {
         pthread_sigmask(SIG_SETMASK, &held, nil)
     }
 
-    /// Unblocks all signals. A parent may have blocked some, which a child inherits; then nothing could end
-    /// the daemon.
+    /// Unblocks all signals. A parent may have blocked some, which a child inherits; then nothing could end the daemon.
     private static func releaseSignals() {
         var none = sigset_t()
         sigemptyset(&none)

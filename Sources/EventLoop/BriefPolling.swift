@@ -81,8 +81,7 @@ final class BriefPolling {
     }
 }
 
-/// Limits how many loops poll at the same time, so that processors are left for other threads. Safe from any
-/// thread.
+/// Limits how many loops poll at the same time, so that processors are left for other threads. Safe from any thread.
 public final class PollingBudget: Sendable {
     private let left: Atomic<Int>
 
@@ -101,10 +100,9 @@ public final class PollingBudget: Sendable {
 
 /// Decides whether a loop that has answered polls its sockets for a moment instead of sleeping.
 ///
-/// Waking a sleeping thread takes the system 5 to 30 microseconds, longest on a virtual machine whose
-/// processor has become idle. A client that sends its next request as soon as it has its answer waits for
-/// that each time. Polling takes processor time instead, so a loop polls only while input regularly follows
-/// on answers within a short time.
+/// Waking a sleeping thread takes the system 5 to 30 microseconds, longest on a virtual machine whose processor has
+/// become idle. A client that sends its next request as soon as it has its answer waits for that each time. Polling
+/// takes processor time instead, so a loop polls only while input regularly follows on answers within a short time.
 struct PollingPolicy {
     /// How long a loop polls at most, in nanoseconds; 0: never.
     let window: UInt64

@@ -18,8 +18,7 @@ public final class Connection {
         case received(UnsafeRawBufferPointer)
         /// The system has accepted bytes that had to wait.
         case written
-        /// Nothing more will be read; reported again if writing fails after that. The connection must still
-        /// be closed.
+        /// Nothing more will be read; reported again if writing fails after that. The connection must still be closed.
         case ended(End)
     }
 
@@ -238,8 +237,7 @@ public final class Connection {
         return ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0
     }
 
-    /// Accepts nothing more from the peer, whose writes fail from now on; what it has already sent is still
-    /// read.
+    /// Accepts nothing more from the peer, whose writes fail from now on; what it has already sent is still read.
     public func finishReading() {
         guard let descriptor else { return }
         _ = shutdown(descriptor, Int32(SHUT_RD))
@@ -274,8 +272,7 @@ public final class Connection {
     public var peerGroups: [UInt32] {
         guard let descriptor else { return [] }
         var groups = [UInt32](repeating: 0, count: 32)
-        // If the buffer is too small, the system reports the required size; a process has at most 65536
-        // groups.
+        // If the buffer is too small, the system reports the required size; a process has at most 65536 groups.
         for _ in 0..<2 {
             var length = socklen_t(groups.count * MemoryLayout<UInt32>.stride)
             let status = getsockopt(descriptor, SOL_SOCKET, Self.peerGroupsOption, &groups, &length)

@@ -7,8 +7,7 @@ import Synchronization
 ///
 /// The promise that all types of this module keep:
 /// - A loop belongs to the thread that calls `run`. All callbacks run on that thread, one at a time.
-/// - Everything except `EventLoop.Remote` and the bodies of `work` is used only on that thread, or before
-///   `run`.
+/// - Everything except `EventLoop.Remote` and the bodies of `work` is used only on that thread, or before `run`.
 /// - A handle's memory lives until libuv's close callback, whatever happens to its Swift object.
 /// - No callback of a handle runs after its `close`, except those that report the end of writes.
 /// - Work passed to `work` runs on libuv's thread pool, and its completion on the loop.
@@ -189,8 +188,7 @@ public final class IterationEnd {
 
 /// Carries a value that belongs to a loop's thread through a closure that another thread passes on.
 ///
-/// Its value is accessed only on the loop's thread, by the code that made it, so `@unchecked Sendable` is
-/// sound.
+/// Its value is accessed only on the loop's thread, by the code that made it, so `@unchecked Sendable` is sound.
 public struct LoopBound<Value>: @unchecked Sendable {
     public let value: Value
     public init(_ value: Value) { self.value = value }
@@ -209,8 +207,7 @@ public final class LoopThread {
     public init(running loop: EventLoop) throws(EventLoopError) {
         self.loop = loop
         loop.keepRunning()
-        // Not retained: `loop` outlives the thread, which is joined at the latest when this object is
-        // released.
+        // Not retained: `loop` outlives the thread, which is joined at the latest when this object is released.
         let status = pthread_create(
             &thread, nil,
             { argument in

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// Connections that the server has refused. They stay open for a moment so that their clients can read why:
-/// if a socket is closed while it has unread input, the peer loses what it has not read (tcp(7)). Belongs to
-/// the loop's thread.
+/// Connections that the server has refused. They stay open for a moment so that their clients can read why: if a socket
+/// is closed while it has unread input, the peer loses what it has not read (tcp(7)). Belongs to the loop's thread.
 public final class LingeringConnections {
     private struct Entry {
         let connection: Connection
@@ -15,8 +14,7 @@ public final class LingeringConnections {
 
     /// The number of connections on all loops.
     private static let open = Atomic<Int>(0)
-    /// Further ones are closed at once: nobody counts these connections, and descriptors must be left for
-    /// files.
+    /// Further ones are closed at once: nobody counts these connections, and descriptors must be left for files.
     private static let most = 16
     /// How long a client has to read, in milliseconds.
     private static let time: UInt64 = 1000

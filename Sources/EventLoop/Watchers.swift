@@ -83,8 +83,7 @@ public final class DirectoryWatcher {
     deinit { handle.close() }
 }
 
-/// Calls back on the loop for each signal with a given number. Stops when it is released; never keeps a loop
-/// running.
+/// Calls back on the loop for each signal with a given number. Stops when it is released; never keeps a loop running.
 public final class SignalWatcher {
     private let handle = Handle<uv_signal_t>()
     private let onSignal: () -> Void

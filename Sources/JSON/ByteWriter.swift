@@ -19,8 +19,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     /// The offset from which `limitFollowing` counts bytes, and their limit.
     private var limitedFrom = 0
     private var limit = Int.max
-    /// Whether more was written than the limit allows. The bytes written since the limit was set are then
-    /// invalid.
+    /// Whether more was written than the limit allows. The bytes written since the limit was set are then invalid.
     public private(set) var hasOverflowed = false
 
     /// Limits the bytes written from here on. Beyond the limit, writes overwrite each other, so that memory
@@ -267,8 +266,7 @@ extension String {
     /// The text of eight digits 0.
     @usableFromInline static var zeros: UInt64 { 0x3030_3030_3030_3030 }
 
-    /// The eight digits of a number below 10^8, one per byte, the first in the lowest byte, as values rather than
-    /// text.
+    /// The eight digits of a number below 10^8, one per byte, the first in the lowest byte, as values rather than text.
     @inlinable @inline(__always) static func eight(_ number: UInt64) -> UInt64 {
         // Divides into halves, then quarters, then digits, in parallel lanes. The products equal the quotients by
         // 100 and 10 for such small dividends.

@@ -71,8 +71,7 @@ public struct JSONElement {
         return text.withUTF8Buffer { hasInside(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Whether these bytes are between a string's quotation marks. Generic comparison took a fifth of an
-    /// import's time.
+    /// Whether these bytes are between a string's quotation marks. Generic comparison took a fifth of an import's time.
     @inline(__always) private func hasInside(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard Int(entry.end) &- Int(entry.start) == bytes.count &+ 2 else { return false }
         guard let start = bytes.baseAddress, let text = tape.text.baseAddress else { return bytes.isEmpty }

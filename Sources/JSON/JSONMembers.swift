@@ -113,8 +113,7 @@ public struct JSONMembers: Sequence, IteratorProtocol {
 
     /// - Parameters:
     ///   - object: the text of a JSON object, already validated, starting at its brace.
-    ///   - offset: the offset at which to begin: after the opening brace, or after one of the object's
-    ///     values.
+    ///   - offset: the offset at which to begin: after the opening brace, or after one of the object's values.
     public init(ofValidated object: UnsafeRawBufferPointer, from offset: Int = 1) {
         cursor = JSONCursor(object, at: offset)
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// An object's members in the order in which they were first written; of members with equal keys the last
-/// value counts.
+/// An object's members in the order in which they were first written; of members with equal keys the last value counts.
 public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     public private(set) var members: [(key: String, value: JSONValue)] = []
 

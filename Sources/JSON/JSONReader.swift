@@ -2,8 +2,7 @@
 import CSimdjson
 import Glibc
 
-/// Reads JSON texts (RFC 8259) into trees. If a text is large or read often, a `JSONParser`'s tape is
-/// cheaper.
+/// Reads JSON texts (RFC 8259) into trees. If a text is large or read often, a `JSONParser`'s tape is cheaper.
 public enum JSONReader {
     /// The maximum nesting of arrays and objects in the protocol.
     public static let maximumDepth = 64

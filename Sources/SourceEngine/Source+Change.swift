@@ -85,8 +85,7 @@ extension Source {
         }
     }
 
-    /// Builds the index by id ahead of time, so that the first large update or the first search does not wait for
-    /// it.
+    /// Builds the index by id ahead of time, so that the first large update or the first search does not wait for it.
     private func prepareIdentifiers(of revision: Revision) {
         guard revision.pointCount >= Self.manyPoints else { return }
         revision.prepareIdentifiers(Cancellation { [weak self] in self?.revision !== revision })

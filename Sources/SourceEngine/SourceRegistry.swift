@@ -160,8 +160,7 @@ public final class SourceRegistry: Sendable {
         sources.withLock { Array($0.values) }.sorted { $0.name < $1.name }
     }
 
-    /// How many updates were applied in place, and how many clustered a
-    /// whole source again, over all sources.
+    /// How many updates were applied in place, and how many clustered a whole source again, over all sources.
     public var updateCounts: (followed: Int, rebuilt: Int) {
         let counts = shared.updates.counts
         return (counts.yes, counts.no)

@@ -21,8 +21,7 @@ public struct Salvage {
 
     /// The number of features with correct checksums.
     public var verifiedCount: Int { items.count { $0?.isVerified == true } }
-    /// The number of features in damaged pages that are still valid GeoJSON. A byte of their text may be
-    /// wrong.
+    /// The number of features in damaged pages that are still valid GeoJSON. A byte of their text may be wrong.
     public var unverifiedCount: Int { items.count { $0?.isVerified == false } }
     /// The number of features that could not be read.
     public private(set) var lostCount = 0
@@ -30,8 +29,7 @@ public struct Salvage {
     public private(set) var notes: [String] = []
 
     /// - Parameters:
-    ///   - source: its name. Files that a start has set aside take precedence over those that are served
-    ///     since then.
+    ///   - source: its name. Files that a start has set aside take precedence over those that are served since then.
     /// - Complexity: O(the files' bytes).
     public init(_ source: String, in directory: String) throws(StateToolError) {
         let folders = ["\(directory)/damaged/\(source)", "\(directory)/sources/\(source)"]

@@ -3,8 +3,7 @@ import ImageStore
 import SourceEngine
 import SystemSupport
 
-/// Reads a state directory and reports which files are intact. Changes nothing, and works while a daemon uses
-/// it.
+/// Reads a state directory and reports which files are intact. Changes nothing, and works while a daemon uses it.
 public enum StateCheck {
     /// The result for one file.
     public struct Finding: Sendable, Equatable {
@@ -92,8 +91,7 @@ public enum StateCheck {
     }
 }
 
-/// Why a state directory could not be checked, salvaged, backed up or restored, in a sentence for the
-/// operator.
+/// Why a state directory could not be checked, salvaged, backed up or restored, in a sentence for the operator.
 public struct StateToolError: Error, Sendable, CustomStringConvertible {
     public let description: String
 

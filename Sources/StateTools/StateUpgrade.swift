@@ -6,12 +6,10 @@ import SystemSupport
 
 /// Converts a state directory of release 0.2.0 to the current format. No daemon may use it.
 ///
-/// The arrays of a snapshot keep their contents, so clusters keep their ids and journals go on. The old files
-/// are kept.
+/// The arrays of a snapshot keep their contents, so clusters keep their ids and journals go on. The old files are kept.
 public enum StateUpgrade {
     /// - Returns: the files that were converted; empty if all were of the current format.
-    /// - Throws: at the first file that cannot be converted. It is unchanged then; those before are
-    ///   converted.
+    /// - Throws: at the first file that cannot be converted. It is unchanged then; those before are converted.
     /// - Complexity: O(bytes).
     public static func run(_ directory: String) throws(StateToolError) -> [String] {
         let state = try locked(directory)

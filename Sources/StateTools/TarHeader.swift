@@ -55,8 +55,7 @@ struct TarHeader: Equatable {
         return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
     }
 
-    /// A number of octal digits, which a zero or a space may end. Nil for anything else: `Int` would also read a
-    /// sign.
+    /// A number of octal digits, which a zero or a space may end. Nil for anything else: `Int` would also read a sign.
     private static func number(_ field: ArraySlice<UInt8>) -> Int? {
         let digits = field.prefix { $0 != 0 && $0 != UInt8(ascii: " ") }
         guard !digits.isEmpty else { return nil }

@@ -2,9 +2,8 @@
 
 /// Determines on which side of a line a position lies, without rounding errors.
 ///
-/// Computes a quick answer in doubles with an error bound, then uses exact arithmetic on expansions if the bound
-/// does not decide (Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
-/// Predicates", 1997).
+/// Computes a quick answer in doubles with an error bound, then uses exact arithmetic on expansions if the bound does
+/// not decide (Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric Predicates", 1997).
 package enum Orientation {
     package typealias Position = SIMD2<Double>
 

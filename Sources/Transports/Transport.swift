@@ -13,8 +13,7 @@ package protocol Transport: AnyObject {
     /// Applies the engine's changed limits and rights, also to open connections.
     func apply()
 
-    /// Shuts down: accepts no new calls, lets calls in flight finish within the grace time, and closes
-    /// everything.
+    /// Shuts down: accepts no new calls, lets calls in flight finish within the grace time, and closes everything.
     ///
     /// - Parameter completion: called once, when no connection is left.
     func shutDown(_ completion: @escaping () -> Void)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// The distinct keys or values of a layer, numbered in the order of appearance and stored as the tile's
-/// fields.
+/// The distinct keys or values of a layer, numbered in the order of appearance and stored as the tile's fields.
 ///
 /// A candidate is written after the others; then `intern` either keeps it, or removes it if there is an equal
 /// one. Nothing is copied, and no object is made for a key or value. The hash has a random seed in each

@@ -140,8 +140,7 @@ extension VectorTileEncoder {
     ///   - abbreviatedCount: the count for a label as JSON text, a number or string.
     public mutating func clusterTags(id: Int64, pointCount: Int, abbreviatedCount: UnsafeRawBufferPointer) {
         let keys =
-            clusterKeys
-            ?? (
+            clusterKeys ?? (
                 keyNumber("cluster"), keyNumber("cluster_id"), keyNumber("point_count"),
                 keyNumber("point_count_abbreviated")
             )
@@ -192,8 +191,7 @@ extension VectorTileEncoder {
 
     @inline(__always) private mutating func valueNumber(_ whole: Int64) -> UInt32 {
         if whole >= 0 { return valueNumber(varint: UInt64(whole), TileField.Value.unsigned) }
-        // Decoders in JavaScript read a sint as a double before they look at its lowest bit, which is the
-        // sign.
+        // Decoders in JavaScript read a sint as a double before they look at its lowest bit, which is the sign.
         return whole >= -(1 << 52)
             ? valueNumber(varint: Protobuf.zigZag(whole), TileField.Value.signed)
             : valueNumber(varint: UInt64(bitPattern: whole), TileField.Value.integer)

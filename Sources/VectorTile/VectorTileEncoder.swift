@@ -10,11 +10,10 @@ import JSON
 ///     encoder.tags(json: properties)
 ///     encoder.finish(into: &bytes)
 ///
-/// A tile has strings, numbers and booleans. Integers of up to 64 bits are written as uint or, if negative,
-/// as sint (below -2^52 as int); other numbers as double. A null has no tag. Arrays and objects are written
-/// as their JSON text without spaces, as map renderers expect. Of equal keys in a feature the last one
-/// counts. The layer has each key and each value once. Source:
-/// https://github.com/mapbox/vector-tile-spec/tree/master/2.1
+/// A tile has strings, numbers and booleans. Integers of up to 64 bits are written as uint or, if negative, as sint
+/// (below -2^52 as int); other numbers as double. A null has no tag. Arrays and objects are written as their JSON text
+/// without spaces, as map renderers expect. Of equal keys in a feature the last one counts. The layer has each key and
+/// each value once. Source: https://github.com/mapbox/vector-tile-spec/tree/master/2.1
 public struct VectorTileEncoder: ~Copyable {
     /// The fields before the features: name, version, extent.
     private var head = ByteWriter(capacity: 128)
@@ -28,9 +27,8 @@ public struct VectorTileEncoder: ~Copyable {
     /// For each key, the index of its tag among those of the last feature that has it.
     private var indexes = ReusedArray<TagIndex>()
     private var featureNumber: UInt32 = 0
-    /// For each key, the key that followed it last; the first entry is for the beginning of a feature.
-    /// Features of a source mostly have the same keys in the same order, so this guess usually saves the
-    /// search.
+    /// For each key, the key that followed it last; the first entry is for the beginning of a feature. Features of a
+    /// source mostly have the same keys in the same order, so this guess usually saves the search.
     private var followers = ReusedArray<UInt32>()
     var lastKey: UInt32?
     /// The keys of a cluster's tags, once the tile has them.

@@ -93,8 +93,7 @@ package final class LabelColumn: AggregateColumn {
     package static let most = 64
     package static let mark = "…"
 
-    /// - Complexity: O(points + different values × log(different values)), half a second for a million of
-    ///   them.
+    /// - Complexity: O(points + different values × log(different values)), half a second for a million of them.
     init(
         _ kind: String, _ values: RowValues, _ cancellation: Cancellation, _ format: @escaping Format
     ) throws(EvaluationStop) {

@@ -82,8 +82,7 @@ public struct Answer: Sendable, Equatable {
 
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The text on one line and its end: features keep the line breaks with which they were sent, between
-    /// tokens.
+    /// The text on one line and its end: features keep the line breaks with which they were sent, between tokens.
     package var line: [UInt8] {
         bytes.map { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 }
             + [UInt8(ascii: "\n")]
@@ -107,8 +106,7 @@ public struct CallParams: Sendable, Equatable, ExpressibleByDictionaryLiteral {
         self.init(JSONObject(members.map { (key: $0.0, value: $0.1) }))
     }
 
-    /// - Parameter text: the text of a JSON object. It is not checked here: the server reports text that is
-    ///   not JSON.
+    /// - Parameter text: the text of a JSON object. It is not checked here: the server reports text that is not JSON.
     public init(text: String) { self.text = text }
 }
 

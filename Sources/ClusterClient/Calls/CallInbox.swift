@@ -92,8 +92,7 @@ final class CallInbox: Sendable {
     /// The number of retained items, including those already taken.
     var kept: Int { state.withLock { $0.items.count } }
 
-    /// The next item, or the last message; waits for it. Items that arrived before an error are returned
-    /// first.
+    /// The next item, or the last message; waits for it. Items that arrived before an error are returned first.
     func next() async throws -> Event {
         let (event, hasRoom) = try await state.wait { state in
             try state.takeEvent().map { ($0, state.makeRoom()) }

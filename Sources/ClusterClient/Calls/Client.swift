@@ -28,8 +28,7 @@ public final class Client: Sendable {
     ///
     /// - Parameter socketPath: the daemon's socket; nil means `$CLUSTERD_SOCKET` if it is set, otherwise the
     ///   first of `$XDG_RUNTIME_DIR/clusterd.sock` and `/run/clusterd/clusterd.sock` that answers.
-    /// - Throws: `UNAVAILABLE` if no daemon answers, `PERMISSION_DENIED` if the process may not open the
-    ///   socket.
+    /// - Throws: `UNAVAILABLE` if no daemon answers, `PERMISSION_DENIED` if the process may not open the socket.
     public static func connect(socketPath: String? = nil) async throws(RPCError) -> Client {
         try await connect(to: SocketPath.candidates(option: socketPath))
     }

@@ -3,8 +3,7 @@ import ClusterProtocol
 import JSON
 import Synchronization
 
-/// Carries out the call table's actions: writes messages to the transport, and delivers received messages to
-/// the calls.
+/// Carries out the call table's actions: writes messages to the transport, and delivers received messages to the calls.
 final class ClientConnection: TransportOwner {
     private let table = Mutex(CallTable<CallInbox>())
     private let transport: Transport

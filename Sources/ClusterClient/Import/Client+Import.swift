@@ -5,16 +5,13 @@ import JSON
 extension Client {
     /// Streams a file's features into an existing source: all or nothing.
     ///
-    /// The file is read in pieces, whatever its size, by the same reader that the daemon uses for files:
-    /// GeoJSON in any layout, or a table with a header, plain or gzipped. Each feature is checked here as the
-    /// daemon would check it, so that errors name the line. If the input is a pipe, reading blocks the task's
-    /// thread.
+    /// The file is read in pieces, whatever its size, by the same reader that the daemon uses for files: GeoJSON in any
+    /// layout, or a table with a header, plain or gzipped. Each feature is checked here as the daemon would check it,
+    /// so that errors name the line. If the input is a pipe, reading blocks the task's thread.
     ///
     /// - Parameter progress: called after each message, on the calling task.
-    /// - Returns: the source's description with `accepted`, `skipped`, `skippedReasons`, and `warnings` if
-    ///   any.
-    /// - Throws: `FeatureInputError`, `FeatureTextError`, or the errors of any call; the source is then
-    ///   unchanged.
+    /// - Returns: the source's description with `accepted`, `skipped`, `skippedReasons`, and `warnings` if any.
+    /// - Throws: `FeatureInputError`, `FeatureTextError`, or the errors of any call; the source is then unchanged.
     public func importFeatures(
         _ input: consuming FeatureInput, into source: String, options: ImportOptions = .init(),
         call callOptions: CallOptions = .init(), progress: (ImportProgress) -> Void = { _ in }

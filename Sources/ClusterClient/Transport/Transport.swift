@@ -11,8 +11,7 @@ import SystemSupport
 /// Any thread may send. Messages are written into one buffer that the loop takes at once, so that many
 /// calls made at once leave in one write.
 final class Transport: Sendable {
-    /// Above this many bytes that the system has not accepted, `waitForRoom` waits until half of them are
-    /// sent.
+    /// Above this many bytes that the system has not accepted, `waitForRoom` waits until half of them are sent.
     static let highWater = 4 << 20
 
     private struct State: ~Copyable {
@@ -161,8 +160,7 @@ private final class LoopSide {
             case .received(let bytes): didRead(bytes.bytes)
             case .written: self.transport?.didWrite(remaining: connection.queuedBytes)
             case .ended(.finished): end(ConnectFailure.lost("the daemon closed it"))
-            // The daemon has closed the connection. Its last messages are read first; their end closes this
-            // side too.
+            // The daemon has closed the connection. Its last messages are read first; their end closes this side too.
             case .ended(.failed(EPIPE)): break
             case .ended(.failed(let number)): end(ConnectFailure.lost(ConnectFailure.describe(number)))
             }
@@ -210,8 +208,7 @@ private final class LoopSide {
     }
 }
 
-/// Bytes that are being sent. A `ByteWriter`'s memory does not move while nothing is written into it, and
-/// nothing is.
+/// Bytes that are being sent. A `ByteWriter`'s memory does not move while nothing is written into it, and nothing is.
 private final class OutgoingBuffer {
     let bytes: ByteWriter
     init(_ bytes: consuming ByteWriter) { self.bytes = bytes }

@@ -23,8 +23,7 @@ struct MarkerQueue {
     private(set) var delivered: [String: Marker] = [:]
     /// For removed markers that the app still has: the key of the marker that absorbed each.
     private var absorbers: [String: String] = [:]
-    /// Keys whose changes may be due, each once; those from index `next` on are still to be delivered, in
-    /// this order.
+    /// Keys whose changes may be due, each once; those from index `next` on are still to be delivered, in this order.
     private var order: [String] = []
     private var next = 0
     private var waiting: Set<String> = []
@@ -78,8 +77,7 @@ struct MarkerQueue {
         isSorted = false
     }
 
-    /// Returns the next steps: those nearest to the viewport's centre first, equally near ones from oldest to
-    /// newest.
+    /// Returns the next steps: those nearest to the viewport's centre first, equally near ones from oldest to newest.
     ///
     /// - Parameter most: the maximum number of steps.
     mutating func take(_ most: Int) -> [Step] {
@@ -110,8 +108,7 @@ struct MarkerQueue {
         order.replaceSubrange(next..., with: ranked.map(\.key))
     }
 
-    /// The square of a marker's distance from the centre, in square degrees, the shorter way around the
-    /// world.
+    /// The square of a marker's distance from the centre, in square degrees, the shorter way around the world.
     private func distance(of key: String) -> Double {
         guard let center, let feature = (target[key] ?? delivered[key])?.feature else { return 0 }
         let east = (feature.longitude - center.longitude).truncatingRemainder(dividingBy: 360)

@@ -86,8 +86,7 @@ extension Client {
     /// Watches a part of a map.
     ///
     /// - Parameters:
-    ///   - maxRateHz: the maximum number of changes per second that the server sends; nil: the server's
-    ///     default.
+    ///   - maxRateHz: the maximum number of changes per second that the server sends; nil: the server's default.
     ///   - transitions: whether markers are identified by the feature from which they grew, so that they keep
     ///     their keys while the map zooms, and updates report where markers come from and go.
     ///   - pace: how to divide updates into batches.

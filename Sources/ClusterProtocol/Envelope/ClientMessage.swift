@@ -173,8 +173,7 @@ public struct CallRequest: Sendable, Equatable {
     /// The params as sent, for methods that keep features' texts; otherwise empty. A client whose params are
     /// text sends this instead of `params`.
     public var paramsText: [UInt8] = []
-    /// The size of the params' text in bytes. It is not part of the call: requests that differ only in it are
-    /// equal.
+    /// The size of the params' text in bytes. It is not part of the call: requests that differ only in it are equal.
     public var paramsBytes = 0
     /// The approximate memory that the params use, parsed and as text, in bytes.
     public var memoryBytes = 0
@@ -219,8 +218,7 @@ extension CallRequest {
         memoryBytes += paramsBytes
     }
 
-    /// The approximate memory of a parsed value in bytes, including its share of the array or object that
-    /// contains it.
+    /// The approximate memory of a parsed value in bytes, including its share of the array or object that contains it.
     private static let bytesPerValue = 64
 
     private static let methodsThatKeepText = MethodDeclaration.all.filter(\.keepsParamsText)
@@ -235,8 +233,7 @@ extension CallRequest {
 public struct EnvelopeError: Error, Sendable, Equatable {
     public let id: Int64?
     public let error: RPCError
-    /// Whether the message was meant to open a call. If so, it does not concern an open call with the same
-    /// id.
+    /// Whether the message was meant to open a call. If so, it does not concern an open call with the same id.
     public let isOpening: Bool
 
     public init(id: Int64?, error: RPCError, isOpening: Bool = false) {

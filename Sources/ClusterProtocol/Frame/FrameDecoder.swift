@@ -28,8 +28,7 @@ public struct FrameDecoder: Sendable {
         held.append(contentsOf: bytes)
     }
 
-    /// Passes the next whole message to `body`, inflated if it was compressed; returns nil if none is
-    /// complete.
+    /// Passes the next whole message to `body`, inflated if it was compressed; returns nil if none is complete.
     public mutating func next<Result>(_ body: (Span<UInt8>) -> Result) throws(RPCError) -> Result? {
         var result: Result?
         _ = try lendNext { result = body($0) }

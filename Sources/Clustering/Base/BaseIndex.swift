@@ -63,8 +63,7 @@ final class BaseIndex: Sendable {
     ///
     /// - Returns: whether there are more than `limit`.
     func collect(_ box: UnitBox, level: Int, limit: Int, into found: inout [Node]) -> Bool {
-        // Not retained, because the base keeps it: counting references would take a fiftieth of a small
-        // query.
+        // Not retained, because the base keeps it: counting references would take a fiftieth of a small query.
         return switch spatial {
         case .float(let index):
             Unmanaged.passUnretained(index)._withUnsafeGuaranteedRef {

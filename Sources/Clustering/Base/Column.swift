@@ -23,8 +23,7 @@ struct Column<Element: BitwiseCopyable>: @unchecked Sendable {
         self.init(base: base, count: values.count, owner: owner)
     }
 
-    /// - Precondition: `0 <= index < count`, which the index's own invariants guarantee; checked in debug
-    ///   builds.
+    /// - Precondition: `0 <= index < count`, which the index's own invariants guarantee; checked in debug builds.
     @inline(__always) subscript(index: Int) -> Element {
         assert(index >= 0 && index < count)
         return base[index]

@@ -69,8 +69,7 @@ struct NumberTable<Slots: NumberSlots>: Sendable {
         (0..<slots.count).lazy.map { slots[$0] }.filter { $0.key != Self.empty }
     }
 
-    /// The slot of a key, or the empty slot for it. There always is one, because at least half of the slots are
-    /// empty.
+    /// The slot of a key, or the empty slot for it. There always is one, because at least half of the slots are empty.
     @inline(__always) private func index(of key: UInt32) -> Int {
         // Multiplicative hashing (Knuth, volume 3, 6.4).
         var index = Int((key &* 0x9e37_79b9) >> shift)

@@ -116,8 +116,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         }
     }
 
-    /// Calls `body` with each node alive at a zoom inside a box, in the curve's order. Nodes are examined in
-    /// batches.
+    /// Calls `body` with each node alive at a zoom inside a box, in the curve's order. Nodes are examined in batches.
     @inline(__always) func visitTogether(_ box: UnitBox, zoom: Int, _ body: (SpatialSlot<Scalar>) -> Void) {
         let level = zoom - layout.minimumZoom
         if level < lowLevels.count {
@@ -190,8 +189,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
             for candidate in 0..<kept { body(index.slots[Int(inside[candidate])]) }
         }
 
-        /// Moves the candidates that are inside the box to `found`; returns false if there are more than the
-        /// limit.
+        /// Moves the candidates that are inside the box to `found`; returns false if there are more than the limit.
         mutating func take(of index: SpatialIndex, into found: inout [Node]) -> Bool {
             var kept = 0
             for candidate in 0..<count {
@@ -209,8 +207,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         }
     }
 
-    /// Calls `body` with each node alive at a zoom inside a box, in the curve's order, until it returns
-    /// false.
+    /// Calls `body` with each node alive at a zoom inside a box, in the curve's order, until it returns false.
     ///
     /// - Returns: false if `body` returned false.
     @inline(__always) func visit(_ box: UnitBox, zoom: Int, _ body: (SpatialSlot<Scalar>) -> Bool) -> Bool {

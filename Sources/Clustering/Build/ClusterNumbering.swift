@@ -22,9 +22,8 @@ struct ClusterNumbering {
     ///
     /// - Parameters:
     ///   - count: the number of slots along the curve.
-    ///   - forEachCluster: calls its second argument with the former ordinal and the zoom of each cluster in a
-    ///     range of slots, in slot order. It is called twice for each share: the first time no ordinals have been
-    ///     assigned.
+    ///   - forEachCluster: calls its second argument with the former ordinal and the zoom of each cluster in a range of
+    ///     slots, in slot order. It is called twice for each share: the first time no ordinals have been assigned.
     func number(count: Int, forEachCluster: (Range<Int>, (_ former: Int, _ zoom: Int) -> UInt32?) -> Void) {
         let zooms = table.ranges.count
         let shares = parallel.shares(of: count)

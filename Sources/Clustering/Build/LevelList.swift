@@ -272,8 +272,7 @@ final class LevelList<Scalar: Coordinate> {
         share.rowOutputCount = rowOutput - share.rowOutputStart
     }
 
-    /// Writes the remaining nodes of the one or two old rows that become the row `key`; returns the end of the
-    /// output.
+    /// Writes the remaining nodes of the one or two old rows that become the row `key`; returns the end of the output.
     @inline(__always) private func takeRows(
         _ row: inout Int, until end: Int, key: UInt64, doubling: Bool, states: UnsafePointer<UInt8>?, output: Int
     ) -> Int {

@@ -39,8 +39,7 @@ public enum ConvexHull: Equatable, Sendable {
     /// The number of positions sorted or merged between two checks for cancellation: a few milliseconds of work.
     private static let piece = 1 << 14
 
-    /// Sorts from west to east, then from south to north: in pieces, which are then merged. Returns false if
-    /// cancelled.
+    /// Sorts from west to east, then from south to north: in pieces, which are then merged. Returns false if cancelled.
     private static func sort(_ positions: inout [Position], _ isCancelled: () -> Bool) -> Bool {
         var width = piece
         for start in stride(from: 0, to: positions.count, by: width) {

@@ -26,8 +26,7 @@ public struct PointOrder: Sendable {
         var label: OrderLabel
     }
 
-    /// - Parameter places: the features' indexes in the store, in clustering order: each number below the
-    ///   count once.
+    /// - Parameter places: the features' indexes in the store, in clustering order: each number below the count once.
     public init(places: [UInt32]) {
         let (ordered, points) = (Scratch<UInt32>(capacity: places.count), Scratch<UInt32>(capacity: places.count))
         for (point, place) in places.enumerated() {
@@ -168,17 +167,14 @@ extension PointOrder {
         public let relabelled: [(point: PointIndex, label: OrderLabel)]
     }
 
-    /// Removes points and assigns new points to features. Features with equal keys are ordered by store
-    /// index.
+    /// Removes points and assigns new points to features. Features with equal keys are ordered by store index.
     ///
     /// - Parameters:
     ///   - removed: points that no longer exist.
     ///   - inserted: the features' store indexes, with their keys.
-    ///   - key: returns the key of a feature of the build, or of one that an earlier update added and that
-    ///     remains.
+    ///   - key: returns the key of a feature of the build, or of one that an earlier update added and that remains.
     /// - Returns: nil if there is no room for more labels, so that the index must be rebuilt.
-    /// - Complexity: O(log points) calls of `key` for each insertion, and O(living points that updates
-    ///   added).
+    /// - Complexity: O(log points) calls of `key` for each insertion, and O(living points that updates added).
     public mutating func update<Key: Comparable, Failure: Error>(
         removing removed: [PointIndex], inserting inserted: [(place: Int, key: Key)],
         key: (Feature) throws(Failure) -> Key

@@ -2,10 +2,9 @@
 import SystemSupport
 
 extension ClusterIndex {
-    /// A cluster's id as supercluster computes it: `((index << 5) | (zoom + 1)) + points`. `index` is the index
-    /// of the node from which the cluster grew, in the list of the next deeper level. A cluster that an update
-    /// made (see `updated`) has `2^48 + ((point << 5) | (zoom + 1))`, where `point` is the index of the point
-    /// from which it grew.
+    /// A cluster's id as supercluster computes it: `((index << 5) | (zoom + 1)) + points`. `index` is the index of the
+    /// node from which the cluster grew, in the list of the next deeper level. A cluster that an update made (see
+    /// `updated`) has `2^48 + ((point << 5) | (zoom + 1))`, where `point` is the index of the point from which it grew.
     public func id(of cluster: ClusterOrdinal) -> Int64 {
         let ordinal = Int(cluster.rawValue)
         return layers.read(ordinal, base: { _ in layers.base.id(ofCluster: ordinal) }, delta: { $0.id })

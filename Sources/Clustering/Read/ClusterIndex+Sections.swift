@@ -31,8 +31,7 @@ extension ClusterIndex {
 }
 
 extension ClusterIndex {
-    /// Calls `body` with each section's bytes, in the machine's byte order. They are valid only during the
-    /// call.
+    /// Calls `body` with each section's bytes, in the machine's byte order. They are valid only during the call.
     public func forEachSection<Failure: Error>(
         _ body: (IndexSection, UnsafeRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) {

@@ -90,8 +90,7 @@ extension LayeredIndex {
         Ranked(code: ZOrderCurve.code(x, y), rank: rank(of: key), node: key.node)
     }
 
-    /// A node's rank among those of its cell, as a build orders them: points first, then deeper clusters before
-    /// others.
+    /// A node's rank among those of its cell, as a build orders them: points first, then deeper clusters before others.
     fileprivate struct Rank: BitwiseCopyable {
         var level: UInt8
         var order: OrderLabel

@@ -15,8 +15,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
         /// Nil for a node that arrived.
         let old: Claim?
         let new: Claim
-        /// The cluster of this zoom that contained the node; nil if it passed to the next level unchanged, or
-        /// arrived.
+        /// The cluster of this zoom that contained the node; nil if it passed to the next level unchanged, or arrived.
         let cluster: UInt32?
     }
 

@@ -38,8 +38,7 @@ struct NeighbourPrefetch<Scalar: Coordinate> {
     /// The maximum number of later neighbours kept for a share's nodes together, and for one node.
     private static var mostLaterNeighbours: Int { 1 << 13 }
     /// The maximum number of nodes compared to find later neighbours for a share's nodes. If thousands of nodes
-    /// coincide, each has all the others around it; nearly all of them will be claimed and need no later
-    /// neighbours.
+    /// coincide, each has all the others around it; nearly all of them will be claimed and need no later neighbours.
     static var mostCompared: Int { 1 << 18 }
     /// The number of nodes compared to find later neighbours.
     private(set) var compared = 0

@@ -210,9 +210,8 @@ struct NeighbourSearch<Scalar: Coordinate> {
     ) {
         let (x, y) = (searched.x, searched.y)
         let part = level.layers.partition(of: searched.key)
-        // A cluster's centre is within the radius of the node from which it grew, because all the positions of
-        // which it is the mean are. A node that passed on unchanged is its own origin and must itself be within
-        // the radius.
+        // A cluster's centre is within the radius of the node from which it grew, because all the positions of which it
+        // is the mean are. A node that passed on unchanged is its own origin and must itself be within the radius.
         let slack = 4 * Scalar.roundingSlack + 2 * level.layers.options.centerSlack
         let near = Double(radius.reach) + slack
         let far = 2 * Double(radius.reach) + slack

@@ -4,8 +4,7 @@ import Glibc
 import SourceEngine
 
 extension Configuration {
-    /// Warnings for people about things that the configuration names and that do not exist. The daemon starts
-    /// anyway.
+    /// Warnings for people about things that the configuration names and that do not exist. The daemon starts anyway.
     public var warnings: [String] {
         var warnings: [String] = []
         for directory in importDirectories where !Self.isDirectory(directory) {

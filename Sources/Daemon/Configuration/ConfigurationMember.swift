@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// One member of an object in the configuration. Parser, schema, manual, documentation and reloads derive
-/// from it.
+/// One member of an object in the configuration. Parser, schema, manual, documentation and reloads derive from it.
 struct ConfigurationMember<Target>: Sendable {
     typealias Read = @Sendable (ConfigurationValue, inout Target) throws(Configuration.Problem) -> Void
 
     let entry: ConfigurationEntry
-    /// The values that only a restart changes: the member's own, or of its members, with names such as
-    /// `http.listen`.
+    /// The values that only a restart changes: the member's own, or of its members, with names such as `http.listen`.
     let fixed: [(name: String, value: FixedValue<Target>)]
     /// Applies a value that has been found to be of the kind.
     let read: Read

@@ -40,8 +40,7 @@ public final class Log: Sendable {
     private let isJournal: Bool
     private let output: LogOutput
 
-    /// - Parameter isJournal: whether journald reads standard error; by default determined from the
-    ///   environment.
+    /// - Parameter isJournal: whether journald reads standard error; by default determined from the environment.
     public init(_ settings: LogSettings, isJournal: Bool = Log.isReadByJournal) {
         self.settings = Mutex(settings)
         self.isJournal = isJournal
@@ -51,8 +50,7 @@ public final class Log: Sendable {
     /// Applies to lines written afterwards.
     public func set(_ settings: LogSettings) { self.settings.withLock { $0 = settings } }
 
-    /// - Parameter fields: further fields for programs; JSON has them as members, the other formats as
-    ///   `name=value`.
+    /// - Parameter fields: further fields for programs; JSON has them as members, the other formats as `name=value`.
     public func write(_ level: Level, _ message: String, _ fields: JSONObject = [:]) {
         guard let line = line(level, message, fields) else { return }
         if line.hasPrefix("<"), isJournal, Self.sendToJournal(level, message, fields) { return }

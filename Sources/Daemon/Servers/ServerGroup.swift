@@ -93,12 +93,10 @@ public final class ServerGroup {
     ///
     /// - Parameter mode: the file's permissions.
     func listen(for kind: TransportKind = .socket, path: String, mode: UInt32 = 0o600) throws(EventLoopError) {
-        listeners.append(
-            try Listener(on: loop, path: path, mode: mode) { [weak self] in self?.accept($0, kind) })
+        listeners.append(try Listener(on: loop, path: path, mode: mode) { [weak self] in self?.accept($0, kind) })
     }
 
-    /// Serves a transport on an address. Returns the listening address, including the port if the system
-    /// chose it.
+    /// Serves a transport on an address. Returns the listening address, including the port if the system chose it.
     func listen(for kind: TransportKind, on address: InternetAddress) throws(EventLoopError) -> InternetAddress {
         let listener = try Listener(on: loop, address: address) { [weak self] in self?.accept($0, kind) }
         listeners.append(listener)

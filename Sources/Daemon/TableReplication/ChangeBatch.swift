@@ -4,8 +4,7 @@ import JSON
 import PostgresFeed
 import SourceEngine
 
-/// Collects the changes that transactions made to rows. Of several changes to one row, only the final state
-/// counts.
+/// Collects the changes that transactions made to rows. Of several changes to one row, only the final state counts.
 struct ChangeBatch {
     private enum Outcome {
         case feature([UInt8])

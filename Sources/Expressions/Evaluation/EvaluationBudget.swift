@@ -19,8 +19,7 @@ public final class EvaluationBudget: Sendable {
 
     /// - Parameters:
     ///   - steps: the steps of all rows together. Unlimited by default; the limit of each row still applies.
-    ///   - isCancelled: called from any thread, up to a few thousand times per second. Once true it must stay
-    ///     true.
+    ///   - isCancelled: called from any thread, up to a few thousand times per second. Once true it must stay true.
     public init(steps: Int = .max, isCancelled: @escaping @Sendable () -> Bool = { false }) {
         self.steps = steps
         left = Atomic(steps)

@@ -45,8 +45,7 @@ final class EvaluationContext {
         variables.removeAll(keepingCapacity: true)
     }
 
-    /// Counts steps; throws if the row has taken too many, the budget is used up or the evaluation was
-    /// cancelled.
+    /// Counts steps; throws if the row has taken too many, the budget is used up or the evaluation was cancelled.
     @inline(__always) func charge(_ count: Int = 1) throws(EvaluationError) {
         steps -= count
         if steps < 0 { try takePortion() }

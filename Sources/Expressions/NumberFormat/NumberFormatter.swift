@@ -7,12 +7,10 @@ import CICU
 /// thread-safe, so `@unchecked Sendable` is sound.
 final class NumberFormatter: @unchecked Sendable {
     private let formatter: OpaquePointer
-    /// A text to replace and its replacement, such as a group separator that has changed since ICU's data
-    /// were made.
+    /// A text to replace and its replacement, such as a group separator that has changed since ICU's data were made.
     private let replacement: (text: String, with: String)?
 
-    /// The maximum size of a formatted number in bytes: 309 digits, 100 decimals and their separators, in any
-    /// script.
+    /// The maximum size of a formatted number in bytes: 309 digits, 100 decimals and their separators, in any script.
     private static let capacity: Int32 = 4096
 
     /// - Throws: if ICU is missing, or does not support the format.

@@ -99,8 +99,7 @@ struct MatchLabels {
     private var texts: Set<[UInt8]> = []
     private static let largestInteger = 9_007_199_254_740_991.0
 
-    /// Adds the labels of one output: a value, or an array of values. If it returns false, it has recorded an
-    /// error.
+    /// Adds the labels of one output: a value, or an array of values. If it returns false, it has recorded an error.
     mutating func add(_ value: JSONValue, for output: Int, _ context: ParsingContext) -> Bool {
         let values: [JSONValue]
         if case .array(let items) = value { values = items } else { values = [value] }

@@ -45,8 +45,7 @@ enum NumberFormatOperator {
         let given = options
         let evaluate: Operation.EvaluateLazily = { arguments, context throws(EvaluationError) in
             let formatter = try formatter(given, arguments.dropFirst(), context)
-            // The number is evaluated last, as in MapLibre: if both fail, the error of the options is
-            // reported.
+            // The number is evaluated last, as in MapLibre: if both fail, the error of the options is reported.
             return .string(formatter.text(try context.number(arguments[0])))
         }
         return ExpressionNode(.string, .lazy(evaluate), arguments)

@@ -170,8 +170,7 @@ extension ParsingContext {
         return check(expected, accepts: node.type) ? node : nil
     }
 
-    /// The node's value as a literal if everything on which it depends is constant; otherwise the node
-    /// itself.
+    /// The node's value as a literal if everything on which it depends is constant; otherwise the node itself.
     private func folded(_ node: ExpressionNode) -> ExpressionNode? {
         guard !node.isLiteral, node.isConstant else { return node }
         do throws(EvaluationError) {

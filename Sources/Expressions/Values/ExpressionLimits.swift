@@ -25,8 +25,7 @@ public enum ExpressionLimits {
     /// The bytes that the strings, arrays and objects made for many rows may take together: 1 KiB per row,
     /// and at least 64 MiB.
     static func valueBytes(rows: Int) -> Int { 64 << 20 + rows * 1024 }
-    /// The steps that a filter over many rows may take: a thousand per row, ten times what elaborate filters
-    /// need.
+    /// The steps that a filter over many rows may take: a thousand per row, ten times what elaborate filters need.
     public static func filterSteps(rows: Int) -> Int { 1 << 26 + rows * 1024 }
 }
 

@@ -2,10 +2,9 @@
 
 /// A position on a geometry, as in `ST_PointOnSurface` of PostGIS and `interiorPoint` of GEOS.
 ///
-/// For areas: the middle of the widest part inside of a line of latitude that crosses the area about half-way
-/// up and meets no corner. For lines: the inner position nearest to the centroid, or an end if there is none.
-/// For points: the one nearest to the centroid. Source: `InteriorPointArea`, `InteriorPointLine`,
-/// `InteriorPointPoint` of JTS.
+/// For areas: the middle of the widest part inside of a line of latitude that crosses the area about half-way up and
+/// meets no corner. For lines: the inner position nearest to the centroid, or an end if there is none. For points: the
+/// one nearest to the centroid. Source: `InteriorPointArea`, `InteriorPointLine`, `InteriorPointPoint` of JTS.
 enum InteriorPoint {
     /// - Complexity: O(positions), plus sorting the crossings of one line.
     static func of(_ parts: GeometryParts) -> GeometryPosition? {

@@ -3,8 +3,7 @@ import SystemSupport
 
 /// In which direction rings turn, decided exactly.
 enum RingOrientation {
-    /// Whether a closed ring runs counter-clockwise, by the turn at its highest position; false for a flat
-    /// ring.
+    /// Whether a closed ring runs counter-clockwise, by the turn at its highest position; false for a flat ring.
     ///
     /// Source: `Orientation.isCCW` of JTS, which also decides for rings that cross themselves.
     static func isCounterClockwise(_ ring: [GeometryPosition]) -> Bool {

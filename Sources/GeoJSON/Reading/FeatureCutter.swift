@@ -4,9 +4,8 @@ import JSON
 
 /// Cuts a text of features that arrives in pieces into pieces of complete features.
 ///
-/// Only text that has not been cut yet is held, so memory depends on the pieces and not on the file.
-/// Brackets, line ends and quotation marks decide where a feature ends. The parser decides whether it is
-/// valid.
+/// Only text that has not been cut yet is held, so memory depends on the pieces and not on the file. Brackets, line
+/// ends and quotation marks decide where a feature ends. The parser decides whether it is valid.
 struct FeatureCutter {
     typealias Body = (PieceText) throws(GeoJSONError) -> Void
 
@@ -57,9 +56,8 @@ struct FeatureCutter {
         (self.format, self.longestPart) = (format, longestPart)
     }
 
-    /// Adds a piece of text and yields the complete features. If much text without a complete feature is
-    /// held, it is searched again only after it has grown by an eighth, so that small pieces of a long
-    /// feature take linear time.
+    /// Adds a piece of text and yields the complete features. If much text without a complete feature is held, it is
+    /// searched again only after it has grown by an eighth, so that small pieces of a long feature take linear time.
     mutating func push(_ text: Span<UInt8>, _ body: Body) throws(GeoJSONError) {
         held.append(contentsOf: text.bytes)
         guard held.count >= nextCut || isTooLong else { return }

@@ -3,9 +3,8 @@ import Glibc
 import JSON
 import SystemSupport
 
-/// Reads features from bytes that arrive in pieces of any size: a FeatureCollection, an array of features,
-/// features one after another, a JSON text sequence (RFC 8142), or a table with a header (RFC 4180); plain or
-/// gzipped.
+/// Reads features from bytes that arrive in pieces of any size: a FeatureCollection, an array of features, features one
+/// after another, a JSON text sequence (RFC 8142), or a table with a header (RFC 4180); plain or gzipped.
 ///
 /// One reader serves files, calls and HTTP bodies, so all of them accept and skip the same. Memory is
 /// bounded: a window for each thread and one unfinished feature, whatever the length.

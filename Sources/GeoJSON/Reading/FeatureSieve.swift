@@ -4,8 +4,7 @@ import JSON
 /// Reads a text of features like `FeatureReader` and yields the valid ones as JSON, for a program that sends
 /// them on. Used by one thread at a time.
 ///
-/// Use: `push` each piece, take `nextBatch()` until it is nil; at the end `finish()`, then `nextBatch()`
-/// again.
+/// Use: `push` each piece, take `nextBatch()` until it is nil; at the end `finish()`, then `nextBatch()` again.
 public final class FeatureSieve {
     /// Called with each skipped invalid feature and its text.
     public var onSkipped: ((InvalidFeature, ArraySlice<UInt8>) -> Void)?

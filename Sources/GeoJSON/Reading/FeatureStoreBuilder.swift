@@ -22,8 +22,7 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     /// returns false, adding throws `tooLarge`.
     public var admits: @Sendable (_ bytes: Int) -> Bool = { _ in true }
 
-    /// The most rows, each a point: indexes number points and clusters in 32 bits. Adding more throws
-    /// `tooMany`.
+    /// The most rows, each a point: indexes number points and clusters in 32 bits. Adding more throws `tooMany`.
     var mostRows = Int(UInt32.max / 2)
 
     /// Decides when the text goes to a file; nil for never. Must be set before the first feature.
@@ -80,9 +79,7 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     }
 
     /// A parser for this builder, or for one with the same rules.
-    public func makeParser() -> PieceParser {
-        PieceParser(rules: rules, result: ParsedFeatures())
-    }
+    public func makeParser() -> PieceParser { PieceParser(rules: rules, result: ParsedFeatures()) }
 
     /// Reserves memory for a text to come.
     func expect(bytes: Int) { rows.expect(bytes: bytes) }

@@ -157,8 +157,7 @@ struct Geometry {
         return array.elements
     }
 
-    /// Foreign members, each after a comma. A `bbox` is omitted, since it is that of the geometry and not of
-    /// its point.
+    /// Foreign members, each after a comma. A `bbox` is omitted, since it is that of the geometry and not of its point.
     private var foreignMembers: [UInt8] {
         guard hasForeign, let type else { return [] }
         var members: [UInt8] = []

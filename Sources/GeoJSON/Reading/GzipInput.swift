@@ -15,8 +15,7 @@ struct GzipInput: ~Copyable {
 
     typealias Body = (Span<UInt8>) throws(GeoJSONError) -> Void
 
-    /// Takes in bytes up to those that fill a window: a few compressed bytes may stand for a thousand times
-    /// as many.
+    /// Takes in bytes up to those that fill a window: a few compressed bytes may stand for a thousand times as many.
     ///
     /// - Parameter body: gets their text, of at most `windowSize` bytes if they are compressed.
     /// - Returns: how many bytes were taken in; the caller passes the rest again.

@@ -72,9 +72,8 @@ final class ParallelParser {
 /// Errors also follow the pieces' order: the first fault of the text is the result for any number of threads,
 /// and no later piece is admitted.
 ///
-/// Invariant: `next` is called only while `source` is locked, `admit` only while `order` is. A parser is used
-/// by the thread that took it from `idle`, or is parked in `order`, from which one thread takes it. So it may
-/// be shared.
+/// Invariant: `next` is called only while `source` is locked, `admit` only while `order` is. A parser is used by the
+/// thread that took it from `idle`, or is parked in `order`, from which one thread takes it. So it may be shared.
 private final class AssemblyLine: @unchecked Sendable {
     typealias Next = (_ buffer: [UInt8]) throws(GeoJSONError) -> PieceText?
     typealias Admit = (ParsedFeatures, PieceText) throws(GeoJSONError) -> Void
@@ -102,8 +101,7 @@ private final class AssemblyLine: @unchecked Sendable {
         var failure: GeoJSONError?
     }
 
-    /// Idle parsers. A thread takes one under the lock and is then its only user, so it may be
-    /// sent.
+    /// Idle parsers. A thread takes one under the lock and is then its only user, so it may be sent.
     private struct Idle: @unchecked Sendable {
         var parsers: [PieceParser]
     }

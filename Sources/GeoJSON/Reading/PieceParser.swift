@@ -111,8 +111,7 @@ extension PieceParser {
     ///
     /// - Parameters:
     ///   - text: one GeoJSON feature.
-    ///   - parts: the text's parts, if the caller has composed it from them and knows it to be valid; nil to
-    ///     parse it.
+    ///   - parts: the text's parts, if the caller has composed it from them and knows it to be valid; nil to parse it.
     public func append(_ text: UnsafeRawBufferPointer, parts: PointParts?) {
         guard let parts, rules.promoteId == nil, !result.keepsRanges else {
             if (try? parser.parse(single: text, at: 0, into: result)) == nil {

@@ -40,9 +40,7 @@ struct RecordMembers: Sendable, Equatable {
     /// the range of each value. A text that is not JSON stays. O(bytes).
     ///
     /// - Parameter texts: the expected ranges of the values; nil if brackets decide.
-    func features(
-        of array: UnsafeRawBufferPointer, _ texts: [Range<Int>]?
-    ) -> (text: [UInt8], ranges: [Range<Int>]) {
+    func features(of array: UnsafeRawBufferPointer, _ texts: [Range<Int>]?) -> (text: [UInt8], ranges: [Range<Int>]) {
         let parser = JSONParser()
         guard let values = texts ?? PieceText.values(in: array) else { return (Array(array), []) }
         var ranges: [Range<Int>] = []

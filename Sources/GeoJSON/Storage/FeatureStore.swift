@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// A source's features, immutable: their texts as sent, packed, without the parts that are the same in all
-/// features.
+/// A source's features, immutable: their texts as sent, packed, without the parts that are the same in all features.
 ///
 /// A feature takes about seven bytes besides the text of its id, coordinates and properties. The text may lie
 /// in a file.

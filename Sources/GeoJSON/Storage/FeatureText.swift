@@ -12,8 +12,7 @@ public protocol FeatureText: AnyObject, Sendable {
     /// bytes are in memory.
     var isEvictable: Bool { get }
 
-    /// Whether reading these bytes does not wait for a disk. May move them into memory from the system's page
-    /// cache.
+    /// Whether reading these bytes does not wait for a disk. May move them into memory from the system's page cache.
     ///
     /// - Parameter room: how many pages may still be moved.
     func isResident(_ range: Range<Int>, room: inout Int) -> Bool

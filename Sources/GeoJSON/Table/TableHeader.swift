@@ -3,8 +3,7 @@ import JSON
 
 /// Which columns of a table mean what.
 public struct TableColumns: Sendable, Equatable {
-    /// The column of the longitude. If nil, the first of `longitude`, `lon`, `lng`, `long`, `x` in any letter
-    /// case.
+    /// The column of the longitude. If nil, the first of `longitude`, `lon`, `lng`, `long`, `x` in any letter case.
     public var longitude: String?
     /// The column of the latitude. If nil, the first of `latitude`, `lat`, `y` in any letter case.
     public var latitude: String?
@@ -60,8 +59,7 @@ public final class TableHeader: Sendable {
     /// Reads the header's row.
     ///
     /// - Parameter rows: the text that follows, from which the first rows show how positions are written.
-    /// - Throws: `malformed`, with a list of the columns, if a required one is missing, or if lines have no
-    ///   line feed.
+    /// - Throws: `malformed`, with a list of the columns, if a required one is missing, or if lines have no line feed.
     convenience init?(_ text: [UInt8], _ columns: TableColumns, rows: [UInt8] = []) throws(GeoJSONError) {
         guard String(validating: text, as: UTF8.self) != nil else {
             throw .malformed(message: "The table's header is not UTF-8: \(ForeignFormat.conversion).", offset: nil)

@@ -99,8 +99,7 @@ enum Router {
         }
     }
 
-    /// Reads a feature's id: a number in JSON's grammar, otherwise a string; text in double quotes is always a
-    /// string.
+    /// Reads a feature's id: a number in JSON's grammar, otherwise a string; text in double quotes is always a string.
     private static func feature(_ id: String, _ params: JSONObject) -> Resource {
         var params = params
         var text: [UInt8] = []

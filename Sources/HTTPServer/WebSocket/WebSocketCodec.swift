@@ -25,8 +25,7 @@ final class WebSocketCodec {
     private var context: wslay_event_context_ptr?
     private var bounds: WebSocketFrameBounds
     private var input = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// Whether a close frame had a body of one byte, half a code (RFC 6455, section 5.5.1), which the library
-    /// accepts.
+    /// Whether a close frame had a body of one byte, half a code (RFC 6455, section 5.5.1), which the library accepts.
     private var hasHalfCode = false
     private var events: [Event] = []
     /// Control frames to be written: pongs, pings and the close.

@@ -3,9 +3,8 @@ import Synchronization
 
 /// The memory that pages of all images take together. Safe from any thread.
 ///
-/// Pages are evicted in the order in which they were filled: those of features' text first, as long as it
-/// takes more than its part. A page that is read again is filled again, so eviction costs time and nothing
-/// else.
+/// Pages are evicted in the order in which they were filled: those of features' text first, as long as it takes more
+/// than its part. A page that is read again is filled again, so eviction costs time and nothing else.
 package final class PageMemory: Sendable {
     /// Who has pages.
     protocol Holder: AnyObject, Sendable { func evict(_ page: Int) }

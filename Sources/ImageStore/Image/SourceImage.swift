@@ -63,8 +63,7 @@ package final class SourceImage: Sendable {
     /// Whether a page could not be read, or was not what was written. Never becomes false again.
     package var isDamaged: Bool { pages.hasFailed.load(ordering: .acquiring) }
 
-    /// Whether replaceable bytes were found damaged before anything was made of them. Then they must not be
-    /// used.
+    /// Whether replaceable bytes were found damaged before anything was made of them. Then they must not be used.
     package var hasLost: Bool { pages.hasLost.load(ordering: .acquiring) }
 
     /// Why a page could not be read; nil if it was damaged, or none failed.
@@ -170,8 +169,7 @@ struct PagedFile: Sendable {
         page * SourceImage.pageSize..<min(size, (page + 1) * SourceImage.pageSize)
     }
 
-    /// Whether a page's bytes are what was written. The first page is the header, which has a checksum of its
-    /// own.
+    /// Whether a page's bytes are what was written. The first page is the header, which has a checksum of its own.
     func isIntact(_ page: Int, _ bytes: UnsafeRawBufferPointer) -> Bool {
         page == 0 || BlockChecksum.of(bytes) == checksums[page]
     }
@@ -189,8 +187,7 @@ struct PagedFile: Sendable {
         let found = Mutex<(page: Int, fault: StateFault)?>(nil)
         nonisolated(unsafe) let target = target
         let step = 64
-        // Not on the process's shared threads: a disk that does not answer must not take them from other
-        // sources.
+        // Not on the process's shared threads: a disk that does not answer must not take them from other sources.
         let steps = (pageCount + step - 1) / step
         Parallel(.own, threads: size < 1 << 20 ? 1 : AvailableProcessors.count).forEach(below: steps) { number in
             let pages = number * step..<min((number + 1) * step, pageCount)
@@ -221,8 +218,7 @@ struct PagedFile: Sendable {
 
 /// The pages of an image, with the thread that fills them.
 ///
-/// Invariant: with `faulting`, a page has memory exactly while `isFilled` says so; both change with the lock
-/// held.
+/// Invariant: with `faulting`, a page has memory exactly while `isFilled` says so; both change with the lock held.
 final class ImagePages: PageMemory.Holder {
     let file: PagedFile
     let faulting: FaultingMemory?
@@ -350,8 +346,7 @@ final class ImagePages: PageMemory.Holder {
         if isEvicted, !text.contains(page) { missing.add(1, ordering: .relaxed) }
     }
 
-    /// Fills a page from the system's page cache; false if it is not there, or is damaged, which its next
-    /// reader finds.
+    /// Fills a page from the system's page cache; false if it is not there, or is damaged, which its next reader finds.
     func fillWithoutWaiting(_ page: Int) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: SourceImage.pageSize, alignment: 16) { window in
             let range = file.range(of: page)
@@ -396,8 +391,7 @@ final class ImagePages: PageMemory.Holder {
 
 /// The bytes of a file that is read as a whole.
 ///
-/// Invariant: `memory` is one anonymous mapping that exists until `deinit`. Only the image's `init` writes
-/// it.
+/// Invariant: `memory` is one anonymous mapping that exists until `deinit`. Only the image's `init` writes it.
 final class LoadedBlock: @unchecked Sendable {
     let memory: UnsafeMutableRawBufferPointer
 

@@ -32,8 +32,7 @@ package enum SectionFile {
         case snapshot = 1
         case journal = 2
 
-        /// The format version that is written, and the only one that is read. `docs/versioning.md` lists the
-        /// versions.
+        /// The format version that is written, and the only one that is read. `docs/versioning.md` lists the versions.
         ///
         /// A version rises when an older clusterd would misread the file: when a section or record changes
         /// its meaning, or when one is added that must not be ignored. A section or record member that may be
@@ -53,8 +52,7 @@ package enum SectionFile {
         }
         guard bytes.starts(with: magic) else { throw StateFault("\(path) is not a file of clusterd") }
         let found: UInt32 = number(at: 8, in: bytes)
-        // A version number proves a newer format only if the header's checksum is correct. Otherwise it is
-        // damage.
+        // A version number proves a newer format only if the header's checksum is correct. Otherwise it is damage.
         let isIntact = headerChecksum(bytes) == number(at: 20, in: bytes)
         guard !isIntact || found <= kind.version else {
             throw StateFault(

@@ -21,8 +21,7 @@ package struct SectionFileReader: Sendable {
 
     /// Reads the header, the table and the checksums, and makes the image.
     ///
-    /// - Parameter replaceable: consecutive sections on pages of their own that can be made again from
-    ///   others.
+    /// - Parameter replaceable: consecutive sections on pages of their own that can be made again from others.
     package init(_ path: String, _ pages: Pages, replaceable: [UInt32] = []) throws(StateFault) {
         let opened = try OpenedSections(path)
         var memory: PageMemory?
@@ -137,8 +136,7 @@ package struct OpenedSections {
         (self.file, self.sections, self.end) = (file, sections, end)
     }
 
-    /// The bytes of consecutive sections, up to the next section or the end; empty if others lie between
-    /// them.
+    /// The bytes of consecutive sections, up to the next section or the end; empty if others lie between them.
     func range(of names: [UInt32]) -> Range<Int> {
         let own = names.compactMap { sections[$0] }
         guard let first = own.map(\.lowerBound).min(), let last = own.map(\.upperBound).max() else {

@@ -29,8 +29,7 @@ struct Catalog: Sendable, Equatable {
     var mayCreate: Bool { json.flag("mayCreate") }
     var slotLimit: Int { json.integer("slotLimit") }
     var slotCount: Int { json.integer("slotCount") }
-    /// Tables with the same name in another letter case or schema, if the table does not exist; as SQL writes
-    /// them.
+    /// Tables with the same name in another letter case or schema, if the table does not exist; as SQL writes them.
     var namesakes: [String] {
         json.list("namesakes").map { "\(SQLName.readable($0.text("schema"))).\(SQLName.readable($0.text("name")))" }
     }
@@ -127,8 +126,7 @@ struct Catalog: Sendable, Equatable {
     }
 }
 
-/// Reads members of the catalog's JSON. A member that is missing or of another type is read as the type's
-/// empty value.
+/// Reads members of the catalog's JSON. A member that is missing or of another type is read as the type's empty value.
 extension JSONValue {
     /// A member; nil if it is missing or null.
     func member(_ key: String) -> JSONValue? {

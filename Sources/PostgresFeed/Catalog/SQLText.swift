@@ -45,8 +45,7 @@ enum SQLName {
         return quoted.unicodeScalars.contains("\\") ? "E'" + quoted.doubling("\\") + "'" : "'" + quoted + "'"
     }
 
-    /// The parts of `a.b`, each of which may be in quotation marks. Unquoted names become lower case, as in
-    /// SQL.
+    /// The parts of `a.b`, each of which may be in quotation marks. Unquoted names become lower case, as in SQL.
     static func split(_ text: String) -> [String] {
         var parts: [String] = []
         var part = ""

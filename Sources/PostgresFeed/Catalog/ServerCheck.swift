@@ -131,8 +131,7 @@ public enum SlotName {
     /// directory and source.
     ///
     /// - Parameters:
-    ///   - label: a part that people recognise; characters that a slot's name cannot contain become
-    ///     underscores.
+    ///   - label: a part that people recognise; characters that a slot's name cannot contain become underscores.
     ///   - scope: a text that distinguishes slots of one machine.
     public static func standard(machine: String, label: String, scope: String) -> String {
         let readable = label.lowercased().utf8.prefix(14).map { byte in

@@ -38,8 +38,7 @@ public struct TableFeedConfiguration: Sendable, Equatable {
     /// The maximum size of a feature's text in bytes; larger features are skipped.
     public var maximumFeatureBytes = 16 << 20
 
-    /// The interval, in milliseconds, at which the catalog is checked: whether the table is the same and
-    /// published.
+    /// The interval, in milliseconds, at which the catalog is checked: whether the table is the same and published.
     public var catalogMilliseconds: UInt64 = 30_000
 
     /// - Parameter table: see `declaredTable`.

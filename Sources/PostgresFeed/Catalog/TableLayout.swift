@@ -105,8 +105,7 @@ struct GeneratedInputs {
         catalog.columns.filter { !$0.isGenerated && column.expression.contains($0.name) }.map(\.name)
     }
 
-    /// The generated columns of a layout, with their indexes in it, and all columns from which they are
-    /// computed.
+    /// The generated columns of a layout, with their indexes in it, and all columns from which they are computed.
     func find(_ columns: [String]) -> ([TableLayout.Generated], [Catalog.Column]) {
         let generated = columns.enumerated().compactMap { index, name in
             catalog.columns.first { $0.name == name && $0.isGenerated }.map { (index, $0) }

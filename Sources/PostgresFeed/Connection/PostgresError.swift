@@ -36,8 +36,7 @@ public struct PostgresError: Error, Sendable, Equatable, CustomStringConvertible
             user: user)
     }
 
-    /// Whether the user may connect, but not for replication (in the wording of PostgreSQL 15, and of 16 and
-    /// later).
+    /// Whether the user may connect, but not for replication (in the wording of PostgreSQL 15, and of 16 and later).
     var refusesReplication: Bool {
         message.contains("must be superuser or replication role to start walsender")
             || message.contains("permission denied to start WAL sender")
@@ -52,9 +51,8 @@ public struct PostgresError: Error, Sendable, Equatable, CustomStringConvertible
 
 /// Keeps passwords out of messages. libpq does not repeat them, but a server or a proxy might.
 enum SecretText {
-    /// The text with `***` for each occurrence of the password as a word. A part of another word is no
-    /// secret, and replacing it would spell the password. Neither is the user's name, which messages contain
-    /// anyway.
+    /// The text with `***` for each occurrence of the password as a word. A part of another word is no secret, and
+    /// replacing it would spell the password. Neither is the user's name, which messages contain anyway.
     static func hide(_ password: String, in text: String, user: String) -> String {
         guard !password.isEmpty, password != user else { return text }
         var (hidden, rest) = ("", text[...])

@@ -17,8 +17,7 @@ final class CatalogWatch {
 
     /// - Parameters:
     ///   - plan: what is followed.
-    ///   - checked: called after each check, with the reason if following cannot continue. Nothing follows a
-    ///     reason.
+    ///   - checked: called after each check, with the reason if following cannot continue. Nothing follows a reason.
     init(
         on loop: EventLoop, _ configuration: TableFeedConfiguration, _ plan: FollowPlan,
         checked: @escaping (FeedSession.End?) -> Void
@@ -33,8 +32,7 @@ final class CatalogWatch {
         next = nil
     }
 
-    /// If a check never ends because the network is lost, the replication connection fails, which ends this
-    /// one too.
+    /// If a check never ends because the network is lost, the replication connection fails, which ends this one too.
     private func checkLater() {
         next = Timer(on: loop, delay: configuration.catalogMilliseconds) { [weak self] in self?.check() }
     }

@@ -180,8 +180,7 @@ final class FollowRun {
     /// The microseconds from 1970 to 2000, the epoch of PostgreSQL's time.
     private static let epochMicroseconds: Int64 = 946_684_800_000_000
 
-    /// Microseconds since 1970 for the server's since 2000. Times that no clock has are limited to 36,000
-    /// years.
+    /// Microseconds since 1970 for the server's since 2000. Times that no clock has are limited to 36,000 years.
     static func sinceEpoch(_ microseconds: Int64) -> Int64 {
         min(max(microseconds, -1 << 60), 1 << 60) + epochMicroseconds
     }

@@ -158,8 +158,7 @@ public final class TableFeed {
 
     private func updateSession() { session?.confirmed(confirmed?.log, isFull: window.isFull) }
 
-    /// Reports the position when nothing is unconfirmed and the server has reported that there is nothing
-    /// more.
+    /// Reports the position when nothing is unconfirmed and the server has reported that there is nothing more.
     private func announceIdle() {
         guard let idle, window.isEmpty, !isCopying, let delivered else { return }
         self.idle = nil

@@ -32,8 +32,7 @@ public struct CopyEnd: Sendable, Equatable {
 /// What a feed is doing.
 public enum FeedState: Sendable, Equatable {
     case connecting
-    /// It cannot continue now and retries by itself. The text gives the reason for a person; it contains no
-    /// secrets.
+    /// It cannot continue now and retries by itself. The text gives the reason for a person; it contains no secrets.
     case waiting(String)
     /// The table is being copied.
     case copying

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 import EventLoop
 
-/// Computes the values of generated columns, which logical replication leaves out (before PostgreSQL 18),
-/// over a separate connection: the server evaluates the columns' expressions over the values that it sent.
-/// Expressions of generated columns are immutable, so the values are those of the transaction, whenever they
-/// are computed.
+/// Computes the values of generated columns, which logical replication leaves out (before PostgreSQL 18), over a
+/// separate connection: the server evaluates the columns' expressions over the values that it sent. Expressions of
+/// generated columns are immutable, so the values are those of the transaction, whenever they are computed.
 final class GeneratedColumns {
     private let layout: TableLayout
     private let connection: QueryConnection

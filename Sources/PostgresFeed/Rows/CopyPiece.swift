@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// Rows of a copy as the server sent them. Several pieces may be read concurrently; their order is that of
-/// delivery.
+/// Rows of a copy as the server sent them. Several pieces may be read concurrently; their order is that of delivery.
 public struct CopyPiece: Sendable {
     /// Rows of binary COPY, none of them cut.
     let rows: [UInt8]

@@ -22,8 +22,7 @@ public struct FeatureRow: Sendable, Equatable {
     /// The missing values, in the order of the text.
     let gaps: [FeatureGap]
 
-    /// Whether the server sent all values. If not, `feature(keepingFrom:)` takes the others from the stored
-    /// feature.
+    /// Whether the server sent all values. If not, `feature(keepingFrom:)` takes the others from the stored feature.
     public var isComplete: Bool { gaps.isEmpty }
 
     /// The feature's GeoJSON text, if it is complete.

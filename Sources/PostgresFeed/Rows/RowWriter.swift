@@ -25,8 +25,7 @@ struct RowWriter: Sendable {
 
     /// - Parameters:
     ///   - maximumBytes: the maximum size of a feature's text.
-    ///   - isCopied: whether rows come from a copy, in which the geometry is binary. In changes it is
-    ///     hexadecimal.
+    ///   - isCopied: whether rows come from a copy, in which the geometry is binary. In changes it is hexadecimal.
     init(_ layout: TableLayout, maximumBytes: Int, isCopied: Bool = false) {
         self.isCopied = isCopied
         (id, position, properties) = (layout.id, layout.position, layout.properties)
@@ -114,8 +113,7 @@ struct RowWriter: Sendable {
     /// Numbers with more characters may be out of range for a JSON reader.
     private static let longestNumber = 300
 
-    /// Appends the coordinates. Returns why there are none, if so, and the index of the first property's
-    /// value.
+    /// Appends the coordinates. Returns why there are none, if so, and the index of the first property's value.
     private func appendPosition(
         _ values: [RowValue], _ bytes: ArraySlice<UInt8>, _ parts: inout FeatureParts, to writer: inout ByteWriter
     ) throws(PostgresDataError) -> (SkippedRows.Reason?, Int) {

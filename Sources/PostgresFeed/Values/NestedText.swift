@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 import JSON
 
-/// An array in PostgreSQL's text form: `{1,2,{"a b",NULL}}`, preceded by `[0:1]=` if indexes do not begin at
-/// 1.
+/// An array in PostgreSQL's text form: `{1,2,{"a b",NULL}}`, preceded by `[0:1]=` if indexes do not begin at 1.
 struct ArrayText {
     private let text: ArraySlice<UInt8>
     private let delimiter: UInt8

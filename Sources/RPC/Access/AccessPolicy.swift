@@ -12,8 +12,7 @@ public struct AccessPolicy: Sendable, Equatable {
         public var everybody: Bool
         public var users: Set<UInt32>
         public var groups: Set<UInt32>
-        /// Configured names of users and groups that do not exist on this system. They grant nobody a
-        /// right.
+        /// Configured names of users and groups that do not exist on this system. They grant nobody a right.
         public var unknownNames: [String] = []
 
         public init(everybody: Bool = false, users: Set<UInt32> = [], groups: Set<UInt32> = []) {
@@ -39,8 +38,7 @@ public struct AccessPolicy: Sendable, Equatable {
     /// The default rules.
     public init(ownUser: UInt32 = geteuid()) { self.ownUser = ownUser }
 
-    /// The highest right that the rules grant a caller. A caller of unknown user has the right of
-    /// everybody.
+    /// The highest right that the rules grant a caller. A caller of unknown user has the right of everybody.
     public func right(of peer: Peer) -> AccessRight {
         if peer.hasUser, peer.userID == 0 || peer.userID == ownUser || admin.admits(peer) {
             return .admin

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Tracks how long a client has read nothing although bytes wait for it, and how long it has left a message
-/// incomplete.
+/// Tracks how long a client has read nothing although bytes wait for it, and how long it has left a message incomplete.
 package struct ClientProgress {
     private var taken: UInt64 = 0
     private var inSystem = 0

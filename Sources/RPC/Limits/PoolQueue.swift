@@ -2,9 +2,8 @@
 import SourceEngine
 import Synchronization
 
-/// Shares pool threads among users in turn, and among a user's connections in turn, so that one with hundreds of
-/// heavy calls does not delay the others. Of the jobs with one subject, only one runs at a time. Safe from any
-/// thread.
+/// Shares pool threads among users in turn, and among a user's connections in turn, so that one with hundreds of heavy
+/// calls does not delay the others. Of the jobs with one subject, only one runs at a time. Safe from any thread.
 package final class PoolQueue: Sendable {
     /// A connection's jobs. A started job holds its job queue, so that its end is counted even if the connection has
     /// closed.
@@ -65,8 +64,7 @@ package final class PoolQueue: Sendable {
 
     /// - Parameters:
     ///   - jobs: how many jobs run at once.
-    ///   - jobsPerUser: how many jobs of one user run at once. Fewer than `jobs`, so that a thread is left for
-    ///     others.
+    ///   - jobsPerUser: how many jobs of one user run at once. Fewer than `jobs`, so that a thread is left for others.
     ///   - jobsPerQueue: how many jobs of one job queue run at once.
     ///   - gate: whether a connection's job may start beside its user's running ones. It is checked again when one of these
     ///     ends, and by `retry`. It must not call the queue.

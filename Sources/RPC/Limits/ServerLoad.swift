@@ -20,9 +20,8 @@ package final class ServerLoad: Sendable {
     package init(limits: Limits) {
         let unread = UnreadBudget(limit: limits.maxQueuedBytes)
         self.unread = unread
-        // Twice the threads that one user may use, so that one user's long queries leave another user as many
-        // threads as it has when alone. For changes one more, so that nobody waits for another user's change to
-        // end.
+        // Twice the threads that one user may use, so that one user's long queries leave another user as many threads
+        // as it has when alone. For changes one more, so that nobody waits for another user's change to end.
         queries = PoolQueue(
             jobs: 2 * limits.queryThreads, jobsPerUser: limits.queryThreads,
             jobsPerQueue: max(1, limits.queryThreads - 1)

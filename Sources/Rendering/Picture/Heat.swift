@@ -7,8 +7,7 @@ struct HeatImage {
     /// 32-bit premultiplied pixels.
     let pixels: PixelImage
 
-    /// The number of the picture's pixels per pixel of the image: heat is smooth, so a quarter of the pixels
-    /// is enough.
+    /// The number of the picture's pixels per pixel of the image: heat is smooth, so a quarter of the pixels is enough.
     private static let coarseness = 2.0
 
     /// Nil if there is nothing to draw, or no memory.
@@ -55,8 +54,7 @@ struct HeatImage {
 
 /// Converts density to colour.
 enum HeatRamp {
-    /// The fraction of a spot's weight that remains at a fraction of its radius, from 0 in the middle to 1 at
-    /// its edge.
+    /// The fraction of a spot's weight that remains at a fraction of its radius, from 0 in the middle to 1 at its edge.
     static func falloff(_ part: Double) -> Double {
         let rest = max(0, 1 - part * part)
         return rest * rest

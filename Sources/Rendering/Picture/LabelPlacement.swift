@@ -2,9 +2,8 @@
 
 /// Finds a position for a count in its circle, so that no circle covers it and no two counts overlap.
 ///
-/// Circles are drawn from the largest to the smallest, so only smaller circles can cover one; all counts are
-/// drawn above all circles. A count that has no free position in its circle is written where it overlaps
-/// least.
+/// Circles are drawn from the largest to the smallest, so only smaller circles can cover one; all counts are drawn
+/// above all circles. A count that has no free position in its circle is written where it overlaps least.
 struct LabelPlacement {
     private let discs: [Disc]
     private var discCells = CellIndex()
@@ -41,8 +40,7 @@ struct LabelPlacement {
         return best.box.centre
     }
 
-    /// Candidate positions: the middle first, then positions around it as far as the label stays in the
-    /// circle.
+    /// Candidate positions: the middle first, then positions around it as far as the label stays in the circle.
     private static func candidates(in disc: Disc, width: Double, height: Double) -> [PixelPoint] {
         var points = [disc.centre]
         let room = disc.radius - (width * width + height * height).squareRoot() / 2

@@ -100,8 +100,7 @@ enum MarkerStyle {
     static func radius(count: Int) -> Double { 4 * (1 + log(Double(max(count, 1)))) }
     static let pointRadius = 3.5
 
-    /// The colours of the heat map, from low to high density, evenly spaced; the first is where it becomes
-    /// visible.
+    /// The colours of the heat map, from low to high density, evenly spaced; the first is where it becomes visible.
     static let heat = [0x4169E1, 0x3FC6E8, 0x6FD66B, 0xF6E04B, 0xF08A3C, 0xD7301F].map { Colour($0) }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The positions of a picture's parts: the title above the map, the graticule's labels beside it, the legend
-/// below.
+/// The positions of a picture's parts: the title above the map, the graticule's labels beside it, the legend below.
 struct PictureLayout {
     let width, height: Int
     let map: PixelBox

@@ -7,8 +7,7 @@ import JSON
 struct WorldOutline: Sendable {
     /// Polygons of one or more rings.
     let land: [[[UnitPoint]]]
-    /// The edges of land, except those where the outline is cut, along the antimeridian and at the south
-    /// pole.
+    /// The edges of land, except those where the outline is cut, along the antimeridian and at the south pole.
     let coasts: [[UnitPoint]]
     let borders: [[UnitPoint]]
 
@@ -71,8 +70,7 @@ struct WorldOutline: Sendable {
 struct WorldPainter {
     let frame: PictureFrame
 
-    /// Points closer than this to the previous one, in pixels, are left out: they are invisible and make
-    /// files large.
+    /// Points closer than this to the previous one, in pixels, are left out: they are invisible and make files large.
     private static let detail = 0.4
 
     func paint(_ graticule: Graticule, on canvas: PictureCanvas) {

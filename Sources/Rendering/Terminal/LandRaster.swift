@@ -7,8 +7,7 @@ struct LandRaster {
     let columns, rows: Int
     private var dots: [Ground]
 
-    /// - Parameter frame: the frame, in dots. The cost is proportional to its rows and to the outline's 8,000
-    ///   points.
+    /// - Parameter frame: the frame, in dots. The cost is proportional to its rows and to the outline's 8,000 points.
     init(_ frame: PictureFrame, _ world: WorldOutline = .shared) {
         columns = frame.width
         rows = frame.height

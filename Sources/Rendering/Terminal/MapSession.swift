@@ -6,8 +6,7 @@ import JSON
 
 /// A map in the terminal, from its first picture to the key that ends it.
 ///
-/// One loop handles every event. The viewport is watched concurrently, so keys are handled while a change is
-/// arriving.
+/// One loop handles every event. The viewport is watched concurrently, so keys are handled while a change is arriving.
 public struct MapSession {
     let client: Client
     let source: String

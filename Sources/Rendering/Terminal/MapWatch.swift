@@ -9,8 +9,7 @@ final class MapWatch: Sendable {
     private typealias Move = (box: BoundingBox, zoom: Double)
     private let moves: AsyncStream<Move>.Continuation
 
-    /// - Parameter report: called with the markers whenever they change, and with the reason when watching
-    ///   fails.
+    /// - Parameter report: called with the markers whenever they change, and with the reason when watching fails.
     init(_ session: ViewportSession, _ report: @escaping @Sendable (MapEvent) -> Void) {
         let (positions, moves) = AsyncStream.makeStream(of: Move.self, bufferingPolicy: .bufferingNewest(1))
         self.moves = moves

@@ -28,8 +28,7 @@ struct MarkerSlide {
     ///   - old: the markers shown before, by key, with their positions: a marker that is still moving is at
     ///     an intermediate position.
     ///   - new: the markers to show.
-    ///   - absorbers: for the key of each marker that has disappeared, the key of the marker that absorbed
-    ///     it.
+    ///   - absorbers: for the key of each marker that has disappeared, the key of the marker that absorbed it.
     ///   - wraps: whether markers may take the shorter way across the antimeridian.
     /// - Returns: nil if nothing moves.
     init?(

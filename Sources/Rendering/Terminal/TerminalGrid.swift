@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A picture made of characters: each contains two coloured dots, one above the other, or a character on top
-/// of them.
+/// A picture made of characters: each contains two coloured dots, one above the other, or a character on top of them.
 ///
 /// A dot has a ground, and a mark that covers it.
 struct TerminalGrid {

@@ -26,10 +26,8 @@ struct TerminalMap {
     /// Replaces the markers, and selects the one nearest to the middle.
     ///
     /// - Parameters:
-    ///   - absorbers: for the key of each marker that has disappeared, the key of the marker that absorbed
-    ///     it.
-    ///   - keepingSelection: whether the selected marker stays selected if it still exists, or else its
-    ///     absorber.
+    ///   - absorbers: for the key of each marker that has disappeared, the key of the marker that absorbed it.
+    ///   - keepingSelection: whether the selected marker stays selected if it still exists, or else its absorber.
     mutating func show(_ markers: [Marker], absorbers: [String: String] = [:], keepingSelection: Bool) {
         let old = features.indices.map { (keys[$0], (feature: features[$0], position: position(of: $0))) }
         slide = MarkerSlide(

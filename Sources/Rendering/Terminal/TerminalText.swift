@@ -44,8 +44,7 @@ public enum DisplayWidth {
 
 /// Makes text safe to print on a terminal: data can neither control it nor change the order of what it shows.
 public enum PrintableText {
-    /// The text with a space in place of each control character, line ends included. For a text within a
-    /// line.
+    /// The text with a space in place of each control character, line ends included. For a text within a line.
     public static func of(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
@@ -74,9 +73,8 @@ public enum PrintableText {
         isControl(scalar) && scalar != "\n" && scalar != "\t"
     }
 
-    /// Control characters (C0, DEL, C1), line and paragraph separators, and the embeddings, overrides and
-    /// isolates of bidirectional text (Unicode Standard Annex 9), which can make a line read as something
-    /// else.
+    /// Control characters (C0, DEL, C1), line and paragraph separators, and the embeddings, overrides and isolates of
+    /// bidirectional text (Unicode Standard Annex 9), which can make a line read as something else.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0, 0x2028...0x202E, 0x2066...0x2069: true

@@ -53,8 +53,7 @@ struct MarkerWriter: ~Copyable {
             precision: output.precision, leavingOut: keyMember)
     }
 
-    /// Writes a key as a JSON string: the identity's sixteen digits, and the occurrence if it is not the
-    /// first.
+    /// Writes a key as a JSON string: the identity's sixteen digits, and the occurrence if it is not the first.
     static func write(key: MarkerKey, into bytes: inout ByteWriter) {
         bytes.append("\"")
         for shift in stride(from: UInt64(60), through: 0, by: -4) {

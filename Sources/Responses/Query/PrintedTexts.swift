@@ -6,8 +6,7 @@ import SourceEngine
 import Synchronization
 import SystemSupport
 
-/// Serialized features by node, each with a comma before it. Safe from any thread,
-/// without a lock.
+/// Serialized features by node, each with a comma before it. Safe from any thread, without a lock.
 ///
 /// Invariant: `entries` has `ways` values for each of `setMask + 1` sets and `texts` has `capacity` bytes behind them,
 /// in one block from malloc that `deinit` frees. Each byte below `used` has been assigned to one writer, which

@@ -38,8 +38,7 @@ extension Revision {
     }
 }
 
-/// A pool of tile encoders for reuse. Making their tables takes a tenth of a tile's work.
-/// Safe from any thread.
+/// A pool of tile encoders for reuse. Making their tables takes a tenth of a tile's work. Safe from any thread.
 final class EncoderPool: Sendable {
     static let shared = EncoderPool()
 

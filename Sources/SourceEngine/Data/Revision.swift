@@ -6,8 +6,7 @@ import JSON
 import Synchronization
 import SystemSupport
 
-/// A source's data at one moment, with the indexes that answer queries. Immutable: each change makes a new
-/// revision.
+/// A source's data at one moment, with the indexes that answer queries. Immutable: each change makes a new revision.
 public final class Revision: Sendable {
     /// Rises with every visible change; 0 for a source that never had data. Unique among all sources of a
     /// registry, including deleted ones.

@@ -33,9 +33,8 @@ package struct RevisionMaker {
 
     /// Clusters features that have all passed `screen` with the same options.
     ///
-    /// If the sources may not hold what the build takes, its memory is taken beyond their limit, one such
-    /// build at a time and only if the machine has it. The index is read from the snapshot then, once that is
-    /// written.
+    /// If the sources may not hold what the build takes, its memory is taken beyond their limit, one such build at a
+    /// time and only if the machine has it. The index is read from the snapshot then, once that is written.
     ///
     /// - Parameters:
     ///   - counted: a store that an import's claim or a source already counts in the memory budget.
@@ -199,8 +198,7 @@ package struct FeatureBatch {
 
 /// Which weights points may have.
 enum PointWeight {
-    /// Far from the limits of a double, so that sums of weights, and of weighted positions, stay finite and
-    /// above 0.
+    /// Far from the limits of a double, so that sums of weights, and of weighted positions, stay finite and above 0.
     private static let range = 1e-100...1e100
 
     /// Whether a weight is a number above 0, of a size that can be summed.

@@ -122,8 +122,7 @@ package struct FeatureCodes: Sendable {
         return group(hash >> (64 - Self.bits), in: store).ranks[row] ?? 0
     }
 
-    /// The feature with a number; nil if there is none. O(log features), and O(groups) for features with
-    /// equal hashes.
+    /// The feature with a number; nil if there is none. O(log features), and O(groups) for features with equal hashes.
     package func row(of code: UInt64, in store: FeatureStore) -> Int? {
         guard code <= Self.mask else { return nil }
         if let first = group(code, in: store).rows.first { return first }

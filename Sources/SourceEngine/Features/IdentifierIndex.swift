@@ -61,8 +61,7 @@ package struct IdentifierIndex: Sendable {
         return found ?? added[identifier]?.first { store.featureIdentifier($0) == identifier && isRight($0) }
     }
 
-    /// Whether few enough features can have the id that examining all of them takes only microseconds. O(log
-    /// features).
+    /// Whether few enough features can have the id that examining all of them takes only microseconds. O(log features).
     package func hasFew(_ identifier: FeatureIdentifier) -> Bool {
         let prefix = Self.prefix(identifier.hash(key))
         let hasMany = entries.withValues { entries in

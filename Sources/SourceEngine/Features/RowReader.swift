@@ -155,8 +155,7 @@ package final class MemberOrder {
         bytes.deallocate()
     }
 
-    /// The length of the text before a member's value, and the value's column; nil if either differs from
-    /// the last row.
+    /// The length of the text before a member's value, and the value's column; nil if either differs from the last row.
     ///
     /// - Parameter text: the rest of the object after the previous member.
     @inline(__always) package func member(_ member: Int, in text: UnsafeRawBufferPointer) -> (lead: Int, column: Int)? {

@@ -20,8 +20,7 @@ public struct QueryFilter: Sendable {
         mentionsZoom = Self.mentionsZoom(value)
     }
 
-    /// A literal that looks like `["zoom"]` also counts. That costs at most one view for each
-    /// zoom.
+    /// A literal that looks like `["zoom"]` also counts. That costs at most one view for each zoom.
     private static func mentionsZoom(_ value: JSONValue) -> Bool {
         switch value {
         case .array(let items):

@@ -16,8 +16,7 @@ extension Revision {
         return shared.filters.ready(key(filter, zoom))
     }
 
-    /// The view of the features that pass a filter, built if it is not cached. Blocks: only for threads
-    /// of the pool.
+    /// The view of the features that pass a filter, built if it is not cached. Blocks: only for threads of the pool.
     ///
     /// Ids and answers are those of a source loaded with that filter.
     public func view(_ filter: QueryFilter?, zoom: Double?, _ cancellation: Cancellation) throws(SourceError) -> View {

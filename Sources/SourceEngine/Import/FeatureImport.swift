@@ -201,8 +201,7 @@ public final class FeatureImport: Sendable {
     }
 }
 
-/// A reader between two calls. Only the one thread that has taken the import's work uses it, so it may
-/// be sent.
+/// A reader between two calls. Only the one thread that has taken the import's work uses it, so it may be sent.
 private final class PushReader: @unchecked Sendable {
     var reader: FeatureReader
 

@@ -77,8 +77,7 @@ extension Source {
         return isUrgent ? try work() : try atLowPriority(work)
     }
 
-    /// Runs work at low priority. Work with the source's lock held runs at normal priority, since updates
-    /// wait for it.
+    /// Runs work at low priority. Work with the source's lock held runs at normal priority, since updates wait for it.
     private func atLowPriority<Value: Sendable>(
         _ body: @escaping @Sendable () throws(SourceError) -> Value
     ) throws(SourceError) -> Value {

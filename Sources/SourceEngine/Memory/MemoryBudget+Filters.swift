@@ -3,8 +3,7 @@ import Synchronization
 
 /// Filters and pages of images, which give way to sources.
 extension MemoryBudget {
-    /// Bytes that filters hold: cached views and columns, views that are in use, and what builds of views
-    /// take.
+    /// Bytes that filters hold: cached views and columns, views that are in use, and what builds of views take.
     package var filterHeldBytes: Int { state.withLock { $0.filters } }
 
     /// Sets the function that frees at least so many bytes of cached filters and returns whether it freed

@@ -48,8 +48,7 @@ public final class MemoryBudget: Sendable {
         var evictFilters: @Sendable (Int) -> Bool = { _ in false }
         var fitPages: @Sendable () -> Void = {}
 
-        /// The bytes by which what is held would exceed the limit with `more`; at most 0 if there is room, or
-        /// no limit.
+        /// The bytes by which what is held would exceed the limit with `more`; at most 0 if there is room, or no limit.
         ///
         /// - Parameters:
         ///   - sources: what the sources' revisions hold.
@@ -149,8 +148,7 @@ public final class MemoryBudget: Sendable {
         }
     }
 
-    /// Takes bytes, or returns why not, and how many bytes of the limit are missing. O(sources) if there is a
-    /// limit.
+    /// Takes bytes, or returns why not, and how many bytes of the limit are missing. O(sources) if there is a limit.
     private func tryToTake(
         _ more: Int, file moreText: Int, _ owner: UInt32?
     ) -> (SourceError, missing: Int)? {

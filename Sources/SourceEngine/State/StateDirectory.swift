@@ -8,8 +8,7 @@ import SystemSupport
 
 /// Where a daemon keeps its sources: `sources/NAME/` for each, and a lock that keeps a second daemon off.
 public final class StateDirectory: Sendable {
-    /// Without links: if the operator's path leads through one, a later change of it has no effect on a
-    /// running daemon.
+    /// Without links: if the operator's path leads through one, a later change of it has no effect on a running daemon.
     public let path: String
     private let lock: FileDescriptor
     /// By source, what a failed call has left behind because the clean-up failed too.

@@ -177,8 +177,7 @@ final class DraftMaker: Sendable {
         TextSpill(from: longest) { [self] in
             let number = Self.number.add(1, ordering: .relaxed).newValue
             let path = "\(directory)/\(SourceFiles.temporaryPrefix)text-\(number)"
-            // If the file cannot be created, the text stays in memory, and writing the snapshot reports the
-            // error.
+            // If the file cannot be created, the text stays in memory, and writing the snapshot reports the error.
             guard let made = try? TextDraft(path, pages) else { return nil }
             draft.withLock { $0 = made }
             return made

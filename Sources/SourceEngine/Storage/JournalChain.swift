@@ -58,8 +58,7 @@ struct JournalChain {
             }
             return true
         }
-        // Other data: those of an import that had not ended, or, if its snapshot is there or it had, newer
-        // data.
+        // Other data: those of an import that had not ended, or, if its snapshot is there or it had, newer data.
         if journal.hasBegun || generation != files.newest || hasSnapshot { isLossy = true }
         return false
     }

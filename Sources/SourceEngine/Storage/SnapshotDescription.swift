@@ -149,8 +149,7 @@ package enum SnapshotSection {
     /// The index by id: `IdentifierIndex.entries`, and the key for hashing ids.
     package static let identifiers: UInt32 = 10
     package static let identifierKey: UInt32 = 11
-    /// The starts of runs of features that were inserted together, 32 bits each, and the moments, 64 bits
-    /// each.
+    /// The starts of runs of features that were inserted together, 32 bits each, and the moments, 64 bits each.
     package static let momentStarts: UInt32 = 7
     package static let moments: UInt32 = 8
 
@@ -158,8 +157,7 @@ package enum SnapshotSection {
     package static let sortedRows: UInt32 = 9
     /// The points by the features' rows, 32 bits each. Only with that option.
     package static let sortedPoints: UInt32 = 14
-    /// The numbers from which cluster ids are made: `FeatureCodes`. Only with the option `clusterIds`
-    /// `"origin"`.
+    /// The numbers from which cluster ids are made: `FeatureCodes`. Only with the option `clusterIds` `"origin"`.
     package static let origins = FeatureCodes.Sections(identified: 0x20, anonymous: 0x21, repeated: 0x22)
 
     package static func index(_ section: IndexSection) -> UInt32 { 0x100 + section.rawValue }

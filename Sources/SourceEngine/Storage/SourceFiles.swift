@@ -405,8 +405,7 @@ package final class SourceFiles: Sendable {
     /// Why the data are older than what was acknowledged; nil if they are not.
     package var loss: String? { state.withLock { $0.contents.loss } }
 
-    /// Records that a command has replaced the data. Until the next snapshot, the record of the change
-    /// contains that.
+    /// Records that a command has replaced the data. Until the next snapshot, the record of the change contains that.
     package func forgetLoss() { state.withLock { $0.contents.loss = nil } }
 
     /// Whether a replay is running.

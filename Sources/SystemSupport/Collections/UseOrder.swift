@@ -41,8 +41,7 @@ package struct UseOrder<Key: Hashable & Sendable>: Sendable {
         bytes -= old.bytes
     }
 
-    /// Removes the least recently used keys until the others are within a budget. The key
-    /// used last always stays.
+    /// Removes the least recently used keys until the others are within a budget. The key used last always stays.
     ///
     /// - Returns: the removed keys.
     package mutating func removeOldest(toFit budget: Int) -> [Key] {

@@ -133,8 +133,7 @@ package enum FileIO {
         defer { closedir(directory) }
         var names: [String] = []
         while true {
-            // readdir reports an error like the end of the list. Without this check, files would seem to be
-            // missing.
+            // readdir reports an error like the end of the list. Without this check, files would seem to be missing.
             errno = 0
             guard let entry = readdir(directory) else {
                 guard errno == 0 else { throw failure(errno, "read", path) }
@@ -161,8 +160,7 @@ package enum FileIO {
     /// Removes a file; false if it is still there.
     package static func removes(_ path: String) -> Bool { unlink(path) == 0 || errno == ENOENT }
 
-    /// Whether a file exists or its existence cannot be determined. In the latter case reading it reports the
-    /// error.
+    /// Whether a file exists or its existence cannot be determined. In the latter case reading it reports the error.
     package static func exists(_ path: String) -> Bool {
         access(path, F_OK) == 0 || errno != ENOENT && errno != ENOTDIR
     }

@@ -3,8 +3,7 @@ import Glibc
 
 /// A copy of a file's bytes in memory. Later changes of the file do not affect it.
 ///
-/// Invariant: `bytes` is one anonymous mapping that exists until `deinit`, and that nobody writes after
-/// `init`.
+/// Invariant: `bytes` is one anonymous mapping that exists until `deinit`, and that nobody writes after `init`.
 package final class FileImage: @unchecked Sendable {
     package let bytes: UnsafeRawBufferPointer
     package let path: String

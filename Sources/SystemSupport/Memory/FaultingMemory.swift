@@ -19,8 +19,7 @@ package final class FaultingMemory: @unchecked Sendable {
     /// - Parameters:
     ///   - size: a multiple of `unit`, above 0.
     ///   - unit: in whose multiples memory is filled and discarded.
-    /// - Returns: nil if the system does not permit it (userfaultfd(2)), or if its pages are larger than
-    ///   `unit`.
+    /// - Returns: nil if the system does not permit it (userfaultfd(2)), or if its pages are larger than `unit`.
     package init?(size: Int, unit: Int) {
         guard unit % Int(sysconf(Int32(_SC_PAGESIZE))) == 0 else { return nil }
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
@@ -71,8 +70,7 @@ package final class FaultingMemory: @unchecked Sendable {
         _ = write(end.number, &one, MemoryLayout<UInt64>.size)
     }
 
-    /// Fills pages that have no memory, or only the first of which have, and lets the threads go on that wait
-    /// for them.
+    /// Fills pages that have no memory, or only the first of which have, and lets the threads go on that wait for them.
     ///
     /// - Parameter content: nil for zeros.
     /// - Returns: false if the system has no memory for all of them. The caller then tries again when they

@@ -82,8 +82,7 @@ enum ExportCommand: Subcommand {
         _ stream: FeatureStream, _ file: OutputFile
     ) async throws -> (revision: Double, count: Int) {
         var isFirst = true
-        // The header is written after the daemon has answered, so that nothing is written for a missing
-        // source.
+        // The header is written after the daemon has answered, so that nothing is written for a missing source.
         func begin() throws {
             if isFirst { try file.write("{\"type\":\"FeatureCollection\",\"features\":[\n") }
         }
@@ -108,8 +107,7 @@ enum ExportCommand: Subcommand {
         }
     }
 
-    /// A table's columns are known only after all features have been seen, so they are read twice, at one
-    /// revision.
+    /// A table's columns are known only after all features have been seen, so they are read twice, at one revision.
     private static func writeTable(
         _ stream: FeatureStream, _ names: [String]?, _ file: OutputFile
     ) async throws -> (revision: Double, count: Int) {

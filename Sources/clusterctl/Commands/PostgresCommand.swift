@@ -5,8 +5,7 @@ import JSON
 import PostgresFeed
 import SourceEngine
 
-/// `clusterctl postgres`: checks whether a PostgreSQL table can be followed, and declares a source that
-/// follows it.
+/// `clusterctl postgres`: checks whether a PostgreSQL table can be followed, and declares a source that follows it.
 enum PostgresCommand: Subcommand {
     private enum Action: String, CaseIterable { case check, declare }
 

@@ -14,8 +14,7 @@ enum Program {
     /// - Parameters:
     ///   - environment: nil for that of this process.
     ///   - input: its standard input, like the others; nil for none.
-    ///   - isApart: whether it has a session of its own, so that a Ctrl-C in this program's terminal does not
-    ///     reach it.
+    ///   - isApart: whether it has a session of its own, so that a Ctrl-C in this program's terminal does not reach it.
     /// - Returns: its process id.
     static func start(
         _ path: String, _ arguments: [String], environment: [String]? = nil, input: Int32? = nil,

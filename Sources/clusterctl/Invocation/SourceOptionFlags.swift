@@ -6,8 +6,7 @@ import SourceEngine
 
 /// The flags of all commands that take a source's options. Defaults are the daemon's and are not sent.
 enum SourceOptionFlags {
-    /// The flags for one option each, by the option's shape: the flag, the option and the value's name in
-    /// help.
+    /// The flags for one option each, by the option's shape: the flag, the option and the value's name in help.
     private static let single = [
         ("radius", "radius", "PIXELS"), ("extent", "extent", "PIXELS"), ("min-zoom", "minZoom", "ZOOM"),
         ("max-zoom", "maxZoom", "ZOOM"), ("min-points", "minPoints", "N"),

@@ -3,8 +3,7 @@ import ClusterClient
 import JSON
 import SystemSupport
 
-/// Features and cells in the format of RFC 4180, with a line feed after each row, so that 'import' can read
-/// them back.
+/// Features and cells in the format of RFC 4180, with a line feed after each row, so that 'import' can read them back.
 struct CSVText {
     /// The properties that are columns.
     let names: [String]

@@ -3,8 +3,7 @@ import ClusterClient
 import CommandLineOptions
 import Glibc
 
-/// A file that appears once it is written and replaces an existing one; or standard output, a device or a
-/// pipe.
+/// A file that appears once it is written and replaces an existing one; or standard output, a device or a pipe.
 final class OutputFile {
     /// Writes a file at once.
     static func write(_ bytes: [UInt8], to path: String) throws {

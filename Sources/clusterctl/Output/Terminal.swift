@@ -45,8 +45,7 @@ enum Terminal {
         writeAll(bytes, to: STDOUT_FILENO)
     }
 
-    /// Writes text that contains styles to standard output. Data in it must be printable already
-    /// (`PrintableText.of`).
+    /// Writes text that contains styles to standard output. Data in it must be printable already (`PrintableText.of`).
     static func writeStyled(_ text: String) { writeAll(Array(text.utf8), to: STDOUT_FILENO) }
 
     static func writeError(_ text: String) { writeAll(Array(text.utf8), to: STDERR_FILENO) }

@@ -8,8 +8,7 @@ import Synchronization
 /// Computes one change of a watched viewport.
 ///
 /// Created on the loop's thread, run there or on a pool thread, then read on the loop's thread. libuv's hand-over
-/// between the threads orders these accesses, so the class may be `Sendable` although the compiler cannot check
-/// it.
+/// between the threads orders these accesses, so the class may be `Sendable` although the compiler cannot check it.
 package final class WatchJob: @unchecked Sendable {
     package let revision: Revision
     private let filter: QueryFilter?
