@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// A growing array of trivial values with one owner, which keeps its memory when it is emptied: a write does not check
-/// whether the array is shared, which takes a third of the time of a tile.
+/// A growing array of trivial values with one owner, which keeps its memory when it is emptied. Its writes do not check
+/// whether the memory is shared.
 ///
 /// Invariant: `base` points to `capacity` values that nothing else refers to, of which the first `count` are
 /// initialised. Each index is compared with `count`.
@@ -34,24 +34,24 @@ struct ReusedArray<Element: BitwiseCopyable>: ~Copyable {
         count &+= 1
     }
 
-    /// Appends equal values until there are `wanted`.
-    @inline(__always) mutating func extend(to wanted: Int, with element: Element) {
-        while count < wanted { append(element) }
+    /// Appends equal values until the array has `newCount` elements.
+    @inline(__always) mutating func extend(to newCount: Int, with element: Element) {
+        while count < newCount { append(element) }
     }
 
-    /// Makes the array `wanted` equal values.
-    mutating func fill(_ wanted: Int, with element: Element) {
-        if wanted > capacity { grow(to: wanted) }
-        base.initialize(repeating: element, count: wanted)
-        count = wanted
+    /// Replaces the elements by `newCount` equal values.
+    mutating func fill(_ newCount: Int, with element: Element) {
+        if newCount > capacity { grow(to: newCount) }
+        base.initialize(repeating: element, count: newCount)
+        count = newCount
     }
 
     @inline(__always) mutating func removeAll() { count = 0 }
 
-    @inline(never) private mutating func grow(to wanted: Int) {
-        let grown = UnsafeMutablePointer<Element>.allocate(capacity: wanted)
+    @inline(never) private mutating func grow(to newCount: Int) {
+        let grown = UnsafeMutablePointer<Element>.allocate(capacity: newCount)
         grown.update(from: base, count: count)
         base.deallocate()
-        (base, capacity) = (grown, wanted)
+        (base, capacity) = (grown, newCount)
     }
 }
