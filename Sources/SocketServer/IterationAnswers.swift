@@ -52,6 +52,6 @@ final class IterationAnswers {
         guard !answered.isEmpty else { return }
         let ready = answered
         answered.removeAll(keepingCapacity: true)
-        for connection in ready { connection.writeTurn() }
+        for connection in ready { connection.writeAnswers() }
     }
 }

@@ -31,12 +31,12 @@ extension SocketConnection: CallTransport {
         settle()
     }
 
-    func callTookInput(_ call: Call) { turn() }
+    func callTookInput(_ call: Call) { process() }
 
     /// A call has ended: continues with messages that waited for that.
     private func settle() {
         // Within a turn this does nothing, because the turn's end does it.
-        turn()
+        process()
     }
 }
 

@@ -81,7 +81,7 @@ extension SocketConnection {
         case .success(let message): handle(message)
         case .failure(let error): fail(error)
         }
-        turn()
+        process()
     }
 
     private func handle(_ message: consuming ReadMessage) {

@@ -48,7 +48,7 @@ final class SocketConnection: ServedConnection {
         workOff()
         guard end == .finished, life.phase == .open, !socket.isAbandoned else { return close() }
         life.inputFinished()
-        turn()
+        process()
     }
 
     // MARK: Input
@@ -58,14 +58,14 @@ final class SocketConnection: ServedConnection {
         decoder.append(bytes)
         // More bytes may follow at once, endlessly.
         switch life.received(isMuch: decoder.waiting >= Self.mostDeferred) {
-        case .workNow: turn(writesLater: true)
+        case .workNow: process(writesLater: true)
         case .deferred: server.iterationAnswers.add(received: self)
         case .keep, .discard: break
         }
     }
 
     /// Processes what has waited until the other sockets were read.
-    func workOff() { if life.iterationEnded() { turn(writesLater: true) } }
+    func workOff() { if life.iterationEnded() { process(writesLater: true) } }
 
     /// From this many received bytes, messages are not left to the end of the loop's iteration.
     private static let mostDeferred = 1 << 14
@@ -73,7 +73,7 @@ final class SocketConnection: ServedConnection {
     /// Processes a number of messages, writes their answers, and leaves the rest for the next turn.
     ///
     /// - Parameter writesLater: whether small answers can be written at the end of the loop's iteration.
-    func turn(writesLater: Bool = false) {
+    func process(writesLater: Bool = false) {
         guard life.beginWork() else { return }
         if buffer == nil, output.count == 0 { borrowBuffer() }
         var left = server.engine.limits.messagesPerTurn
@@ -97,7 +97,7 @@ final class SocketConnection: ServedConnection {
     }
 
     /// Called at the end of the loop's iteration.
-    func writeTurn() {
+    func writeAnswers() {
         guard !socket.isClosed else { return }
         flush()
         if !life.isOpen { balance(hasMore: false) }
@@ -171,14 +171,14 @@ final class SocketConnection: ServedConnection {
     func written() {
         caller.transportIsReady()
         // What was left waits for its turn: hundreds of clients may read at the same time.
-        if decoder.waiting > 0 { balance(hasMore: true) } else { turn() }
+        if decoder.waiting > 0 { balance(hasMore: true) } else { process() }
     }
 
     private func balance(hasMore: Bool) {
         if !socket.isClosed { proceed(hasMore: hasMore) }
     }
 
-    func workOffBacklog() { turn() }
+    func workOffBacklog() { process() }
 
     /// Cancels the streams that the client has not ended, and closes the connection once all calls are answered.
     func endInputs() {
@@ -214,7 +214,7 @@ final class SocketConnection: ServedConnection {
     func take(_ right: AccessRight) {
         caller.take(right)
         flush()
-        turn()
+        process()
     }
 
     func drain() {

@@ -187,7 +187,7 @@ struct OldSnapshot {
         }
         if description.options.sortKey != nil {
             let order = PointOrder(
-                places: Array(sections.bytes(SnapshotSection.sortedRows).bindMemory(to: UInt32.self)))
+                rows: Array(sections.bytes(SnapshotSection.sortedRows).bindMemory(to: UInt32.self)))
             try order.withArrays { try writer.add(SnapshotSection.sortedPoints, $1) }
         }
         try Snapshot.write(IdentifierIndex(store, threads: threads, .never), to: writer)

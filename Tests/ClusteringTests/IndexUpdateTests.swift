@@ -58,15 +58,15 @@ import Testing
 
     private static func leaves(_ node: Node, _ index: ClusterIndex) -> [Int] {
         switch node {
-        case .point(let point): [index.inputPlace(of: point)]
-        case .cluster(let cluster): index.leaves(of: cluster).map { index.inputPlace(of: $0) }
+        case .point(let point): [index.inputIndex(of: point)]
+        case .cluster(let cluster): index.leaves(of: cluster).map { index.inputIndex(of: $0) }
         }
     }
 
     private static func ends(_ node: Node, _ index: ClusterIndex) -> [Int] {
         guard case .cluster(let cluster) = node else { return leaves(node, index) }
         let leaves = index.leaves(of: cluster)
-        return [index.inputPlace(of: leaves[0]), leaves.count]
+        return [index.inputIndex(of: leaves[0]), leaves.count]
     }
 
     private static func shown(_ node: Node, _ index: ClusterIndex) -> Shown {

@@ -22,47 +22,47 @@ import Testing
             self.features = features
             self.options = options
             built = features
-            let places = features.indices.sorted { (features[$0].key, $0) < (features[$1].key, $1) }
-            order = PointOrder(places: places.map { UInt32($0) })
-            index = try ClusterIndex.build(places.map { features[$0].position }, options)
+            let rows = features.indices.sorted { (features[$0].key, $0) < (features[$1].key, $1) }
+            order = PointOrder(rows: rows.map { UInt32($0) })
+            index = try ClusterIndex.build(rows.map { features[$0].position }, options)
         }
 
         /// False if the index has to be built again.
         mutating func update(removing: Set<Int>, moving: [Int: Position], keys: [Int: Int], adding: [Feature]) -> Bool {
             var changes = PointChanges()
-            var inserted: [(place: Int, key: Int)] = []
-            for place in removing.union(keys.keys) {
-                guard let point = order.point(at: place) else { return false }
+            var inserted: [(row: Int, key: Int)] = []
+            for row in removing.union(keys.keys) {
+                guard let point = order.point(at: row) else { return false }
                 changes.removed.append(point)
             }
-            for place in removing { features[place].isAlive = false }
-            for (place, key) in keys {
-                features[place].key = key
-                inserted.append((place, key))
+            for row in removing { features[row].isAlive = false }
+            for (row, key) in keys {
+                features[row].key = key
+                inserted.append((row, key))
             }
-            for (place, position) in moving { features[place].position = position }
+            for (row, position) in moving { features[row].position = position }
             for feature in adding {
                 inserted.append((features.count, feature.key))
                 features.append(feature)
             }
-            for place in moving.keys where keys[place] == nil {
-                guard let point = order.point(at: place) else { return false }
+            for row in moving.keys where keys[row] == nil {
+                guard let point = order.point(at: row) else { return false }
                 changes.moved.append(
                     .init(
-                        point: point, longitude: features[place].position.longitude,
-                        latitude: features[place].position.latitude))
+                        point: point, longitude: features[row].position.longitude,
+                        latitude: features[row].position.latitude))
             }
             let (features, built) = (features, built)
             let change = order.update(removing: changes.removed, inserting: inserted) { feature in
                 switch feature {
-                case .built(let place): built[place].key
-                case .current(let place): features[place].key
+                case .built(let row): built[row].key
+                case .current(let row): features[row].key
                 }
             }
             guard let change else { return false }
             changes.relabelled = change.relabelled
             for insertion in change.insertions {
-                let position = features[insertion.place].position
+                let position = features[insertion.row].position
                 changes.added.append(
                     .init(
                         point: insertion.point, longitude: position.longitude, latitude: position.latitude,
@@ -70,7 +70,7 @@ import Testing
             }
             let order = order
             let updated = index.updated(changes) { point in
-                let position = built[order.place(of: point)].position
+                let position = built[order.row(of: point)].position
                 return (position.longitude, position.latitude)
             }
             guard let updated else { return false }
@@ -79,14 +79,14 @@ import Testing
         }
 
         /// What is shown at a zoom, in the answer's order.
-        func shown(at zoom: Int, _ place: (PointIndex) -> Int) -> [String] {
+        func shown(at zoom: Int, _ row: (PointIndex) -> Int) -> [String] {
             index.all(at: zoom).map { node in
                 switch node {
-                case .point(let point): return "p\(place(point))"
+                case .point(let point): return "p\(row(point))"
                 case .cluster(let cluster):
                     let (x, y) = index.unitPosition(of: cluster)
-                    return "c\(place(index.origin(of: node))) \(index.pointCount(of: cluster)) \(x) \(y) "
-                        + "\(index.leaves(of: cluster).map(place))"
+                    return "c\(row(index.origin(of: node))) \(index.pointCount(of: cluster)) \(x) \(y) "
+                        + "\(index.leaves(of: cluster).map(row))"
                 }
             }
         }
@@ -97,11 +97,11 @@ import Testing
         let fresh = try Sorted(living.map { live.features[$0] }, live.options)
         #expect(live.index.pointCount == living.count)
         var (walk, walked) = (PointOrder.Walk(), [Int]())
-        while let place = live.order.next(&walk) { if live.features[place].isAlive { walked.append(place) } }
-        #expect(walked == fresh.order.builtPlaces.map { living[Int($0)] }, "\(context)")
+        while let row = live.order.next(&walk) { if live.features[row].isAlive { walked.append(row) } }
+        #expect(walked == fresh.order.builtRows.map { living[Int($0)] }, "\(context)")
         for zoom in live.options.minimumZoom...live.options.maximumZoom + 1 {
-            let expected = fresh.shown(at: zoom) { living[fresh.order.place(of: $0)] }
-            #expect(live.shown(at: zoom) { live.order.place(of: $0) } == expected, "\(context), zoom \(zoom)")
+            let expected = fresh.shown(at: zoom) { living[fresh.order.row(of: $0)] }
+            #expect(live.shown(at: zoom) { live.order.row(of: $0) } == expected, "\(context), zoom \(zoom)")
         }
     }
 
@@ -126,15 +126,15 @@ import Testing
             var moving: [Int: Position] = [:]
             var rekeyed: [Int: Int] = [:]
             for _ in 0..<Int.random(in: 1...5, using: &random) {
-                let place = living[Int.random(in: 0..<living.count, using: &random)]
-                guard !removing.contains(place), moving[place] == nil, rekeyed[place] == nil else { continue }
+                let row = living[Int.random(in: 0..<living.count, using: &random)]
+                guard !removing.contains(row), moving[row] == nil, rekeyed[row] == nil else { continue }
                 switch Int.random(in: 0..<4, using: &random) {
-                case 0: removing.insert(place)
-                case 1: moving[place] = feature().position
-                case 2: rekeyed[place] = feature().key
+                case 0: removing.insert(row)
+                case 1: moving[row] = feature().position
+                case 2: rekeyed[row] = feature().key
                 default:
-                    moving[place] = feature().position
-                    rekeyed[place] = feature().key
+                    moving[row] = feature().position
+                    rekeyed[row] = feature().key
                 }
             }
             let adding = (0..<Int.random(in: 0...4, using: &random)).map { _ in feature() }
@@ -188,7 +188,7 @@ import Testing
             adding: [Feature(position: places[12], key: 55), Feature(position: places[13], key: 1)])
         #expect(isFollowed)
         let all = live.features.indices.compactMap { live.order.point(at: $0) }
-        let sorted = live.order.sorted(all).map { live.features[live.order.place(of: $0)].key }
+        let sorted = live.order.sorted(all).map { live.features[live.order.row(of: $0)].key }
         #expect(sorted == live.features.map(\.key).sorted())
     }
 }

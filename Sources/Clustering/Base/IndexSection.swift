@@ -29,7 +29,7 @@ public enum IndexSection: UInt32, CaseIterable, Sendable {
     case aliveWords = 25
     /// The trees of the lowest levels, one after another.
     case lowCounts = 26
-    case lowPlaces = 27
+    case lowPositions = 27
     case lowNumbers = 28
     case lowBlockBoxes = 29
     case lowGroupBoxes = 30

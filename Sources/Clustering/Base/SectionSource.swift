@@ -118,7 +118,7 @@ struct SectionSource {
             shapes.append(shape)
             total.add(shape)
         }
-        let positions: Column<Float> = try column(.lowPlaces, 2 * PackedTree.fanOut * total.blocks)
+        let positions: Column<Float> = try column(.lowPositions, 2 * PackedTree.fanOut * total.blocks)
         let numbers: Column<UInt32> = try column(.lowNumbers, PackedTree.fanOut * total.blocks)
         let blocks: Column<SpatialBox> = try column(.lowBlockBoxes, total.blocks)
         let groups: Column<SpatialBox> = try column(.lowGroupBoxes, total.groups)

@@ -58,7 +58,7 @@ enum ClaimState {
     static let merged: UInt8 = 3
 
     /// Set in the states of nodes that the next level does not contain.
-    static let goneBit: UInt8 = 1
+    static let removedBit: UInt8 = 1
 }
 
 /// Walks along strips with several threads. Each strip is processed in the order of its nodes.

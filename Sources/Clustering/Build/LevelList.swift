@@ -77,7 +77,7 @@ final class LevelList<Scalar: Coordinate> {
         if rowBits + Scalar.orderedBitCount <= 64 {
             return RadixSort.sort(
                 entries, spare: spare, count: count, bits: rowBits + Scalar.orderedBitCount,
-                by: PlaceKey(row: row), parallel: parallel)
+                by: RowAndXKey(row: row), parallel: parallel)
         }
         RadixSort.sort(
             entries, spare: spare, count: count, bits: Scalar.orderedBitCount, by: XKey<Scalar>(), parallel: parallel)
@@ -120,7 +120,7 @@ final class LevelList<Scalar: Coordinate> {
         UnsafeMutableRawPointer(spare).bindMemory(to: UInt32.self, capacity: first.capacity)
     }
 
-    /// Removes the nodes whose state has `goneBit`, inserts the arrivals by position, and makes rows at least
+    /// Removes the nodes whose state has `removedBit`, inserts the arrivals by position, and makes rows at least
     /// `height` high.
     ///
     /// - Parameters:
@@ -220,7 +220,7 @@ final class LevelList<Scalar: Coordinate> {
                 let start = Int(self.rowStarts.base[rows.lowerBound])
                 let end = Int(self.rowStarts.base[rows.upperBound])
                 var gone = 0
-                for position in start..<end { gone &+= Int(states[position] & ClaimState.goneBit) }
+                for position in start..<end { gone &+= Int(states[position] & ClaimState.removedBit) }
                 target.value[share] -= gone
             }
         }
@@ -298,7 +298,7 @@ final class LevelList<Scalar: Coordinate> {
         var kept = start
         for position in start..<end {
             entries[kept] = entries[position]
-            kept &+= Int(~states[position] & ClaimState.goneBit)
+            kept &+= Int(~states[position] & ClaimState.removedBit)
         }
         return (start, kept)
     }
@@ -386,7 +386,7 @@ private struct XKey<Scalar: Coordinate>: RadixKey {
 }
 
 /// The row, then x in the lowest bits.
-private struct PlaceKey<Scalar: Coordinate>: RadixKey {
+private struct RowAndXKey<Scalar: Coordinate>: RadixKey {
     let row: RowKey<Scalar>
 
     @inline(__always) func key(_ entry: LevelEntry<Scalar>) -> UInt64 {

@@ -3,15 +3,15 @@ import SystemSupport
 
 /// Maps points to features when points are clustered in an order other than that of the features.
 ///
-/// A feature is identified by its index in its store (its `place`), a point by its `PointIndex`. Points of a
+/// A feature is identified by its row in its store, a point by its `PointIndex`. Points of a
 /// build are numbered in clustering order. A feature that is added, or whose sort key changes, becomes a new
 /// point with a label between those of its neighbours. Takes 8 bytes per point of the build.
 ///
-/// Invariant: `places` and `points` are permutations of the same range and inverse to each other; `added`
+/// Invariant: `rows` and `points` are permutations of the same range and inverse to each other; `added`
 /// contains the living points of `entries` in ascending order of label.
 public struct PointOrder: Sendable {
     /// The feature's index in the store, by point of the build.
-    private let places: Column<UInt32>
+    private let rows: Column<UInt32>
     /// The point of the build, by the feature's index in the store.
     private let points: Column<UInt32>
     /// Points that updates added, by index minus the build's count.
@@ -22,70 +22,70 @@ public struct PointOrder: Sendable {
     private var added: [UInt32] = []
 
     private struct Entry: BitwiseCopyable, Sendable {
-        var place: UInt32
+        var row: UInt32
         var label: OrderLabel
     }
 
-    /// - Parameter places: the features' indexes in the store, in clustering order: each number below the count once.
-    public init(places: [UInt32]) {
-        let (ordered, points) = (Scratch<UInt32>(capacity: places.count), Scratch<UInt32>(capacity: places.count))
-        for (point, place) in places.enumerated() {
-            ordered.base[point] = place
-            points.base[Int(place)] = UInt32(truncatingIfNeeded: point)
+    /// - Parameter rows: the features' indexes in the store, in clustering order: each number below the count once.
+    public init(rows: [UInt32]) {
+        let (ordered, points) = (Scratch<UInt32>(capacity: rows.count), Scratch<UInt32>(capacity: rows.count))
+        for (point, row) in rows.enumerated() {
+            ordered.base[point] = row
+            points.base[Int(row)] = UInt32(truncatingIfNeeded: point)
         }
-        self.places = ordered.finish(count: places.count)
-        self.points = points.finish(count: places.count)
+        self.rows = ordered.finish(count: rows.count)
+        self.points = points.finish(count: rows.count)
     }
 
     /// An order on arrays that `withArrays` lent.
     ///
     /// - Parameter owner: keeps them valid and unchanged.
-    public init(places: UnsafeBufferPointer<UInt32>, points: UnsafeBufferPointer<UInt32>, owner: AnyObject) {
-        self.places = Column(places, owner: owner)
+    public init(rows: UnsafeBufferPointer<UInt32>, points: UnsafeBufferPointer<UInt32>, owner: AnyObject) {
+        self.rows = Column(rows, owner: owner)
         self.points = Column(points, owner: owner)
     }
 
     /// Lends the arrays of the build: the features' indexes by point, and the points by index.
     public func withArrays<Failure: Error>(
-        _ body: (_ places: UnsafeRawBufferPointer, _ points: UnsafeRawBufferPointer) throws(Failure) -> Void
-    ) throws(Failure) { try body(places.bytes, points.bytes) }
+        _ body: (_ rows: UnsafeRawBufferPointer, _ points: UnsafeRawBufferPointer) throws(Failure) -> Void
+    ) throws(Failure) { try body(rows.bytes, points.bytes) }
 
     /// The memory used, in bytes.
     public var memoryBytes: Int {
-        (places.count + points.count + added.count) * MemoryLayout<UInt32>.stride + entries.memoryBytes
+        (rows.count + points.count + added.count) * MemoryLayout<UInt32>.stride + entries.memoryBytes
             + latest.memoryBytes
     }
 
     /// The indexes of the build's features in the store, in clustering order.
-    public var builtPlaces: [UInt32] { (0..<places.count).map { places[$0] } }
+    public var builtRows: [UInt32] { (0..<rows.count).map { rows[$0] } }
 
     /// The index of a point's feature in the store.
-    @inline(__always) public func place(of point: PointIndex) -> Int {
+    @inline(__always) public func row(of point: PointIndex) -> Int {
         let index = Int(point.rawValue)
-        return index < places.count ? Int(places[index]) : Int(entries[index - places.count].place)
+        return index < rows.count ? Int(rows[index]) : Int(entries[index - rows.count].row)
     }
 
     /// The current point of the feature at an index of the store; nil if it never had one.
-    public func point(at place: Int) -> PointIndex? {
-        if let point = latest[UInt32(truncatingIfNeeded: place)] { return PointIndex(rawValue: point) }
-        return place < points.count ? PointIndex(rawValue: points[place]) : nil
+    public func point(at row: Int) -> PointIndex? {
+        if let point = latest[UInt32(truncatingIfNeeded: row)] { return PointIndex(rawValue: point) }
+        return row < points.count ? PointIndex(rawValue: points[row]) : nil
     }
 
     /// A point's label in the order.
     public func label(of point: PointIndex) -> OrderLabel {
         let index = Int(point.rawValue)
-        return index < places.count ? OrderLabel(inOrder: point) : entries[index - places.count].label
+        return index < rows.count ? OrderLabel(inOrder: point) : entries[index - rows.count].label
     }
 
     /// Sorts points by clustering order.
     ///
     /// - Complexity: O(points of the build) to sort points of the build.
     public func sorted(_ chosen: [PointIndex]) -> [PointIndex] {
-        var marks = [UInt64](repeating: 0, count: places.count / 64 + 1)
+        var marks = [UInt64](repeating: 0, count: rows.count / 64 + 1)
         var others: [PointIndex] = []
         for point in chosen {
             let index = Int(point.rawValue)
-            if index < places.count {
+            if index < rows.count {
                 marks[index >> 6] |= 1 << UInt64(index & 63)
             } else {
                 others.append(point)
@@ -123,23 +123,23 @@ extension PointOrder {
     /// The store index of the next feature in clustering order, including features of the build that no
     /// longer exist; nil at the end. O(1).
     public func next(_ walk: inout Walk) -> Int? {
-        while walk.built < places.count {
+        while walk.built < rows.count {
             let point = PointIndex(rawValue: UInt32(truncatingIfNeeded: walk.built))
-            if let place = nextAdded(&walk, before: OrderLabel(inOrder: point)) { return place }
+            if let row = nextAdded(&walk, before: OrderLabel(inOrder: point)) { return row }
             walk.built += 1
-            let place = places[Int(point.rawValue)]
+            let row = rows[Int(point.rawValue)]
             // Otherwise the feature now has another point.
-            if (latest[place] ?? point.rawValue) == point.rawValue { return Int(place) }
+            if (latest[row] ?? point.rawValue) == point.rawValue { return Int(row) }
         }
         return nextAdded(&walk, before: nil)
     }
 
     private func nextAdded(_ walk: inout Walk, before label: OrderLabel?) -> Int? {
         guard walk.added < added.count else { return nil }
-        let entry = entries[Int(added[walk.added]) - places.count]
+        let entry = entries[Int(added[walk.added]) - rows.count]
         if let label, !(entry.label < label) { return nil }
         walk.added += 1
-        return Int(entry.place)
+        return Int(entry.row)
     }
 }
 
@@ -154,7 +154,7 @@ extension PointOrder {
 
     /// A feature that becomes a new point.
     public struct Insertion: Sendable {
-        public let place: Int
+        public let row: Int
         public let point: PointIndex
         public let label: OrderLabel
     }
@@ -176,72 +176,72 @@ extension PointOrder {
     /// - Returns: nil if there is no room for more labels, so that the index must be rebuilt.
     /// - Complexity: O(log points) calls of `key` for each insertion, and O(living points that updates added).
     public mutating func update<Key: Comparable, Failure: Error>(
-        removing removed: [PointIndex], inserting inserted: [(place: Int, key: Key)],
+        removing removed: [PointIndex], inserting inserted: [(row: Int, key: Key)],
         key: (Feature) throws(Failure) -> Key
     ) throws(Failure) -> Change? {
-        let gone = Set(removed.lazy.map(\.rawValue))
-        if !gone.isEmpty { added.removeAll { gone.contains($0) } }
-        var labels = LabelAssignment(buildCount: places.count)
-        var rows: [LabelAssignment.Row] = []
+        let removed = Set(removed.lazy.map(\.rawValue))
+        if !removed.isEmpty { added.removeAll { removed.contains($0) } }
+        var labels = LabelAssignment(buildCount: rows.count)
+        var items: [LabelAssignment.Item] = []
         let sorted = inserted.indices.sorted {
-            (inserted[$0].key, inserted[$0].place) < (inserted[$1].key, inserted[$1].place)
+            (inserted[$0].key, inserted[$0].row) < (inserted[$1].key, inserted[$1].row)
         }
         var next = 0
         for index in sorted {
             let new = inserted[index]
-            let gap = try (0..<places.count).partitionIndex { (point) throws(Failure) in
-                let place = Int(places[point])
-                return (try key(.built(place)), place) < (new.key, new.place)
+            let gap = try (0..<rows.count).partitionIndex { (point) throws(Failure) in
+                let row = Int(rows[point])
+                return (try key(.built(row)), row) < (new.key, new.row)
             }
-            let position = try (next..<added.count).partitionIndex { (row) throws(Failure) in
-                let place = Int(entries[Int(added[row]) - places.count].place)
-                return (try key(.current(place)), place) < (new.key, new.place)
+            let position = try (next..<added.count).partitionIndex { (index) throws(Failure) in
+                let row = Int(entries[Int(added[index]) - rows.count].row)
+                return (try key(.current(row)), row) < (new.key, new.row)
             }
             while next < position {
-                rows.append(row(of: added[next]))
+                items.append(item(of: added[next]))
                 next += 1
             }
-            rows.append(.init(point: nil, inserted: index, gap: gap, label: nil))
+            items.append(.init(point: nil, inserted: index, gap: gap, label: nil))
         }
         while next < added.count {
-            rows.append(row(of: added[next]))
+            items.append(item(of: added[next]))
             next += 1
         }
-        guard labels.assign(&rows) else { return nil }
-        return record(rows, inserted.map(\.place))
+        guard labels.assign(&items) else { return nil }
+        return record(items, inserted.map(\.row))
     }
 
-    private func row(of point: UInt32) -> LabelAssignment.Row {
-        let label = entries[Int(point) - places.count].label
-        return .init(point: point, inserted: nil, gap: min(places.count, Int(label.rawValue >> 32)), label: label)
+    private func item(of point: UInt32) -> LabelAssignment.Item {
+        let label = entries[Int(point) - rows.count].label
+        return .init(point: point, inserted: nil, gap: min(rows.count, Int(label.rawValue >> 32)), label: label)
     }
 
     /// Records the assigned labels.
-    private mutating func record(_ rows: [LabelAssignment.Row], _ inserted: [Int]) -> Change {
-        let first = places.count + entries.count
+    private mutating func record(_ items: [LabelAssignment.Item], _ inserted: [Int]) -> Change {
+        let first = rows.count + entries.count
         var relabelled: [(point: PointIndex, label: OrderLabel)] = []
         var labels = [OrderLabel](repeating: OrderLabel(rawValue: 0), count: inserted.count)
         added.removeAll(keepingCapacity: true)
-        added.reserveCapacity(rows.count)
-        for row in rows {
-            guard let label = row.label else { continue }
-            if let index = row.inserted {
+        added.reserveCapacity(items.count)
+        for item in items {
+            guard let label = item.label else { continue }
+            if let index = item.inserted {
                 labels[index] = label
                 added.append(UInt32(truncatingIfNeeded: first + index))
-            } else if let point = row.point {
-                if entries[Int(point) - places.count].label != label {
-                    entries[Int(point) - places.count].label = label
+            } else if let point = item.point {
+                if entries[Int(point) - rows.count].label != label {
+                    entries[Int(point) - rows.count].label = label
                     relabelled.append((PointIndex(rawValue: point), label))
                 }
                 added.append(point)
             }
         }
         var insertions: [Insertion] = []
-        for (index, place) in inserted.enumerated() {
+        for (index, row) in inserted.enumerated() {
             let point = UInt32(truncatingIfNeeded: first + index)
-            entries.append(Entry(place: UInt32(truncatingIfNeeded: place), label: labels[index]))
-            latest.set(UInt32(truncatingIfNeeded: place), point)
-            insertions.append(Insertion(place: place, point: PointIndex(rawValue: point), label: labels[index]))
+            entries.append(Entry(row: UInt32(truncatingIfNeeded: row), label: labels[index]))
+            latest.set(UInt32(truncatingIfNeeded: row), point)
+            insertions.append(Insertion(row: row, point: PointIndex(rawValue: point), label: labels[index]))
         }
         return Change(insertions: insertions, relabelled: relabelled)
     }
@@ -254,7 +254,7 @@ extension PointOrder {
 /// the gap get new labels at equal distances.
 struct LabelAssignment {
     /// A point that an earlier update added, or that this one adds.
-    struct Row {
+    struct Item {
         /// Nil for a new point.
         let point: UInt32?
         /// A new point's index among the inserted points; nil for others.
@@ -268,14 +268,14 @@ struct LabelAssignment {
 
     private static let distance: UInt64 = 1 << 32
 
-    /// - Parameter rows: points in order.
+    /// - Parameter items: points in order.
     /// - Returns: false if a gap has no room for its points.
-    mutating func assign(_ rows: inout [Row]) -> Bool {
+    mutating func assign(_ items: inout [Item]) -> Bool {
         var start = 0
-        while start < rows.count {
+        while start < items.count {
             var end = start
-            while end < rows.count, rows[end].gap == rows[start].gap { end += 1 }
-            guard fill(&rows, start..<end) || spread(&rows, start..<end) else { return false }
+            while end < items.count, items[end].gap == items[start].gap { end += 1 }
+            guard fill(&items, start..<end) || spread(&items, start..<end) else { return false }
             start = end
         }
         return true
@@ -286,37 +286,37 @@ struct LabelAssignment {
         return (low, gap < buildCount ? low + Self.distance : nil)
     }
 
-    /// Labels the new rows of one gap between their neighbours; returns false if there is not enough room.
-    private func fill(_ rows: inout [Row], _ range: Range<Int>) -> Bool {
-        let bounds = bounds(of: rows[range.lowerBound].gap)
+    /// Labels the new items of one gap between their neighbours; returns false if there is not enough room.
+    private func fill(_ items: inout [Item], _ range: Range<Int>) -> Bool {
+        let bounds = bounds(of: items[range.lowerBound].gap)
         var start = range.lowerBound
         while start < range.upperBound {
-            guard rows[start].label == nil else {
+            guard items[start].label == nil else {
                 start += 1
                 continue
             }
             var end = start
-            while end < range.upperBound, rows[end].label == nil { end += 1 }
-            let low = start > range.lowerBound ? rows[start - 1].label?.rawValue ?? bounds.low : bounds.low
-            let high = end < range.upperBound ? rows[end].label?.rawValue : bounds.high
+            while end < range.upperBound, items[end].label == nil { end += 1 }
+            let low = start > range.lowerBound ? items[start - 1].label?.rawValue ?? bounds.low : bounds.low
+            let high = end < range.upperBound ? items[end].label?.rawValue : bounds.high
             let count = UInt64(end - start)
             let step = high.map { ($0 - low) / (count + 1) } ?? Self.distance
             guard step > 0 else { return false }
-            for row in start..<end {
-                rows[row].label = OrderLabel(rawValue: low + step * UInt64(row - start + 1))
+            for index in start..<end {
+                items[index].label = OrderLabel(rawValue: low + step * UInt64(index - start + 1))
             }
             start = end
         }
         return true
     }
 
-    /// Labels all rows of a gap at equal distances; returns false if there are too many.
-    private func spread(_ rows: inout [Row], _ range: Range<Int>) -> Bool {
-        let (low, high) = bounds(of: rows[range.lowerBound].gap)
+    /// Labels all items of a gap at equal distances; returns false if there are too many.
+    private func spread(_ items: inout [Item], _ range: Range<Int>) -> Bool {
+        let (low, high) = bounds(of: items[range.lowerBound].gap)
         let step = high.map { ($0 - low) / UInt64(range.count + 1) } ?? Self.distance
         guard step > 0 else { return false }
-        for row in range {
-            rows[row].label = OrderLabel(rawValue: low + step * UInt64(row - range.lowerBound + 1))
+        for index in range {
+            items[index].label = OrderLabel(rawValue: low + step * UInt64(index - range.lowerBound + 1))
         }
         return true
     }

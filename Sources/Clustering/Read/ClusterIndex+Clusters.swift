@@ -96,7 +96,7 @@ extension ClusterIndex {
     public func contains(_ point: PointIndex) -> Bool { layers.isAlive(point: Int(point.rawValue)) }
 
     /// A point's index in the input, not counting removed points.
-    public func inputPlace(of point: PointIndex) -> Int {
+    public func inputIndex(of point: PointIndex) -> Int {
         let removed = layers.delta.removedPoints
         return Int(point.rawValue) - (0..<removed.count).partitionIndex { removed[$0] < point.rawValue }
     }

@@ -72,7 +72,7 @@ extension SpatialIndex {
         try body(.aliveWords, aliveWords.bytes)
         let counts = lowLevels.map { UInt32($0.count) }
         try lend(counts.withUnsafeBytes { Array($0) }, as: .lowCounts, to: body)
-        try lend(lowLevels.flatMap { $0.positions.bytes }, as: .lowPlaces, to: body)
+        try lend(lowLevels.flatMap { $0.positions.bytes }, as: .lowPositions, to: body)
         try lend(lowLevels.flatMap { $0.numbers.bytes }, as: .lowNumbers, to: body)
         try lend(lowLevels.flatMap { $0.blockBoxes.bytes }, as: .lowBlockBoxes, to: body)
         try lend(lowLevels.flatMap { $0.groupBoxes.bytes }, as: .lowGroupBoxes, to: body)

@@ -29,7 +29,7 @@ extension LayeredIndex {
         }
         added.sort(by: <)
         var next = 0
-        func add(_ slot: SpatialSlot<Scalar>) {
+        @inline(__always) func add(_ slot: SpatialSlot<Scalar>) {
             let key = key(ofBase: slot.node)
             if delta.hides(key, at: level) { return }
             if next < added.count {

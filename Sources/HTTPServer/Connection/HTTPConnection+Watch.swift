@@ -85,7 +85,7 @@ extension HTTPConnection {
         stream.began()
         guard !rest.isEmpty else { return }
         stream.append(rest.span.bytes)
-        turn()
+        process()
     }
 }
 
@@ -144,7 +144,7 @@ final class WatchConnection {
     var waitingBytes: Int { input.count - taken }
 
     /// Processes a part of what was received; returns false if nothing is left.
-    func takeInput(_ budget: inout HTTPConnection.TurnBudget) -> Bool {
+    func takeInput(_ budget: inout HTTPConnection.InputBudget) -> Bool {
         guard case .webSocket(let codec) = form, !isOver, taken < input.count else {
             (input, taken) = ([], 0)
             return false

@@ -60,7 +60,7 @@ final class HTTPConnection: ServedConnection {
     func read(_ bytes: RawSpan) {
         guard life.received(isMuch: true) != .discard else { return }
         if let stream { stream.append(bytes) } else { reader.append(bytes) }
-        turn()
+        process()
     }
 
     /// The client sends nothing more. Over TCP, a client that is gone looks the same, so its call is cancelled;
@@ -73,7 +73,7 @@ final class HTTPConnection: ServedConnection {
         guard isOverUnix else { return isAnswered ? self.end() : close() }
         life.inputFinished()
         if let exchange, !exchange.inputEnded { return self.end() }
-        turn()
+        process()
     }
 
     /// The most bytes of a client that wait, besides bodies; an event brings half of them.
@@ -87,7 +87,7 @@ final class HTTPConnection: ServedConnection {
     }
 
     /// What a turn may process before other connections get theirs.
-    struct TurnBudget {
+    struct InputBudget {
         var requests: Int
         /// Bytes of requests' heads and of WebSockets' frames.
         var bytes: Int
@@ -96,13 +96,13 @@ final class HTTPConnection: ServedConnection {
 
         /// For bytes that have just arrived. Enough for nearly all clients, which wait for an answer, so they do not
         /// wait for those that send much at once.
-        static let arrival = TurnBudget(requests: 8, bytes: 8 << 10)
+        static let arrival = InputBudget(requests: 8, bytes: 8 << 10)
         /// For what was left, one connection in each iteration of the loop.
-        static let backlog = TurnBudget(requests: 32, bytes: 32 << 10)
+        static let backlog = InputBudget(requests: 32, bytes: 32 << 10)
     }
 
     /// Processes received bytes.
-    func turn(_ budget: TurnBudget = .arrival) {
+    func process(_ budget: InputBudget = .arrival) {
         guard life.beginWork() else { return }
         var budget = budget
         hasMore = true
@@ -116,13 +116,13 @@ final class HTTPConnection: ServedConnection {
         balance()
     }
 
-    func workOffBacklog() { turn(.backlog) }
+    func workOffBacklog() { process(.backlog) }
 
     /// Bytes that have been received but not processed.
     private var waitingBytes: Int { reader.heldBytes + (stream?.waitingBytes ?? 0) }
 
     /// Processes the next event; returns false if more bytes or the answer must come first.
-    private func takeInput(_ budget: inout TurnBudget) -> Bool {
+    private func takeInput(_ budget: inout InputBudget) -> Bool {
         if let stream { return stream.takeInput(&budget) }
         if let exchange, exchange.inputEnded { return false }
         let event = reader.next()
@@ -170,7 +170,7 @@ final class HTTPConnection: ServedConnection {
         bodyInput.bytes = 0
         self.exchange = nil
         reader.startNext()
-        if !isEnding { turn() }
+        if !isEnding { process() }
     }
 
     // MARK: Output
@@ -203,7 +203,7 @@ final class HTTPConnection: ServedConnection {
             caller.transportIsReady()
             continueArchive()
         }
-        guard hasMore else { return turn() }
+        guard hasMore else { return process() }
         // What was left waits for its turn, also if the client has read: hundreds may read at the same time.
         flush()
         balance()

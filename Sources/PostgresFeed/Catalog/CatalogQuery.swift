@@ -74,8 +74,8 @@ enum CatalogQuery {
                     'isPrimary', i.indisprimary, 'isIdentity', i.indisreplident,
                     'isPartial', i.indpred IS NOT NULL, 'isImmediate', i.indimmediate,
                     'columns', (SELECT json_agg(coalesce((SELECT attname FROM attribute a WHERE a.attnum = k.number), '')
-                        ORDER BY k.place) FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k(number, place)
-                        WHERE k.place <= i.indnkeyatts))
+                        ORDER BY k.position) FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k(number, position)
+                        WHERE k.position <= i.indnkeyatts))
                     ORDER BY i.indexrelid) FROM pg_index i JOIN subject ON subject.oid = i.indrelid
                     WHERE i.indisunique AND i.indisvalid),
                 'types', (SELECT json_agg(json_build_object(

@@ -41,7 +41,7 @@ public struct FeaturePages: Sendable {
     private var end: Int { view.members?.count ?? revision.store.count }
 
     /// The row of the next feature; nil if it has been removed.
-    private mutating func nextPlace() -> Int? {
+    private mutating func nextRow() -> Int? {
         let index: Int
         if var walk, let order = view.order {
             guard let found = order.next(&walk) else {
@@ -66,7 +66,7 @@ public struct FeaturePages: Sendable {
         while next < end, bytes.count - start < Self.pageBytes {
             if visited % Self.cancellationInterval == 0 { try cancellation.stopIfCancelled() }
             visited += 1
-            guard let index = nextPlace() else { continue }
+            guard let index = nextRow() else { continue }
             if !isFirst { bytes.append(",") }
             isFirst = false
             revision.store.write(index, into: &bytes, selection: output.properties, precision: output.precision)

@@ -125,13 +125,24 @@ package struct FeatureCodes: Sendable {
     /// The feature with a number; nil if there is none. O(log features), and O(groups) for features with equal hashes.
     package func row(of code: UInt64, in store: FeatureStore) -> Int? {
         guard code <= Self.mask else { return nil }
-        if let first = group(code, in: store).rows.first { return first }
+        if let first = onlyRow(of: code, in: store) ?? group(code, in: store).rows.first { return first }
         for start in derivedGroups(in: store) {
             let rank = ((code &- start) &* Self.inverse) & Self.mask
             let rows = group(start, in: store).rows
             if rank > 0, rank < UInt64(rows.count) { return rows[Int(rank)] }
         }
         return nil
+    }
+
+    /// The feature with a number whose upper half no other has, which holds for nearly all. Allocates nothing: twice as
+    /// fast as `group`.
+    private func onlyRow(of code: UInt64, in store: FeatureStore) -> Int? {
+        let prefix = UInt32(truncatingIfNeeded: code >> (Self.bits - 32))
+        guard !repeated.contains(prefix),
+            let row = Self.first(prefix, in: identified) ?? Self.first(prefix, in: anonymous) ?? added[prefix]?.first,
+            !store.isRemoved(row), Self.hash(of: row, in: store) >> (64 - Self.bits) == code
+        else { return nil }
+        return row
     }
 
     /// The hashes that several features share, among those with equal upper halves.
@@ -181,6 +192,14 @@ package struct FeatureCodes: Sendable {
                 $0 >> 32 == UInt64(prefix)
             }
             .map { Int(UInt32(truncatingIfNeeded: $0)) }
+        }
+    }
+
+    private static func first(_ prefix: UInt32, in entries: SectionValues<UInt64>) -> Int? {
+        entries.withValues { entries in
+            let index = IdentifierIndex.firstEntry(of: UInt64(prefix) << 32, in: entries)
+            guard index < entries.count, entries[index] >> 32 == UInt64(prefix) else { return nil }
+            return Int(UInt32(truncatingIfNeeded: entries[index]))
         }
     }
 

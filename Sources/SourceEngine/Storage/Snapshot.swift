@@ -217,7 +217,7 @@ package struct Snapshot {
         let points: SectionValues<UInt32> = try reader.borrowed(
             SnapshotSection.sortedPoints, count: description.points)
         return rows.withValues { rows in
-            points.withValues { PointOrder(places: rows, points: $0, owner: reader.image) }
+            points.withValues { PointOrder(rows: rows, points: $0, owner: reader.image) }
         }
     }
 }

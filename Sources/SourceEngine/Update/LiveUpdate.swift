@@ -196,7 +196,7 @@ package struct LiveUpdate {
         let mayShrink = plan.changes.keys.contains { isAtEdge($0, of: box) }
         for row in rows { box.include(update.store.coordinates(row)) }
         guard mayShrink else { return box }
-        return EdgeSearch(index: index) { store.coordinates(order?.place(of: $0) ?? Int($0.rawValue)) }
+        return EdgeSearch(index: index) { store.coordinates(order?.row(of: $0) ?? Int($0.rawValue)) }
             .extent(within: box)
     }
 
@@ -217,7 +217,7 @@ package struct LiveUpdate {
         // The columns of only these points' features.
         let some = FeatureStore.joining(
             fold.points.map { point in
-                let row = order?.place(of: point) ?? Int(point.rawValue)
+                let row = order?.row(of: point) ?? Int(point.rawValue)
                 return FeatureSlice(store: store, rows: row..<row + 1)
             })
         let columns = try SourceColumns(some, reading: options.propertyNames, threads: 1, cancellation)

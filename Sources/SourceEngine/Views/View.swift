@@ -87,7 +87,7 @@ public final class View: Sendable {
     /// The row of a point's feature in the store.
     package func feature(of point: PointIndex) -> Int {
         if let members { return Int(members[Int(point.rawValue)]) }
-        return order?.place(of: point) ?? Int(point.rawValue)
+        return order?.row(of: point) ?? Int(point.rawValue)
     }
 
     /// The point of a feature; nil if the feature is not in this view.
@@ -120,7 +120,7 @@ public final class View: Sendable {
 
     /// The index in the input of a point's feature, as if only this view's features had been loaded.
     package func inputIndex(of point: PointIndex) -> Int {
-        guard order != nil else { return index.inputPlace(of: point) }
+        guard order != nil else { return index.inputIndex(of: point) }
         let row = feature(of: point)
         // Updates of such sources rebuild everything, so there are no gaps.
         guard let members else { return row }

@@ -18,10 +18,10 @@ package struct ViewMaker {
     /// Clusters all features.
     package func make() throws(SourceError) -> View {
         let order = try options.sortKey.map { (option) throws(SourceError) in
-            PointOrder(places: try SortKeys(option).sorted(store, with: columns, threads: threads, cancellation))
+            PointOrder(rows: try SortKeys(option).sorted(store, with: columns, threads: threads, cancellation))
         }
         // A list of all rows takes as long as a pass of the build, so it is made only for options that read them.
-        let rows = columns.rows(readsRows ? order?.builtPlaces : [], of: store, cancellation)
+        let rows = columns.rows(readsRows ? order?.builtRows : [], of: store, cancellation)
         return try make(rows: rows, members: nil, order: order) { (weights, partitions) throws(ClusteringError) in
             try index(weights, partitions, order)
         }
@@ -95,7 +95,7 @@ package struct ViewMaker {
         guard let coordinates else { throw .cancelled }
         return try coordinates.withColumns { (longitudes, latitudes) throws(ClusteringError) in
             guard let order else { return try project(longitudes, latitudes) }
-            let rows = order.builtPlaces
+            let rows = order.builtRows
             let columns = [longitudes, latitudes].map { column in
                 Parallel(.shared, threads: threads).array(count: rows.count) { column[Int(rows[$0])] }
             }
