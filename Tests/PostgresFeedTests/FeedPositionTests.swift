@@ -18,10 +18,10 @@ import Testing
     @Test("A feed's position survives its text") func feedPosition() {
         let text = "7312345678901234567:2:16385:97c3a0b1:0/16B3748"
         #expect(FeedPosition(text)?.description == text)
-        let stored = text + ":3f1c-0-ffffffff"
+        let stored = text + ":3f1c-0-ffffffff-1a"
         #expect(FeedPosition(stored)?.description == stored)
         for text in [
-            stored + ":1", text + ":1-2", text + ":1-2-3-4", text + ":1-2-", text + ":1-2-100000000",
+            stored + ":1", text + ":1-2-3", text + ":1-2-3-4-5", text + ":1-2-3-", text + ":1-2-3-100000000",
             "", "1:2:3", "1:2:3:4", "-1:2:3:4:0/1", "1:2:3:4:0/1:", "99999999999999999999:1:1:1:0/1",
         ] {
             #expect(FeedPosition(text) == nil, "\(text)")

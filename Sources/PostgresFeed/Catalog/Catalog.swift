@@ -38,7 +38,8 @@ struct Catalog: Sendable, Equatable {
     var table: Table? { json.member("table").map(Table.init) }
     var storage: TableStorage {
         TableStorage(
-            partitions: json.text("partitions"), files: json.text("files"), columns: json.text("columnVersions"))
+            partitions: json.text("partitions"), files: json.text("files"), columns: json.text("columnVersions"),
+            publication: json.text("publicationVersions"))
     }
     var slot: Slot? { json.member("slot").map(Slot.init) }
     var publication: Publication? {

@@ -41,6 +41,9 @@ enum CatalogQuery {
                 'partitions', (SELECT string_agg(oid::text, ',' ORDER BY oid) FROM part),
                 'files', (SELECT string_agg(c.relfilenode::text, ',' ORDER BY c.oid) FROM part
                     JOIN pg_class c USING (oid)),
+                'publicationVersions', (SELECT concat_ws(',', p.oid, p.xmin, (SELECT string_agg(r.oid || '/' || r.xmin::text, ','
+                    ORDER BY r.oid) FROM pg_publication_rel r JOIN part ON part.oid = r.prrelid
+                    WHERE r.prpubid = p.oid)) FROM pg_publication p WHERE pubname = \(publication)),
                 'columnVersions', (SELECT string_agg(version, ',' ORDER BY attnum) FROM attribute),
                 'slotLimit', current_setting('max_replication_slots')::int,
                 'slotCount', (SELECT count(*) FROM pg_replication_slots),

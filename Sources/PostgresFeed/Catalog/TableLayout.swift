@@ -144,12 +144,13 @@ struct GeometryModifier: Equatable {
     var allowsPoints: Bool { kind <= 1 }
 }
 
-/// Identifies what a table's rows lie in, to notice changes of rows that the log does not contain.
+/// Identifies what a table's rows lie in and how they are published, to notice changes of rows that the log does not
+/// contain.
 ///
 /// The log has no rows of a table that ALTER TABLE rewrites, nor of a partition that is attached, detached,
-/// dropped or truncated by itself.
+/// dropped or truncated by itself, nor what changed while a publication left the table out.
 ///
-/// Its text is `PARTITIONS-FILES-COLUMNS`, three numbers of 32 bits in hexadecimal digits.
+/// Its text is `PARTITIONS-FILES-COLUMNS-PUBLICATION`, four numbers of 32 bits in hexadecimal digits.
 struct TableStorage: Sendable, Equatable, LosslessStringConvertible {
     /// Changes with the table's partitions.
     let partitions: UInt32
@@ -158,27 +159,32 @@ struct TableStorage: Sendable, Equatable, LosslessStringConvertible {
     let files: UInt32
     /// Changes with the definition of a column: each ALTER COLUMN writes it again, even if the type stays.
     let columns: UInt32
+    /// Changes when the publication is made again or altered, and when the table is added to it again.
+    let publication: UInt32
 
     /// - Parameters:
     ///   - partitions: the object ids of the table and of its partitions.
     ///   - files: their files.
     ///   - columns: the transactions that wrote the definitions of the columns.
-    init(partitions: String, files: String, columns: String) {
+    ///   - publication: the publication and its entries for the table, and the transactions that wrote them.
+    init(partitions: String, files: String, columns: String, publication: String) {
         self.partitions = Fingerprint.of(partitions)
         self.files = Fingerprint.of(files)
         self.columns = Fingerprint.of(columns)
+        self.publication = Fingerprint.of(publication)
     }
 
     /// Reads what `description` writes; nil for anything else.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false).map { UInt32($0, radix: 16) }
-        guard parts.count == 3, let partitions = parts[0], let files = parts[1], let columns = parts[2]
+        guard parts.count == 4, let partitions = parts[0], let files = parts[1], let columns = parts[2],
+            let publication = parts[3]
         else { return nil }
-        (self.partitions, self.files, self.columns) = (partitions, files, columns)
+        (self.partitions, self.files, self.columns, self.publication) = (partitions, files, columns, publication)
     }
 
     var description: String {
-        [partitions, files, columns].map { String($0, radix: 16) }.joined(separator: "-")
+        [partitions, files, columns, publication].map { String($0, radix: 16) }.joined(separator: "-")
     }
 
     /// Why the table must be copied again if its rows lay in `earlier` before; nil if the log has all changes
@@ -191,6 +197,7 @@ struct TableStorage: Sendable, Equatable, LosslessStringConvertible {
         if partitions != earlier.partitions {
             return "a partition was added or removed, whose rows the server's log does not have"
         }
+        if publication != earlier.publication { return CopyDecision.unpublished }
         guard files != earlier.files else { return nil }
         if columns != earlier.columns {
             return "the table was rewritten, as by ALTER TABLE … TYPE … USING, which the server's log does not have"

@@ -4,7 +4,7 @@ import ReplicationLog
 /// A source's position in the log of one server, and what distinguishes that server's history from others.
 ///
 /// Its text is `SYSTEM:TIMELINE:TABLE:LAYOUT:LOG:STORAGE`, such as
-/// `7312345678901234567:1:16385:97c3a0b1:0/16B3748:3f1c-9d02-77`. Version 0.2.0 wrote it without the last part.
+/// `7312345678901234567:1:16385:97c3a0b1:0/16B3748:3f1c-9d02-77-5e`. Version 0.2.0 wrote it without the last part.
 public struct FeedPosition: Sendable, Equatable, LosslessStringConvertible {
     /// The server's system identifier, which its data directory got when it was created.
     public let system: UInt64
