@@ -29,24 +29,14 @@ extension LayeredIndex {
         }
         added.sort(by: <)
         var next = 0
-        @inline(__always) func add(_ slot: SpatialSlot<Scalar>) {
-            let key = key(ofBase: slot.node)
-            if delta.hides(key, at: level) { return }
-            if next < added.count {
-                let code = ZOrderCurve.code(slot.x, slot.y)
-                while next < added.count, isBefore(added[next], key, code) {
-                    found.append(added[next].node)
-                    next += 1
-                }
-            }
-            found.append(key.node)
-        }
         if limit == .max || level - options.minimumZoom < spatial.lowLevels.count {
-            spatial.visitTogether(box, zoom: level) { slot in if found.count <= limit { add(slot) } }
+            spatial.visitTogether(box, zoom: level) { slot in
+                if found.count <= limit { add(slot, level, added, &next, &found) }
+            }
         } else {
             // Not in batches: what comes after the limit may have to be read from a disk.
             _ = spatial.visit(box, zoom: level) { slot in
-                add(slot)
+                add(slot, level, added, &next, &found)
                 return found.count <= limit
             }
         }
@@ -54,6 +44,22 @@ extension LayeredIndex {
         guard found.count > limit else { return false }
         found.removeLast(found.count - limit)
         return true
+    }
+
+    /// Appends the base's node of a slot, unless the delta hides it, and before it the delta's nodes that precede it.
+    @inline(__always) private func add<Scalar: Coordinate>(
+        _ slot: SpatialSlot<Scalar>, _ level: Int, _ added: [Ranked], _ next: inout Int, _ found: inout [Node]
+    ) {
+        let key = key(ofBase: slot.node)
+        if delta.hides(key, at: level) { return }
+        if next < added.count {
+            let code = ZOrderCurve.code(slot.x, slot.y)
+            while next < added.count, isBefore(added[next], key, code) {
+                found.append(added[next].node)
+                next += 1
+            }
+        }
+        found.append(key.node)
     }
 
     /// Calls `body` with the position of each node inside a box at a level, in no particular order.

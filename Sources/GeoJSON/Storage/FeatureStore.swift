@@ -111,9 +111,14 @@ public final class FeatureStore: Sendable {
     /// A record, valid while the store is alive.
     @inline(__always) func record(_ index: Int) -> FeatureRecord {
         if let changes, let location = changes.location(of: index) {
-            return location.isRemoved ? .empty : changes.stores[location.store].record(Int(location.row))
+            return location.isRemoved ? .empty : changes.stores[location.store].plainRecord(Int(location.row))
         }
-        return FeatureRecord(blob.bytes, range(index))
+        return plainRecord(index)
+    }
+
+    /// The record of a plain store: by a function of its own, since one that calls itself is not inlined.
+    @inline(__always) private func plainRecord(_ index: Int) -> FeatureRecord {
+        FeatureRecord(blob.bytes, range(index))
     }
 
     /// A feature's first coordinate, in degrees. O(1): its text is read.
