@@ -14,7 +14,7 @@ extension SocketConnection: CallTransport {
         } catch { ServerMessage.write(error: error, id: id, into: &output) }
     }
 
-    var canTakeItem: Bool { socket.queuedBytes == 0 && life.phase != .closed }
+    func canTakeItem(of call: Call) -> Bool { socket.queuedBytes == 0 && life.phase != .closed }
 
     func call(_ call: Call, answered answer: OutgoingBytes) {
         send(answer)

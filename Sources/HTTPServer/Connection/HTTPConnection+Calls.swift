@@ -164,7 +164,7 @@ extension HTTPConnection: CallTransport {
 
     // MARK: Later answers
 
-    var canTakeItem: Bool {
+    func canTakeItem(of call: Call) -> Bool {
         (stream != nil || exchange?.watch != nil) && !isEnding && socket.queuedBytes == 0
     }
 

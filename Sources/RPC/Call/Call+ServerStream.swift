@@ -11,7 +11,7 @@ extension Call {
 
     /// Makes the stream write its next item, if the client keeps up.
     func sendNext() {
-        guard let caller, case .serverStream(let stream, let output) = work, caller.transport.canTakeItem,
+        guard let caller, case .serverStream(let stream, let output) = work, caller.transport.canTakeItem(of: self),
             !output.isBusy
         else { return }
         // An item that waits already is counted, so sending it takes no more memory.

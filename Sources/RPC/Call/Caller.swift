@@ -345,8 +345,9 @@ package final class Caller {
 
 /// What calls need from their transport. Used only on the loop's thread.
 package protocol CallTransport: AnyObject {
-    /// Whether everything so far has been written, so that a stream may send its next item.
-    var canTakeItem: Bool { get }
+    /// Whether everything that the client must read before a stream's next item has been written: by one queue for all
+    /// calls, or by the call's own.
+    func canTakeItem(of call: Call) -> Bool
 
     /// The call has its answer, or the end of its stream; it is over.
     func call(_ call: Call, answered answer: OutgoingBytes)

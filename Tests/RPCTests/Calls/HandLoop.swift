@@ -47,6 +47,9 @@ final class HandLoop: CallLoop {
 /// Keeps what a caller gets.
 final class KeptAnswers: CallTransport {
     var canTakeItem = true
+
+    func canTakeItem(of call: Call) -> Bool { canTakeItem }
+
     var answers: [String] = []
     var items: [String] = []
     var errors: [RPCError] = []
