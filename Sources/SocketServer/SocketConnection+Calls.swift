@@ -35,6 +35,7 @@ extension SocketConnection: CallTransport {
 
     /// A call has ended: continues with messages that waited for that.
     private func settle() {
+        freeLargeParser()
         // Within a turn this does nothing, because the turn's end does it.
         process()
     }

@@ -50,12 +50,14 @@ extension SocketConnection {
         messages &+= 1
         largeInput.bytes = frame.count
         let isHuge = frame.mostBytes > Self.hugeMessage
+        let lent = isHuge ? nil : largeParser ?? LargeParser()
+        if !isHuge { largeParser = lent }
         let trim: @Sendable () -> Void = { Allocator.trim() }
         caller.readOnPool(
             taking: frame.mostBytes * LargeMessage.memoryPerByte, giveBack: isHuge ? trim : nil
         ) {
             Result { () throws(RPCError) in
-                try frame.withText { Self.readBounded($0, JSONParser()) }.get()
+                try frame.withText { Self.readBounded($0, lent?.parser ?? JSONParser()) }.get()
             }
         } completion: { [weak self] result in
             self?.didRead(result)
@@ -64,6 +66,18 @@ extension SocketConnection {
 
     /// For messages beyond this size in bytes, the memory for reading is given back to the system.
     private static let hugeMessage = 2 << 20
+
+    /// A parser that is lent to the pool for one message after another, because getting memory anew for each message of
+    /// an import took a tenth of the daemon's time for it.
+    ///
+    /// A connection's next message waits for the previous one, and libuv's hand-over orders the threads, so
+    /// `@unchecked Sendable` is sound.
+    final class LargeParser: @unchecked Sendable {
+        let parser = JSONParser()
+    }
+
+    /// Frees the memory for large messages once no call is open.
+    func freeLargeParser() { if caller.openCalls == 0 { largeParser = nil } }
 
     /// Reads a message, unless it has so many values that reading it would use too much memory.
     private static func readBounded(_ text: Span<UInt8>, _ parser: JSONParser) -> Result<ReadMessage, RPCError> {
@@ -81,6 +95,7 @@ extension SocketConnection {
         case .success(let message): handle(message)
         case .failure(let error): fail(error)
         }
+        freeLargeParser()
         process()
     }
 

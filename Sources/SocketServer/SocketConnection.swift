@@ -18,6 +18,8 @@ final class SocketConnection: ServedConnection {
     /// Bytes of an unfinished message, and the memory of a large one that is being read.
     private var unfinishedInput: InputClaim
     var largeInput: InputClaim
+    /// Reads large messages while calls are open.
+    var largeParser: LargeParser?
     /// The answers that are written by the end of the turn. While it collects answers it is a buffer lent by the
     /// server, and `buffer` is the object to return it in. So idle connections have no buffer.
     var output = ByteWriter(capacity: 0)
