@@ -68,7 +68,8 @@ package struct Aggregator {
 
     /// Carries a closure to other threads.
     ///
-    /// `@unchecked Sendable` holds because the closure captures only immutable values here: columns, expressions, an index.
+    /// `@unchecked Sendable` holds because the closure captures only immutable values here: columns, expressions, an
+    /// index.
     private struct Shared<Value>: @unchecked Sendable {
         let value: Value
         init(_ value: Value) { self.value = value }

@@ -4,8 +4,8 @@ import JSON
 /// MapLibre's filters from before expressions, such as `["==", "country", "Germany"]`. As expressions they compare two
 /// constants, so that they hold for every feature or for none.
 public enum OlderFilter {
-    /// The text of the expression that a filter probably meant; nil if it has no part of the older form, or if it is longer
-    /// than a message should be.
+    /// The text of the expression that a filter probably meant; nil if it has no part of the older form, or if it is
+    /// longer than a message should be.
     public static func meant(by filter: JSONValue) -> String? {
         let meant = rewritten(filter)
         guard meant != filter else { return nil }

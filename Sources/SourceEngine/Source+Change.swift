@@ -12,8 +12,8 @@ extension Source {
         case snapshot
         /// By a journal record of the call.
         case record(JournalRecord)
-        /// Not yet: the revision is published at once, and the next change, or `keepMark`, stores it. For data that can be
-        /// fetched again. The source's first data are stored before, if possible.
+        /// Not yet: the revision is published at once, and the next change, or `keepMark`, stores it. For data that can
+        /// be fetched again. The source's first data are stored before, if possible.
         case later
     }
 

@@ -10,7 +10,8 @@ extension Source {
         if let directory = shared.directory, directory.hasLeftovers { directory.takeBackLeftovers() }
         switch change.keeping {
         case .later:
-            // Nothing would be left after a kill if there were no earlier data. If the disk refuses, the copy answers anyway.
+            // Nothing would be left after a kill if there were no earlier data. If the disk refuses, the copy answers
+            // anyway.
             if !revision.hasData, let kept = try? keepWhole(change.revision, files, at: change.moment, loss: nil) {
                 return kept
             }
@@ -30,8 +31,8 @@ extension Source {
         }
     }
 
-    /// Makes the current revision read from a snapshot's image, unless its data have been replaced. The caller must hold the source's
-    /// lock.
+    /// Makes the current revision read from a snapshot's image, unless its data have been replaced. The caller must
+    /// hold the source's lock.
     ///
     /// - Parameters:
     ///   - base: what the snapshot was written of.

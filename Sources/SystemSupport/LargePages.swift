@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// Memory on large pages if the system supports them. A large page costs one page fault; the small pages that it replaces
-/// cost 512.
+/// Memory on large pages if the system supports them. A large page costs one page fault; the small pages that it
+/// replaces cost 512.
 package enum LargePages {
     private static let pageSize = 2 << 20
     private static let smallPageSize = sysconf(Int32(_SC_PAGESIZE))
@@ -20,12 +20,13 @@ package enum LargePages {
         if length > 0 { madvise(base + before, length, Int32(MADV_HUGEPAGE)) }
     }
 
-    /// Allocates a block, to be released with `free`. A block of about 2 MiB or more is aligned to large pages and requests them.
+    /// Allocates a block, to be released with `free`. A block of about 2 MiB or more is aligned to large pages and
+    /// requests them.
     ///
     /// The process ends if there is no memory.
     ///
-    /// - Parameter isBound: whether the size is an upper bound, so that much of the block may stay untouched, which costs memory on large
-    ///   pages. Then only a block of about 4 MiB or more requests them.
+    /// - Parameter isBound: whether the size is an upper bound, so that much of the block may stay untouched, which
+    ///   costs memory on large pages. Then only a block of about 4 MiB or more requests them.
     package static func allocate(_ size: Int, isBound: Bool = false) -> UnsafeMutableRawPointer {
         var block: UnsafeMutableRawPointer?
         let room = roomOnLargePages(size)
@@ -75,8 +76,9 @@ package enum LargePages {
     /// The allocator keeps 16 bytes before a block with its own mapping, and up to 8 after it.
     private static let headerSize = 32
 
-    /// Requests large pages for a whole block. If only its inner large pages were advised, the block would consist of several
-    /// mappings, which the system cannot move as one: `realloc` would copy it and need twice the memory meanwhile.
+    /// Requests large pages for a whole block. If only its inner large pages were advised, the block would consist of
+    /// several mappings, which the system cannot move as one: `realloc` would copy it and need twice the memory
+    /// meanwhile.
     private static func adviseWhole(_ block: UnsafeMutableRawPointer, _ size: Int) {
         let before = Int(bitPattern: block) & (smallPageSize - 1)
         let length = (before + size + smallPageSize - 1) & ~(smallPageSize - 1)

@@ -3,8 +3,8 @@ import EventLoop
 import JSON
 import RPC
 
-/// What a connection writes to its client: the system gets as much as it accepts at once, and the rest waits and counts as
-/// unread. It also tracks whether the client reads. Belongs to the loop's thread.
+/// What a connection writes to its client: the system gets as much as it accepts at once, and the rest waits and counts
+/// as unread. It also tracks whether the client reads. Belongs to the loop's thread.
 package struct ClientOutput {
     private let socket: Connection
     private let engine: CallEngine
@@ -92,7 +92,8 @@ package struct ClientOutput {
         progress.hasLeftUnfinished(for: engine.limits.messageSeconds, at: now)
     }
 
-    /// The bytes that closing the connection frees, times how long nothing has been read; 0 if that is too short to be certain.
+    /// The bytes that closing the connection frees, times how long nothing has been read; 0 if that is too short to be
+    /// certain.
     package func stallWeight(of queuedBytes: Int, at now: UInt64) -> Double {
         progress.stallWeight(of: queuedBytes, at: now)
     }

@@ -92,8 +92,8 @@ extension VectorTileEncoder {
 }
 
 extension JSONCursor {
-    /// Reads a number of up to fifteen digits without a sign or an exponent, the most common value; nil, without reading
-    /// anything, if there is something else.
+    /// Reads a number of up to fifteen digits without a sign or an exponent, the most common value; nil, without
+    /// reading anything, if there is something else.
     @inline(__always) fileprivate mutating func shortNumber() -> ShortNumber? {
         var digits: Int64 = 0
         var end = offset
@@ -117,8 +117,8 @@ extension JSONCursor {
     }
 }
 
-/// A number that is `digits` divided by ten to the power of `decimals`, which are at most 15 in number: both are exact as
-/// doubles, so their quotient is the nearest double.
+/// A number that is `digits` divided by ten to the power of `decimals`, which are at most 15 in number: both are exact
+/// as doubles, so their quotient is the nearest double.
 private struct ShortNumber {
     let digits: Int64
     let decimals: Int

@@ -59,8 +59,8 @@ func benchmarkBuilds(longitudes: [Double], latitudes: [Double]) throws {
     report("first answer of another filter over the same property", least(again), "ms")
 }
 
-/// Repeated clusterings of one source, plain ones and with four aggregated properties in turn: how long they take, and how
-/// long the processor worked for them, which what else the machine does disturbs less.
+/// Repeated clusterings of one source, plain ones and with four aggregated properties in turn: how long they take, and
+/// how long the processor worked for them, which what else the machine does disturbs less.
 func benchmarkAggregates(longitudes: [Double], latitudes: [Double], aggregates: String) throws {
     var random = SequenceGenerator()
     let features = (0..<longitudes.count).map { _ in Properties(&random) }

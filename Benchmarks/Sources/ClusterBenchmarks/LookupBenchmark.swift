@@ -5,8 +5,8 @@ import JSON
 import SourceEngine
 import SystemSupport
 
-/// How long it takes to find a cluster from its id, by index ids and by origin ids: the lookup alone, no call. The ids are
-/// of all zooms and in random order, so that each lookup meets memory that no other has just read.
+/// How long it takes to find a cluster from its id, by index ids and by origin ids: the lookup alone, no call. The ids
+/// are of all zooms and in random order, so that each lookup meets memory that no other has just read.
 func benchmarkLookups(longitudes: [Double], latitudes: [Double]) throws {
     for kind in ["index", "origin"] {
         let options: JSONValue = .object(["clusterIds": .string(kind)])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// In-process figures of the index, on a file of points: `ClusterBenchmarks FILE [threads|hull|updates|answers|sources|aggregates|missing|lookups]`, where FILE
-// holds longitude and latitude of each as little-endian doubles; with a third word only what that is about.
-// Benchmarks/run makes the file and the table.
+// In-process figures of the index, on a file of points: `ClusterBenchmarks FILE
+// [threads|hull|updates|answers|sources|aggregates|missing|lookups]`, where FILE holds longitude and latitude of each
+// as little-endian doubles; with a third word only what that is about. Benchmarks/run makes the file and the table.
 import Clustering
 import Glibc
 

@@ -7,8 +7,8 @@ import SystemSupport
 
 /// A kind of aggregate: computes one value for each cluster from its points' values.
 ///
-/// Each kind has a type in `Kinds/` and one line in `AggregateTable.kinds`. The type contains how the aggregate is defined,
-/// folded, written, stored and maintained through updates.
+/// Each kind has a type in `Kinds/` and one line in `AggregateTable.kinds`. The type contains how the aggregate is
+/// defined, folded, written, stored and maintained through updates.
 package protocol Aggregate: Sendable {
     /// Its operators in definitions, such as `mean` in `["mean", map]`.
     static var operators: [String] { get }
@@ -56,7 +56,8 @@ extension Cancellation {
     }
 }
 
-/// The definition of an aggregated property: an operator or a reduce expression, an optional argument, and the map expression.
+/// The definition of an aggregated property: an operator or a reduce expression, an optional argument, and the map
+/// expression.
 package struct AggregateDefinition {
     package let name: String
     /// Two or three values; the last is the map.

@@ -123,8 +123,8 @@ package final class QuantileColumn: AggregateColumn {
         if let number { writer.append(number: number) } else { writer.append("null") }
     }
 
-    /// The median of sorted numbers; nil if there are none. Of an even count it is the mean of the two in the middle, as with
-    /// NumPy's `median`. It is rounded once, so its last digit may differ from that of the quantile 0.5.
+    /// The median of sorted numbers; nil if there are none. Of an even count it is the mean of the two in the middle,
+    /// as with NumPy's `median`. It is rounded once, so its last digit may differ from that of the quantile 0.5.
     package static func median(of sorted: [Double]) -> Double? {
         guard let last = sorted.indices.last else { return nil }
         let (lower, upper) = (sorted[last / 2], sorted[(last + 1) / 2])

@@ -156,8 +156,9 @@ public enum ParamType: Sendable, Equatable {
         return "\(quoted.dropLast().joined(separator: ", ")) \(conjunction) \(last)"
     }
 
-    /// The value for which a text stands in a query string or a flag. A text that is no value of the type stays a string,
-    /// so that the daemon rejects it like the same value in JSON. Throws if JSON is expected and the text is none.
+    /// The value for which a text stands in a query string or a flag. A text that is no value of the type stays a
+    /// string, so that the daemon rejects it like the same value in JSON. Throws if JSON is expected and the text is
+    /// none.
     public func value(of text: String) throws(JSONError) -> JSONValue {
         switch self {
         case .integer, .number, .revision: Self.number(text)

@@ -42,8 +42,8 @@ final class Scratch<Element: BitwiseCopyable> {
         base = Self.resize(base, to: capacity)
     }
 
-    /// Returns the memory after the first `count` values to the system. Those values become uninitialized. Memory is allocated
-    /// again when it is written.
+    /// Returns the memory after the first `count` values to the system. Those values become uninitialized. Memory is
+    /// allocated again when it is written.
     func release(after count: Int) {
         let kept = min(count, capacity) * MemoryLayout<Element>.stride
         LargePages.release(

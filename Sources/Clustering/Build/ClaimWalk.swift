@@ -65,8 +65,8 @@ enum ClaimState {
 ///
 /// A thread that must wait at a node leaves its strip to any other thread and continues with another strip.
 ///
-/// Invariant: only the thread that has set `isTaken` of a strip advances it. Everything done for the nodes of a strip before
-/// `passed` is visible to a thread that has read `passed`.
+/// Invariant: only the thread that has set `isTaken` of a strip advances it. Everything done for the nodes of a strip
+/// before `passed` is visible to a thread that has read `passed`.
 struct ClaimWalk<Scalar: Coordinate> {
     private let claims: CrowdedClaims<Scalar>
     private let strips: [ClaimStrip]
@@ -150,8 +150,8 @@ struct ClaimWalk<Scalar: Coordinate> {
         return index > first
     }
 
-    /// Fetches memory that the next nodes of a strip need. Nodes that follow each other in order lie far apart, so a thread would
-    /// wait for each.
+    /// Fetches memory that the next nodes of a strip need. Nodes that follow each other in order lie far apart, so a
+    /// thread would wait for each.
     @inline(__always) private func fetchAhead(of index: Int, _ end: Int) {
         let last = index &+ 3 &* Self.distance
         guard last < end else { return }

@@ -42,7 +42,8 @@ struct ClusterFormer<Scalar: Coordinate> {
         }
     }
 
-    /// Fetches memory that `form` will need: what is numbered by order or by node lies far apart for nodes next to each other.
+    /// Fetches memory that `form` will need: what is numbered by order or by node lies far apart for nodes next to each
+    /// other.
     func fetch(claimant: UInt32, _ remover: RankBitmap.Remover) {
         let origin = entries[Int(claimant)]
         alive.fetch(origin.order)

@@ -67,8 +67,8 @@ struct Centers<Scalar: Coordinate> {
     let y: UnsafePointer<Double>
 
     /// Whether `claimant` reaches `other`, by supercluster's own comparison: the claimant's exact centre against
-    /// the other's rounded one. The exact centre is used only if `squared` does not decide: the squared distance between
-    /// the rounded positions, which must not exceed `reachSquared`.
+    /// the other's rounded one. The exact centre is used only if `squared` does not decide: the squared distance
+    /// between the rounded positions, which must not exceed `reachSquared`.
     @inline(__always) func reaches(
         _ claimant: LevelEntry<Scalar>, _ other: LevelEntry<Scalar>, _ squared: Scalar, _ radius: LevelRadius<Scalar>
     ) -> Bool {

@@ -3,8 +3,9 @@
 extension LevelList {
     /// How often the height of the deepest zoom's rows is doubled at once.
     ///
-    /// If nodes are sparse, rows as low as the deepest radius hold about one node each, and each of the next zooms would copy all
-    /// nodes to merge two rows into one. Higher rows cost nothing as long as few nodes lie within a row's height of each other.
+    /// If nodes are sparse, rows as low as the deepest radius hold about one node each, and each of the next zooms
+    /// would copy all nodes to merge two rows into one. Higher rows cost nothing as long as few nodes lie within a
+    /// row's height of each other.
     func firstDoublings() -> Int {
         // About as many pairs of a sample as nodes are compared, whatever their number.
         let step = max(1, Int((Double(count) / 64).squareRoot()))
@@ -38,7 +39,8 @@ extension LevelList {
 }
 
 extension LevelList {
-    /// Whether windows contain so many nodes, judged by a sample, that `CrowdedClaims` is cheaper than lists of neighbours.
+    /// Whether windows contain so many nodes, judged by a sample, that `CrowdedClaims` is cheaper than lists of
+    /// neighbours.
     func isCrowded(_ radius: LevelRadius<Scalar>) -> Bool {
         let step = max(1, count / 1024)
         let span = rowSpan
@@ -48,7 +50,8 @@ extension LevelList {
         while position < count {
             let entry = entries[position]
             var candidate = position + 1
-            // One side of one of three rows: a sixth of what a sweep would visit. Later rows may have nodes at the same x.
+            // One side of one of three rows: a sixth of what a sweep would visit. Later rows may have nodes at the same
+            // x.
             let end = min(count, position + 4096)
             while candidate < end, entries[candidate].x >= entry.x,
                 entries[candidate].x <= entry.x + radius.reach, entries[candidate].y <= entry.y + span

@@ -144,8 +144,8 @@ final class LevelList<Scalar: Coordinate> {
         }
     }
 
-    /// Frees memory that neither this level nor later ones need: each level has fewer nodes than the one before. Memory that the next
-    /// level uses again is kept, because the system would have to clear it first.
+    /// Frees memory that neither this level nor later ones need: each level has fewer nodes than the one before. Memory
+    /// that the next level uses again is kept, because the system would have to clear it first.
     func releaseUnneeded() {
         for entries in [first, second] { entries.release(after: count) }
         for entries in [arriving, arrivingSpare] { entries.release(after: count / 2) }

@@ -2,10 +2,11 @@
 import Synchronization
 import SystemSupport
 
-/// Memory for a level's links, which threads take in small chunks: how many links a share of the nodes has is known only afterwards, and
-/// lists that grow would be copied and would touch fresh memory again and again.
+/// Memory for a level's links, which threads take in small chunks: how many links a share of the nodes has is known
+/// only afterwards, and lists that grow would be copied and would touch fresh memory again and again.
 ///
-/// Invariant: a segment in use is never moved or freed while threads work. Each link is written by the thread that took its chunk.
+/// Invariant: a segment in use is never moved or freed while threads work. Each link is written by the thread that took
+/// its chunk.
 final class LinkPool: @unchecked Sendable {
     /// Blocks of links, by the upper bits of a link's number. Those that have not been allocated point to the first.
     let segments: Scratch<UnsafeMutablePointer<NeighbourLink>>

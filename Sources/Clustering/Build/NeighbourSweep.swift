@@ -10,7 +10,8 @@ final class NeighbourSweep<Scalar: Coordinate> {
     struct Found {
         /// The positions of the share.
         var range = 0..<0
-        /// The number of nodes with an earlier neighbour. Their positions are in the list's `numbers`, from the range's start on.
+        /// The number of nodes with an earlier neighbour. Their positions are in the list's `numbers`, from the range's
+        /// start on.
         var pendingCount = 0
         /// Numbers of links that nobody uses yet.
         var freeLinks: Range<UInt32> = 0..<0
@@ -100,7 +101,8 @@ final class NeighbourSweep<Scalar: Coordinate> {
         return !found.contains(where: \.overflowed)
     }
 
-    /// Frees memory that levels of at most `count` nodes do not need. What the last level used is kept for the next one.
+    /// Frees memory that levels of at most `count` nodes do not need. What the last level used is kept for the next
+    /// one.
     func releaseUnneeded(count: Int) {
         heads.release(after: count)
         pool.releaseUnneeded()

@@ -3,14 +3,17 @@ import SystemSupport
 
 /// A stable most-significant-digit radix sort of trivial elements.
 ///
-/// All threads distribute the elements by the highest digit. Each part is then sorted by one thread, in its processor's cache: sorting by
-/// the lowest digit first would move all elements through the memory that the processors share, once for each digit.
+/// All threads distribute the elements by the highest digit. Each part is then sorted by one thread, in its processor's
+/// cache: sorting by the lowest digit first would move all elements through the memory that the processors share, once
+/// for each digit.
 enum RadixSort {
-    /// The numbers of bits of a digit by which all threads distribute. A thread writes to as many positions at once as there are digits.
+    /// The numbers of bits of a digit by which all threads distribute. A thread writes to as many positions at once as
+    /// there are digits.
     private static let digitBits = 8...11
     /// About the binary logarithm of the number of elements in a part.
     private static let partBits = 11
-    /// The number of portions into which the parts are divided for each thread: several, so that no thread waits long for the slowest.
+    /// The number of portions into which the parts are divided for each thread: several, so that no thread waits long
+    /// for the slowest.
     private static let portionsOfThread = 8
 
     /// Sorts `count` elements by their keys, which have at most `bits` bits, with `other` as working memory.
@@ -74,7 +77,8 @@ enum RadixSort {
     /// Distributes elements by one digit of their keys.
     ///
     /// - Parameter starts: receives the start of each digit's part, and the count after the last.
-    /// - Returns: false if all elements have the same digit, or the work was cancelled; the elements are then still in `source`.
+    /// - Returns: false if all elements have the same digit, or the work was cancelled; the elements are then still in
+    ///   `source`.
     private static func distribute<Key: RadixKey>(
         _ source: UnsafeMutablePointer<Key.Element>, _ target: UnsafeMutablePointer<Key.Element>,
         _ count: Int, width: Int, shift: UInt64, by key: Key, _ parallel: Parallel,

@@ -57,8 +57,8 @@ struct SpatialOrder<Scalar: Coordinate> {
         return withExtendedLifetime(spare) { items }
     }
 
-    /// Sorts clusters of the same zoom in the same cell of the curve by their origins. Their former ordinals depend on the number of
-    /// threads.
+    /// Sorts clusters of the same zoom in the same cell of the curve by their origins. Their former ordinals depend on
+    /// the number of threads.
     private func orderByOrigin(_ items: UnsafeMutablePointer<Item>, count: Int) {
         let runs = parallel.map(parallel.shares(of: count)) { share, _ in
             self.runs(items, share, of: parallel.shares(of: count), count: count)
@@ -164,8 +164,8 @@ struct SpatialOrder<Scalar: Coordinate> {
     /// How many nodes ahead memory is fetched.
     private static var distance: Int { 32 }
 
-    /// Writes the slots of a word. A loop of its own, without branches that depend on the nodes: the processor then waits for many
-    /// nodes' positions at once.
+    /// Writes the slots of a word. A loop of its own, without branches that depend on the nodes: the processor then
+    /// waits for many nodes' positions at once.
     @inline(__always) private func fill(
         _ slots: UnsafeMutablePointer<SpatialSlot<Scalar>>, _ nodes: Range<Int>, from items: UnsafeMutablePointer<Item>
     ) {

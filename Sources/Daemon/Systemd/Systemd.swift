@@ -41,8 +41,8 @@ public enum Systemd {
     /// Whether a service manager listens.
     public static var isNotified: Bool { variable("NOTIFY_SOCKET") != nil }
 
-    /// Sends a state such as `READY=1` to the service manager, if there is one. Never waits: a manager that does not read
-    /// must not stop the daemon.
+    /// Sends a state such as `READY=1` to the service manager, if there is one. Never waits: a manager that does not
+    /// read must not stop the daemon.
     ///
     /// - Returns: false if the manager has too many messages to read, so that it can be sent again later.
     @discardableResult public static func notify(_ state: String) -> Bool {

@@ -66,8 +66,8 @@ struct ConnectionClock: Sendable {
     static let pingInterval: UInt64 = 30_000
     static let commentInterval: UInt64 = 15_000
 
-    /// - Parameter isWriting: whether the client still has messages to read. A ping would follow them, so the wait for its
-    ///   answer restarts.
+    /// - Parameter isWriting: whether the client still has messages to read. A ping would follow them, so the wait for
+    ///   its answer restarts.
     mutating func check(now: UInt64, isWriting: Bool, _ limits: HTTPLimits) -> Verdict {
         let waited = now >= since ? now - since : 0
         switch phase {

@@ -89,7 +89,8 @@ final class AccessLog: Sendable {
             return "\(address) - \(user) [\(moment)] \"\(request)\" \(status) \(size) \"\(referer)\" \"\(userAgent)\"\n"
         }
 
-        /// The text with quotes, backslashes and bytes that are not printable ASCII as `\xHH`, so that nobody can forge a line.
+        /// The text with quotes, backslashes and bytes that are not printable ASCII as `\xHH`, so that nobody can forge
+        /// a line.
         private static func escaped(_ text: String) -> String {
             guard !text.utf8.allSatisfy(isShown) else { return text }
             return text.utf8.reduce(into: "") { escaped, byte in

@@ -9,7 +9,8 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
     package let header: JournalHeader?
     /// Whether its snapshot was known to be in place.
     package let hasBegun: Bool
-    /// Whether the call that started this generation was never answered. If so, its snapshot and this journal are ignored.
+    /// Whether the call that started this generation was never answered. If so, its snapshot and this journal are
+    /// ignored.
     package let isUncommitted: Bool
     /// What is damaged although all records are good.
     package let note: String?
@@ -116,7 +117,8 @@ package struct JournalReader<Record: StoredRecord>: Sendable {
             : "\(path) is damaged in its \(parts.joined(separator: " and its ")); all of its records are good"
     }
 
-    /// The offset up to which records were synced; 0 if the journal was never put into effect, nil if the mark is damaged.
+    /// The offset up to which records were synced; 0 if the journal was never put into effect, nil if the mark is
+    /// damaged.
     private static func known(_ bytes: [UInt8]) -> Int? {
         let start = JournalFormat.markOffset
         guard SectionFile.checksum(bytes[start..<start + 8]) == SectionFile.number(at: start + 8, in: bytes)

@@ -231,7 +231,8 @@ package final class Caller {
     ///
     /// - Parameters:
     ///   - memory: the maximum memory that reading uses, in bytes.
-    ///   - giveBack: runs on the pool after `completion`, when what was read is not held any more, and gives its memory back
+    ///   - giveBack: runs on the pool after `completion`, when what was read is not held any more, and gives its memory
+    ///     back
     ///     to the system. The memory counts until then, so that the user's next large message does not add to it.
     package func readOnPool<Value: Sendable>(
         taking memory: Int, giveBack: (@Sendable () -> Void)? = nil, _ body: @escaping @Sendable () -> Value,

@@ -11,7 +11,8 @@ public struct Params: Sendable {
     public let path: String
     /// The text of all params as sent, if the method keeps texts.
     let text: [UInt8]
-    /// The source that the params name, looked up once for a call: its data and what is asked about them are of one source.
+    /// The source that the params name, looked up once for a call: its data and what is asked about them are of one
+    /// source.
     var source: Source?
 
     public init(_ object: JSONObject, path: String = "params", text: [UInt8] = []) {

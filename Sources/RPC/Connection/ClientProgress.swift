@@ -15,7 +15,8 @@ package struct ClientProgress {
     /// - Parameters:
     ///   - unread: bytes that wait for the client and that the system has not accepted yet.
     ///   - taken: bytes that the system has accepted since the connection began.
-    ///   - inSystem: bytes that the system still buffers for the client. It accepts no more until the client has read most
+    ///   - inSystem: bytes that the system still buffers for the client. It accepts no more until the client has read
+    ///     most
     ///     of them.
     ///   - unfinished: bytes received of a message that is incomplete.
     ///   - messages: complete messages received since the connection began.

@@ -112,8 +112,8 @@ package struct ConnectionLife: Equatable {
 
     // MARK: The end
 
-    /// Nothing more is read of a client that may still be sending, because it was asked to stop or because its input can no
-    /// longer be decoded.
+    /// Nothing more is read of a client that may still be sending, because it was asked to stop or because its input
+    /// can no longer be decoded.
     package mutating func finish() {
         if phase == .open || phase == .inputEnded || phase == .ending { phase = .finishing }
     }

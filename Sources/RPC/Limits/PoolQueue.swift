@@ -66,7 +66,8 @@ package final class PoolQueue: Sendable {
     ///   - jobs: how many jobs run at once.
     ///   - jobsPerUser: how many jobs of one user run at once. Fewer than `jobs`, so that a thread is left for others.
     ///   - jobsPerQueue: how many jobs of one job queue run at once.
-    ///   - gate: whether a connection's job may start beside its user's running ones. It is checked again when one of these
+    ///   - gate: whether a connection's job may start beside its user's running ones. It is checked again when one of
+    ///     these
     ///     ends, and by `retry`. It must not call the queue.
     package init(
         jobs: Int, jobsPerUser: Int, jobsPerQueue: Int,
@@ -81,12 +82,13 @@ package final class PoolQueue: Sendable {
     /// The number of waiting jobs, in all job queues.
     package var depth: Int { state.withLock { $0.depth } }
 
-    /// Starts a job on its job queue's loop, now or when its turn comes. Call `finished` for it once it has started, with
-    /// the same subject. Called on the job queue's loop.
+    /// Starts a job on its job queue's loop, now or when its turn comes. Call `finished` for it once it has started,
+    /// with the same subject. Called on the job queue's loop.
     ///
     /// - Parameters:
     ///   - owner: `drop` removes its jobs. It must live as long as the job waits.
-    ///   - claim: counts what the gate checks. Called when the job's turn comes, before the gate is asked for another job.
+    ///   - claim: counts what the gate checks. Called when the job's turn comes, before the gate is asked for another
+    ///     job.
     ///   - dropped: called instead of `start` if the job is removed before its turn.
     package func run(
         in jobQueue: JobQueue, on subject: PoolSubject? = nil, for owner: AnyObject? = nil,

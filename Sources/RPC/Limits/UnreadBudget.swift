@@ -69,7 +69,8 @@ package final class UnreadBudget: Sendable {
     /// - Parameters:
     ///   - bytes: they must be at the same address, and not change, during `owner`'s lifetime.
     ///   - size: the bytes that `owner` holds: more than `bytes` if the system has accepted some already.
-    ///   - write: called for each part, in order; it must retain the part's owner until the system has accepted the part.
+    ///   - write: called for each part, in order; it must retain the part's owner until the system has accepted the
+    ///     part.
     package func pass(
         _ bytes: Span<UInt8>, keeping owner: AnyObject, of size: Int? = nil,
         for connection: UnreadAccount, _ write: (_ part: Span<UInt8>, _ owner: AnyObject) -> Void

@@ -93,7 +93,8 @@ public final class Metrics: Sendable {
             state = Mutex(State(methods: Array(repeating: MethodCounters(), count: names.count)))
         }
 
-        /// Adds the counters of this loop. They are added under the lock: the loop would copy what is still being read outside of it.
+        /// Adds the counters of this loop. They are added under the lock: the loop would copy what is still being read
+        /// outside of it.
         fileprivate func add(to sum: inout Counters) {
             state.withLock { state in
                 sum.add(state.counters)

@@ -136,7 +136,8 @@ struct ArchiveEntry: Equatable, BitwiseCopyable {
     }
 }
 
-/// A tile's number in a PMTiles archive: all tiles of the zooms above it, then its index along the zoom's Hilbert curve.
+/// A tile's number in a PMTiles archive: all tiles of the zooms above it, then its index along the zoom's Hilbert
+/// curve.
 ///
 /// Tiles that are close on the map have close numbers, so one read fetches several.
 /// Source: https://github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md (section 4.1)

@@ -23,7 +23,8 @@ struct ArchiveMetadata {
     /// Nil for a map of the Earth.
     var plane: Plane?
 
-    /// What a reader needs to know about a plane, since the archive's header only gives its location on a map of the Earth.
+    /// What a reader needs to know about a plane, since the archive's header only gives its location on a map of the
+    /// Earth.
     struct Plane {
         /// The box whose longer side spans the map.
         var box: PlanarBox
@@ -116,8 +117,8 @@ struct ArchiveMetadata {
 }
 
 extension Projection {
-    /// The degrees at which a map of the Earth shows a position. Map libraries draw a plane's tiles on the Earth, and archives have
-    /// no other bounds.
+    /// The degrees at which a map of the Earth shows a position. Map libraries draw a plane's tiles on the Earth, and
+    /// archives have no other bounds.
     package func degrees(x: Double, y: Double) -> (longitude: Double, latitude: Double) {
         guard case .planar = self else { return (x, y) }
         return (Mercator.longitude(x: self.x(longitude: x)), Mercator.latitude(y: self.y(latitude: y)))

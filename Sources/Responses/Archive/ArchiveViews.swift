@@ -32,8 +32,8 @@ struct ArchiveViews {
         return runs
     }
 
-    /// The view that a zoom shows, the same as that of `GetTile`. Builds it if it is not cached, after the previous one is
-    /// released.
+    /// The view that a zoom shows, the same as that of `GetTile`. Builds it if it is not cached, after the previous one
+    /// is released.
     mutating func view(at zoom: Int) throws(ArchiveError) -> View {
         let level = level(of: zoom)
         if let last, last.level == level { return last.view }

@@ -8,8 +8,8 @@ import SystemSupport
 
 /// Writes all tiles of a revision's features, or of those that pass a filter, as a PMTiles archive.
 ///
-/// Tiles are encoded on all cores, batch by batch, and written in the archive's order. Memory is bounded by a few batches,
-/// whatever the archive's size, and by one view if the filter depends on the zoom.
+/// Tiles are encoded on all cores, batch by batch, and written in the archive's order. Memory is bounded by a few
+/// batches, whatever the archive's size, and by one view if the filter depends on the zoom.
 public struct TilePublication: Sendable {
     private let revision: Revision
     private let filter: QueryFilter?
@@ -60,7 +60,8 @@ public struct TilePublication: Sendable {
             tiles: tileCount, bytes: size, zooms: request.zooms, bounds: bounds, revision: revision.number)
     }
 
-    /// The tiles of each zoom, and about how many bytes they take. Encodes at most 32 batches of each zoom and writes nothing.
+    /// The tiles of each zoom, and about how many bytes they take. Encodes at most 32 batches of each zoom and writes
+    /// nothing.
     public func estimate() throws(ArchiveError) -> [ZoomEstimate] {
         var views = ArchiveViews(of: revision, filter, cancellation)
         var zooms: [ZoomEstimate] = []
@@ -111,8 +112,8 @@ public struct TilePublication: Sendable {
         let tileCount: Int
     }
 
-    /// Divides the work. The deepest zooms come first, since writing begins with the views that were used last and so are
-    /// most likely still cached.
+    /// Divides the work. The deepest zooms come first, since writing begins with the views that were used last and so
+    /// are most likely still cached.
     private func parts(_ views: inout ArchiveViews) throws(ArchiveError) -> [Part] {
         var parts: [Part] = []
         for zooms in views.runs(of: request.zooms).reversed() {

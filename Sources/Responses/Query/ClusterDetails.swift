@@ -21,7 +21,8 @@ public struct ClusterDetails: OptionSet, Sendable {
     /// The location of the point nearest to its centre.
     public static let anchor = ClusterDetails(rawValue: 16)
 
-    /// The key of the feature that a marker grew from. Points have it too. A member of the feature, not of its properties.
+    /// The key of the feature that a marker grew from. Points have it too. A member of the feature, not of its
+    /// properties.
     public static let key = ClusterDetails(rawValue: 32)
     /// Offsets in pixels at which to draw the points of a cluster whose points are all at one location.
     public static let spider = ClusterDetails(rawValue: 64)

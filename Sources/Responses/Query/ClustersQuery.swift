@@ -43,7 +43,8 @@ extension FeatureOutput {
     /// Whether features have their default form.
     var isWhole: Bool { self == FeatureOutput() }
 
-    /// How many features may be written between two checks for cancellation. Costly details read all points of a cluster.
+    /// How many features may be written between two checks for cancellation. Costly details read all points of a
+    /// cluster.
     var checkInterval: Int { include.isDisjoint(with: .costly) ? 256 : 1 }
 }
 

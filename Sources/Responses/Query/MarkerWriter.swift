@@ -67,8 +67,8 @@ struct MarkerWriter: ~Copyable {
         bytes.append("\"")
     }
 
-    /// A cluster's identity is its position, its count and its aggregates. A point's identity is its feature's id or, without
-    /// one, its whole text. For a point, call `content` just before.
+    /// A cluster's identity is its position, its count and its aggregates. A point's identity is its feature's id or,
+    /// without one, its whole text. For a point, call `content` just before.
     mutating func identity(of node: Node) -> UInt64 {
         var identity = Fingerprint(seed: Fingerprint.open)
         switch node {
@@ -110,8 +110,8 @@ struct MarkerKey: Sendable, BitwiseCopyable, Hashable, Comparable {
     }
 }
 
-/// The keys of markers that transitions follow: a marker's key is that of the feature that it grew from, the same at every
-/// zoom and in every revision.
+/// The keys of markers that transitions follow: a marker's key is that of the feature that it grew from, the same at
+/// every zoom and in every revision.
 struct FeatureKeys {
     private let revision: Revision
     private let view: View
@@ -123,8 +123,8 @@ struct FeatureKeys {
         codes = try revision.featureCodes(cancellation)
     }
 
-    /// The key of a node's origin: that feature's id by its value or, without one, its text. Features for which that is the same
-    /// are distinguished by their rank.
+    /// The key of a node's origin: that feature's id by its value or, without one, its text. Features for which that is
+    /// the same are distinguished by their rank.
     func key(of node: Node) -> MarkerKey {
         let feature = view.feature(of: view.index.origin(of: node))
         let (hash, rank) = codes.identity(of: feature, in: revision.store)

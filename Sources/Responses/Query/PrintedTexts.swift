@@ -111,8 +111,8 @@ final class PrintedTexts: @unchecked Sendable {
 
     @inline(__always) private func set(_ number: UInt32) -> Int { (Int(number) & setMask) &* Self.ways }
 
-    /// From the highest bits: a node's number without its lowest bits, which follow from its set; whether it is a cluster; the text's
-    /// position and its length.
+    /// From the highest bits: a node's number without its lowest bits, which follow from its set; whether it is a
+    /// cluster; the text's position and its length.
     enum Entry {
         private static let impliedBits = UInt32(5)
         private static let startBits = UInt64(24)

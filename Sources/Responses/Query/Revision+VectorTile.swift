@@ -161,8 +161,8 @@ public struct TileFeatureParts {
     public enum Content {
         /// A cluster with only the four built-in tags. The abbreviated count is a JSON number or string.
         case cluster(ClusterSummary, abbreviatedCount: UnsafeRawBufferPointer)
-        /// Any other feature, also a cluster with more tags, whose count is among them: the id as JSON text, nil if there is
-        /// none, and the tags as JSON text, an object or null.
+        /// Any other feature, also a cluster with more tags, whose count is among them: the id as JSON text, nil if
+        /// there is none, and the tags as JSON text, an object or null.
         case other(id: UnsafeRawBufferPointer?, tags: UnsafeRawBufferPointer)
     }
 }

@@ -22,7 +22,8 @@ final class ExpiryClock: Sendable {
     /// How long a longer jump is doubted.
     static let doubt = Duration.seconds(3600)
 
-    /// Records a moment that has certainly passed: the last change of a source according to its files. The latest of them counts.
+    /// Records a moment that has certainly passed: the last change of a source according to its files. The latest of
+    /// them counts.
     func note(_ moment: Timestamp, at instant: ContinuousClock.Instant = .now) {
         state.withLock { state in
             let known = state.believed.map { $0.moment + Int64((instant - $0.at) / .milliseconds(1)) }

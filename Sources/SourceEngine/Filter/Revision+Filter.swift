@@ -49,14 +49,14 @@ extension Revision {
         return view
     }
 
-    /// What finding the rows that pass takes at most for each row, in bytes: its number, as one that may pass, and as one
-    /// that does.
+    /// What finding the rows that pass takes at most for each row, in bytes: its number, as one that may pass, and as
+    /// one that does.
     private static let bytesOfFilteredRow = 3 * MemoryLayout<UInt32>.stride
     /// What clustering those that pass takes for each row, whether or not it passes, in bytes.
     private static let bytesOfRankedRow = MemoryLayout<UInt32>.stride
 
-    /// What choosing a row takes beside clustering it, in bytes: its number four times, and its position. Measured with a million rows: 146
-    /// bytes for both.
+    /// What choosing a row takes beside clustering it, in bytes: its number four times, and its position. Measured with
+    /// a million rows: 146 bytes for both.
     private static func bytesOfChoice(_ options: SourceOptions) -> Int {
         4 * MemoryLayout<UInt32>.stride + (options.clustering.precision == .float ? 8 : 16)
     }
@@ -94,8 +94,8 @@ extension Revision {
         }
     }
 
-    /// The zoom whose clusters a zoom shows: the nearest one that the source clusters, or the first one without clusters.
-    /// Zooms of the same level share the view of a filter that depends on the zoom.
+    /// The zoom whose clusters a zoom shows: the nearest one that the source clusters, or the first one without
+    /// clusters. Zooms of the same level share the view of a filter that depends on the zoom.
     public func level(ofZoom zoom: Int) -> Int { view.index.level(for: Double(zoom)).rawValue }
 
     /// Advice about a filter that nothing passes. Properties are searched for in the first features only.

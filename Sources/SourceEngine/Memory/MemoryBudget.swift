@@ -194,8 +194,8 @@ public final class MemoryBudget: Sendable {
 
 /// Whether a build fits.
 extension MemoryBudget {
-    /// Whether the sources may hold so many bytes more, also while a recovery runs. Caches make room first. O(sources) if there is a
-    /// limit.
+    /// Whether the sources may hold so many bytes more, also while a recovery runs. Caches make room first. O(sources)
+    /// if there is a limit.
     func hasRoom(for more: Int) -> Bool {
         while true {
             let held = heldBytes

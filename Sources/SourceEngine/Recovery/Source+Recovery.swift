@@ -214,8 +214,8 @@ extension Source {
         }
     }
 
-    /// Marks the source's text or index as damaged and starts to read the source again, from an older snapshot if the newest one is
-    /// damaged. Returns the error for callers.
+    /// Marks the source's text or index as damaged and starts to read the source again, from an older snapshot if the
+    /// newest one is damaged. Returns the error for callers.
     package func reportDamage() -> SourceError {
         let failure = revision.store.failure.map { StateFault($0) }
         let fault = failure ?? StateFault("\(files?.newestSnapshot ?? "its snapshot") is damaged")

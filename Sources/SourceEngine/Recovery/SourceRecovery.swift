@@ -4,14 +4,14 @@ import SystemSupport
 
 /// The reading of a state directory's sources at a start.
 ///
-/// Each source is in the registry from the beginning, and is `isLoading` until its files have been read. A disk that does not
-/// answer delays only the sources on it. Safe from any thread.
+/// Each source is in the registry from the beginning, and is `isLoading` until its files have been read. A disk that
+/// does not answer delays only the sources on it. Safe from any thread.
 public final class SourceRecovery: Sendable {
     private struct State {
         /// Sources that answer nothing yet.
         var unread: Set<SourceName> = []
-        /// Sources not opened yet. Until 0, or until `serve` is called, the newest change time, by which the clock is checked before
-        /// features expire, is unknown.
+        /// Sources not opened yet. Until 0, or until `serve` is called, the newest change time, by which the clock is
+        /// checked before features expire, is unknown.
         var unopened = 0
         /// What waits for that.
         var waiting: [@Sendable () -> Void] = []

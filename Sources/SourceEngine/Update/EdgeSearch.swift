@@ -34,7 +34,8 @@ package struct EdgeSearch {
         }
     }
 
-    /// An upper bound of the error of the index's positions, and the first strip's width: 0.001 degrees, or the same fraction of a plane.
+    /// An upper bound of the error of the index's positions, and the first strip's width: 0.001 degrees, or the same
+    /// fraction of a plane.
     private let tolerance: Double
     private let world: Box
 

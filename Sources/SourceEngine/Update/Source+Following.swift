@@ -33,8 +33,8 @@ extension Source {
         positionObservers.notify()
     }
 
-    /// Writes the mark of `follow(upTo:)` to the journal, or writes a snapshot if a published copy has not been stored yet.
-    /// Blocks: only for threads of the pool.
+    /// Writes the mark of `follow(upTo:)` to the journal, or writes a snapshot if a published copy has not been stored
+    /// yet. Blocks: only for threads of the pool.
     public func keepMark(_ cancellation: Cancellation = .never) throws(SourceError) {
         try withChangeLock(cancellation) { () throws(SourceError) in try keepProgress() }
         // After large changes nothing else starts a compaction while no more come.

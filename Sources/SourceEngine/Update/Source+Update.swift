@@ -10,7 +10,8 @@ extension Source {
     /// not change keep their ids. Blocks: only for threads of the pool.
     ///
     /// - Parameters:
-    ///   - json: the text of a JSON array of features, each with an id; nil for none. Of equal ids the last one is used.
+    ///   - json: the text of a JSON array of features, each with an id; nil for none. Of equal ids the last one is
+    ///     used.
     ///   - removals: ids of features to remove.
     ///   - moment: the moment of insertion, never later than now.
     /// - Complexity: O(the changes and the clusters above them); O(features) if the options do not allow updates in

@@ -5,8 +5,8 @@ import GeoJSON
 /// removed one leaves a gap.
 ///
 /// Features with the same id, such as the positions of a MultiPoint, are updated and removed together: the new content
-/// takes the row of the first one and those that follow it, and the surplus ones are removed. Of equal ids among the new
-/// features the last one is used.
+/// takes the row of the first one and those that follow it, and the surplus ones are removed. Of equal ids among the
+/// new features the last one is used.
 package struct UpdatePlan {
     package private(set) var inserted = 0
     package private(set) var updated = 0

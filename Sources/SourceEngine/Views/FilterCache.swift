@@ -4,11 +4,11 @@ import Expressions
 import Synchronization
 import SystemSupport
 
-/// A cache for recently used filters, with one budget of bytes for all sources. It holds the views of features that pass
-/// and the columns that filters read.
+/// A cache for recently used filters, with one budget of bytes for all sources. It holds the views of features that
+/// pass and the columns that filters read.
 ///
-/// A view is built once, even if many callers request it at the same time; the others wait. The least recently used entry is
-/// evicted first. An entry larger than the whole budget is kept until the next one arrives.
+/// A view is built once, even if many callers request it at the same time; the others wait. The least recently used
+/// entry is evicted first. An entry larger than the whole budget is kept until the next one arrives.
 package final class FilterCache: Sendable {
     /// A filter of one revision's features. Revision numbers are unique over all sources.
     package struct ViewKey: Hashable, Sendable {
@@ -168,7 +168,8 @@ package final class FilterCache: Sendable {
         }
     }
 
-    /// Evicts what was used least recently until so many bytes are free. What is in use stays, since evicting that frees nothing.
+    /// Evicts what was used least recently until so many bytes are free. What is in use stays, since evicting that
+    /// frees nothing.
     ///
     /// - Returns: whether anything was evicted.
     /// - Complexity: O(entries).

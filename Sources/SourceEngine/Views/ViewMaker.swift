@@ -89,7 +89,8 @@ package struct ViewMaker {
         return (index, bounds)
     }
 
-    /// The features' points, and the box around them. The coordinates themselves, 16 bytes a feature, are free on return.
+    /// The features' points, and the box around them. The coordinates themselves, 16 bytes a feature, are free on
+    /// return.
     private func project(_ order: PointOrder?) throws(ClusteringError) -> (ProjectedPoints, Box?) {
         let coordinates = store.takeCoordinates(threads: threads, isCancelled: { cancellation.isCancelled })
         guard let coordinates else { throw .cancelled }

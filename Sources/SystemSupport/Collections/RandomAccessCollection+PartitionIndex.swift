@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 extension RandomAccessCollection where Index == Int {
-    /// Binary search: the first index whose element is not before the target; `endIndex` if all are. The elements before the target
-    /// must come first. On a range of integers, the integers may index anything.
+    /// Binary search: the first index whose element is not before the target; `endIndex` if all are. The elements
+    /// before the target must come first. On a range of integers, the integers may index anything.
     ///
     /// - Complexity: O(log(count)) calls of `isBefore`.
     @inlinable @inline(__always) package func partitionIndex<Failure: Error>(

@@ -27,7 +27,8 @@ package enum FileSystem {
 
     /// Whether the first missing name of a path is missing from a real directory below `root`.
     ///
-    /// If the path contains a link, the answer is no: the link may lead outside, and the answer must not reveal what exists there.
+    /// If the path contains a link, the answer is no: the link may lead outside, and the answer must not reveal what
+    /// exists there.
     package static func isPlainlyMissing(_ components: [String], below root: String) -> Bool {
         for (index, name) in components.enumerated() {
             guard let directory = openDirectories(components.prefix(index), below: root) else { return false }

@@ -50,15 +50,16 @@ package struct SystemMemory: Sendable {
     /// Whether the address space has a limit.
     package var hasAddressLimit: Bool { addressLimit != nil }
 
-    /// The limit with the least memory left; nil if there is no limit. Reads some kernel files, in about 20 microseconds.
+    /// The limit with the least memory left; nil if there is no limit. Reads some kernel files, in about 20
+    /// microseconds.
     package var use: Use? {
         var uses = groups.map { Use(limit: $0.limit, used: Self.used($0)) }
         if let limit = addressLimit { uses.append(Use(limit: limit, used: addressSpace)) }
         return uses.min { $0.room < $1.room }
     }
 
-    /// The memory in bytes that the machine can give programs without swapping (proc(5), meminfo, MemAvailable); nil if the kernel
-    /// does not say.
+    /// The memory in bytes that the machine can give programs without swapping (proc(5), meminfo, MemAvailable); nil if
+    /// the kernel does not say.
     package var available: Int? {
         let lines = ControlGroups.text(of: root + "/proc/meminfo")?.split(separator: "\n") ?? []
         let line = lines.first { $0.hasPrefix("MemAvailable:") }
@@ -100,9 +101,9 @@ package enum Allocator {
     /// M_ARENA_MAX, which Swift does not import.
     private static let arenaMaximum: Int32 = -8
 
-    /// Returns free memory to the system, including that of small blocks (malloc_trim(3)). Builds allocate and free on several
-    /// threads; glibc keeps what each thread has freed for that thread's next allocations, which may never happen. Takes
-    /// milliseconds per hundred megabytes, so call it on the pool.
+    /// Returns free memory to the system, including that of small blocks (malloc_trim(3)). Builds allocate and free on
+    /// several threads; glibc keeps what each thread has freed for that thread's next allocations, which may never
+    /// happen. Takes milliseconds per hundred megabytes, so call it on the pool.
     package static func trim() { malloc_trim(0) }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 
-/// The number of processors that this process may use: as many as its affinity allows, but not more than its control group's
-/// quota of time corresponds to.
+/// The number of processors that this process may use: as many as its affinity allows, but not more than its control
+/// group's quota of time corresponds to.
 public enum AvailableProcessors {
     /// The number, read once at the first use; 1 or more.
     public static let count = count(below: "")

@@ -21,8 +21,8 @@ final class AwakeThreads: Sendable {
 
     deinit { board.end() }
 
-    /// Calls `body` once for each share below `shares`, in parallel, and waits for all. In every pass a worker begins with the same
-    /// part of the shares.
+    /// Calls `body` once for each share below `shares`, in parallel, and waits for all. In every pass a worker begins
+    /// with the same part of the shares.
     ///
     /// - Parameter body: receives the share and the number of its worker, below `threads`. No two calls at the
     ///   same time have the same worker. The call for a share must not touch what another share's call writes.
@@ -50,12 +50,13 @@ final class AwakeThreads: Sendable {
 
 /// The state that the threads share.
 ///
-/// Invariant: `body` is written only after all shares of the last pass have ended and before any of the next can be taken. A thread
-/// reads it after it has taken a share and before it has reported that share's end. So this may be shared.
+/// Invariant: `body` is written only after all shares of the last pass have ended and before any of the next can be
+/// taken. A thread reads it after it has taken a share and before it has reported that share's end. So this may be
+/// shared.
 private final class Board: @unchecked Sendable {
-    /// How often a thread polls for work, or for its end, before it sleeps: about a hundred microseconds. The end of a pass is awaited
-    /// for as long as its last share takes, and a thread that slept is late for the next. It does not yield, since the scheduler would
-    /// then prefer other processes for several milliseconds.
+    /// How often a thread polls for work, or for its end, before it sleeps: about a hundred microseconds. The end of a
+    /// pass is awaited for as long as its last share takes, and a thread that slept is late for the next. It does not
+    /// yield, since the scheduler would then prefer other processes for several milliseconds.
     #if DEBUG
         // Polling takes a hundred times as long without optimization.
         private static let looks = 1 << 9
@@ -163,12 +164,14 @@ private final class Board: @unchecked Sendable {
 
 /// The shares of a pass that nobody has taken yet.
 ///
-/// Each worker takes the shares of its own part first, in every pass the same part: what one pass has written for a share is then
-/// still in the cache of the processor that reads it in the next. A worker without shares takes those of others.
+/// Each worker takes the shares of its own part first, in every pass the same part: what one pass has written for a
+/// share is then still in the cache of the processor that reads it in the next. A worker without shares takes those of
+/// others.
 ///
 /// Invariant: `tickets` points to an atomic for each worker, during this object's lifetime. So it may be shared.
 final class ShareTickets: @unchecked Sendable {
-    /// For each worker, in a cache line of its own: the end of its part in the upper half, the next share to take in the lower.
+    /// For each worker, in a cache line of its own: the end of its part in the upper half, the next share to take in
+    /// the lower.
     private let tickets: UnsafeMutablePointer<Atomic<UInt64>>
     let workers: Int
 

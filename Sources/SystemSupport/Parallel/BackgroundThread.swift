@@ -33,8 +33,8 @@ package enum BackgroundThread {
         return true
     }
 
-    /// Runs the body on a thread that yields to all others, the pool's included, and waits for it. If the system refuses a
-    /// thread, the body runs on the calling thread.
+    /// Runs the body on a thread that yields to all others, the pool's included, and waits for it. If the system
+    /// refuses a thread, the body runs on the calling thread.
     package static func atLowPriority<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value {
         let outcome = Outcome<Value>()
         let thread = start {
@@ -47,8 +47,8 @@ package enum BackgroundThread {
         return outcome.value.withLock { $0 } ?? body()
     }
 
-    /// Runs `work` with each number below `count`: with 0 on the calling thread, with the others on threads of the caller's priority, and
-    /// waits for them. If the system refuses a thread, its number is left out.
+    /// Runs `work` with each number below `count`: with 0 on the calling thread, with the others on threads of the
+    /// caller's priority, and waits for them. If the system refuses a thread, its number is left out.
     static func run(on count: Int, _ work: @Sendable (Int) -> Void) {
         withoutActuallyEscaping(work) { work in
             let threads = (1..<max(1, count)).compactMap { number in start { work(number) } }

@@ -2,7 +2,8 @@
 
 /// Tells running work whether anyone still waits for it, and who.
 public struct Cancellation: Sendable {
-    /// A number that identifies the waiting user; nil for the program itself. Work of different users need not wait for each other.
+    /// A number that identifies the waiting user; nil for the program itself. Work of different users need not wait for
+    /// each other.
     public let user: UInt64?
     private let check: @Sendable () -> Bool
 

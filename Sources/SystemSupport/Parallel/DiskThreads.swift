@@ -6,8 +6,8 @@ import Synchronization
 /// Threads for jobs that read disks, any of which may not answer.
 ///
 /// At most `width` jobs run at once. A job whose thread has used no processor time for about a tenth of a second waits
-/// for a disk: it no longer counts, and another begins beside it. So a disk that does not answer delays only the jobs that read it.
-/// Safe from any thread.
+/// for a disk: it no longer counts, and another begins beside it. So a disk that does not answer delays only the jobs
+/// that read it. Safe from any thread.
 package final class DiskThreads: Sendable {
     private struct Worker {
         /// The processor time of its thread; nil until it runs.

@@ -10,8 +10,8 @@ package struct Parallel: Sendable {
     package enum Helpers: Sendable {
         /// The process's shared threads: for one pass of at most about a second.
         case shared
-        /// Threads that begin and end with the pass: for work of many seconds or that waits for a disk, so that the shared threads
-        /// stay free for urgent work. They have the caller's priority.
+        /// Threads that begin and end with the pass: for work of many seconds or that waits for a disk, so that the
+        /// shared threads stay free for urgent work. They have the caller's priority.
         case own
         /// Threads that stay awake from one pass to the next: for many short passes.
         case awake
@@ -74,8 +74,8 @@ package struct Parallel: Sendable {
         run(count) { index, _ in body(index) }
     }
 
-    /// The same, but also passes the number of the thread, which is below `threads`. Calls that run at the same time have
-    /// different numbers.
+    /// The same, but also passes the number of the thread, which is below `threads`. Calls that run at the same time
+    /// have different numbers.
     package func run(_ count: Int, _ body: (_ index: Int, _ thread: Int) -> Void) {
         if count == 1 { return body(0, 0) }
         if let awake { return awake.run(count, body) }
@@ -104,8 +104,8 @@ package struct Parallel: Sendable {
         return results.withLock { $0.compactMap(\.self) }
     }
 
-    /// Invariant: `body` outlives the pass, and accesses for each index only memory that no other index's call writes. So threads may
-    /// share it.
+    /// Invariant: `body` outlives the pass, and accesses for each index only memory that no other index's call writes.
+    /// So threads may share it.
     private final class Pass: @unchecked Sendable {
         private let next = Atomic(0)
         private let count: Int
@@ -124,8 +124,8 @@ package struct Parallel: Sendable {
 
     // MARK: Shares
 
-    /// The number of shares for a pass. There are several per thread, because items differ in cost and threads in speed, so that no
-    /// thread waits long for the slowest.
+    /// The number of shares for a pass. There are several per thread, because items differ in cost and threads in
+    /// speed, so that no thread waits long for the slowest.
     ///
     /// - Parameter perThread: fewer if each share costs something itself.
     package func shares(of count: Int, perThread: Int = 8) -> Int {
@@ -146,7 +146,8 @@ package struct Parallel: Sendable {
 
     /// Calls `body` with the ranges of a share's items, one after the other, until the work is cancelled.
     ///
-    /// For passes that write memory for the first time: the system clears it then, which takes longer than the pass itself.
+    /// For passes that write memory for the first time: the system clears it then, which takes longer than the pass
+    /// itself.
     @inlinable @inline(__always) package func forEachPart(
         of share: Int, of shares: Int, count: Int, _ body: (Range<Int>) -> Void
     ) {

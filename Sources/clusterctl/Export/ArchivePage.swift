@@ -3,8 +3,8 @@ import Glibc
 import JSON
 import SystemSupport
 
-/// A page beside a published archive, which shows it from any web server: `index.html`, and a folder with its scripts, styles and
-/// ground.
+/// A page beside a published archive, which shows it from any web server: `index.html`, and a folder with its scripts,
+/// styles and ground.
 struct ArchivePage {
     private let archive: String
     /// The folder of the page's files in the installation.

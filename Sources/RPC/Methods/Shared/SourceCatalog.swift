@@ -147,7 +147,8 @@ struct QueryTarget: Sendable {
     ///
     /// - Parameters:
     ///   - isQuick: whether it is short.
-    ///   - isResident: whether the features of the answer can be read without waiting, if that is not true of all features.
+    ///   - isResident: whether the features of the answer can be read without waiting, if that is not true of all
+    ///     features.
     ///   - write: writes the answer from a revision.
     func answer(
         isQuick: Bool, isResident: () -> Bool = { false },
