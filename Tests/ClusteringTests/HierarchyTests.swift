@@ -81,7 +81,9 @@ import Testing
 
     @Test("no points and one point") func fewPoints() throws {
         let empty = try ClusterIndex.build([], ClusteringOptions())
-        #expect(empty.all(at: 3).isEmpty && empty.clusterCount == 0 && empty.cluster(id: 1) == nil)
+        #expect(empty.all(at: 3).isEmpty)
+        #expect(empty.clusterCount == 0)
+        #expect(empty.cluster(id: 1) == nil)
         let one = try ClusterIndex.build([Position(longitude: 1, latitude: 2)], ClusteringOptions())
         for zoom in 0...17 { #expect(one.seen(at: zoom) == ["p0"]) }
     }

@@ -31,7 +31,8 @@ import Testing
         let candidates = try #require(index.hullCandidates(of: cluster))
         let places = Dictionary(uniqueKeysWithValues: leaves.enumerated().map { ($1, $0) })
         let order = candidates.compactMap { places[$0] }
-        #expect(order.count == candidates.count && zip(order, order.dropFirst()).allSatisfy(<))
+        #expect(order.count == candidates.count)
+        #expect(zip(order, order.dropFirst()).allSatisfy(<))
         let whole = ConvexHull.hull(of: leaves.map(position))
         let partial = ConvexHull.hull(of: candidates.map(position))
         #expect(whole == partial)
@@ -138,7 +139,8 @@ import Testing
                 looks += 1
                 return false
             })
-        #expect(found != nil && looks > 4)
+        #expect(found != nil)
+        #expect(looks > 4)
         for last in 1...looks {
             var asked = 0
             let cancelled = index.hullCandidates(
@@ -147,7 +149,8 @@ import Testing
                     asked += 1
                     return asked >= last
                 })
-            #expect(cancelled == nil && asked == last)
+            #expect(cancelled == nil)
+            #expect(asked == last)
         }
     }
 }

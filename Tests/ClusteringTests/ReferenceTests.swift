@@ -38,7 +38,8 @@ import Testing
             for item in reference.levels[zoom] where item.count > 1 {
                 let cluster = try #require(index.cluster(id: Int64(item.id)))
                 let (x, y) = index.unitPosition(of: cluster)
-                #expect(abs(x - item.x) <= 1e-12 && abs(y - item.y) <= 1e-12)
+                #expect(abs(x - item.x) <= 1e-12)
+                #expect(abs(y - item.y) <= 1e-12)
             }
         }
     }

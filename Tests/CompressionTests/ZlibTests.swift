@@ -47,7 +47,8 @@ import Testing
                 let written = try stream.inflate(piece.span, into: &output).written
                 content += output[..<written]
             }
-            #expect(content == Array("hi\nhi\n".utf8) && stream.isFinished)
+            #expect(content == Array("hi\nhi\n".utf8))
+            #expect(stream.isFinished)
         }
     }
 

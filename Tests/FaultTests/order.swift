@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A thread writes a variable and resumes a continuation, before or after the task has suspended. Then the task reads the variable.
-// That is no race: scripts/sanitize checks that the thread sanitizer reports none.
+// A thread writes a variable and resumes a continuation, before or after the task has suspended. Then the task reads
+// the variable. That is no race: scripts/sanitize checks that the thread sanitizer reports none.
 import Glibc
 
 final class Value: @unchecked Sendable { var number = 0 }

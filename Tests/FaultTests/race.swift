@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two threads of Dispatch write one variable while both run. scripts/sanitize checks that the thread sanitizer reports that:
-// a suppression that names a library hides every race of the threads that the library starts.
+// Two threads of Dispatch write one variable while both run. scripts/sanitize checks that the thread sanitizer reports
+// that: a suppression that names a library hides every race of the threads that the library starts.
 import Dispatch
 import Synchronization
 

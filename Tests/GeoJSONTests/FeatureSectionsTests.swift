@@ -63,7 +63,8 @@ private final class SectionsCopy: FeatureText, @unchecked Sendable {
         let mapped = try SectionsCopy(original).open()
         #expect(mapped.count == count)
         #expect((0..<count).allSatisfy { mapped.text($0) == original.text($0) })
-        #expect(mapped.verifyText() && !mapped.isDamaged)
+        #expect(mapped.verifyText())
+        #expect(!mapped.isDamaged)
         let joined = FeatureStore.joining([
             FeatureSlice(store: mapped, rows: 0..<count), FeatureSlice(store: original, rows: 0..<count),
         ])

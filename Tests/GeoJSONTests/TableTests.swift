@@ -177,7 +177,8 @@ import Testing
     @Test("bytes that are not UTF-8 cost only their row") func encoding() throws {
         let text = Array("lon,lat,a\n1,2,x\n3,4,".utf8) + [0xFF] + Array("\n5,6,y\n".utf8)
         let (store, skipped, _) = try read(text, policy: .skip)
-        #expect(store.count == 2 && skipped.map(\.fault) == [.badEncoding])
+        #expect(store.count == 2)
+        #expect(skipped.map(\.fault) == [.badEncoding])
     }
 
     @Test("a table with only a header has no features")

@@ -26,7 +26,8 @@ package final class KeptSources {
     private let longestReplay: Double
     /// A checkpoint is written once updates have clustered for longer, in milliseconds.
     private let longestClustering: Double
-    /// Called by the next restart before it reads a source. Then the restart only begins to read, and the test ends that.
+    /// Called by the next restart before it reads a source. Then the restart only begins to read, and the test ends
+    /// that.
     package var beforeReading: (@Sendable (SourceName) -> Void)?
     /// The reading that the last restart has begun.
     package private(set) var recovery: SourceRecovery?
@@ -40,10 +41,12 @@ package final class KeptSources {
     /// - Parameters:
     ///   - isQuick: for tests of thousands of restarts, which need no disk.
     ///   - textInMemory: features' text of so many bytes stays in the files: by default all.
-    ///   - longestReplay: data whose changes take longer to replay are kept by a snapshot, in milliseconds: by default none.
+    ///   - longestReplay: data whose changes take longer to replay are kept by a snapshot, in milliseconds: by default
+    ///     none.
     ///   - isOnDemand: whether snapshots of any size are read on demand, and indexes are read from them.
     ///   - imageInMemory: snapshots of fewer bytes are read as a whole.
-    ///   - longestClustering: a checkpoint is written once updates have clustered for longer, in milliseconds: by default never.
+    ///   - longestClustering: a checkpoint is written once updates have clustered for longer, in milliseconds: by
+    ///     default never.
     package init(
         longestClustering: Double = .infinity,
         isQuick: Bool = false, textInMemory: Int = 1, longestReplay: Double = .infinity,

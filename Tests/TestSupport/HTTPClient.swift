@@ -46,7 +46,8 @@ public final class HTTPClient {
     }
 
     private func connect<Address>(_ address: inout Address) throws {
-        // Only against a test that never ends: on a loaded machine an answer took more than a minute under the thread sanitizer.
+        // Only against a test that never ends: on a loaded machine an answer took more than a minute under the thread
+        // sanitizer.
         var limit = timeval(tv_sec: 600, tv_usec: 0)
         let size = socklen_t(MemoryLayout<timeval>.size)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)

@@ -4,8 +4,8 @@ import Foundation
 extension Process {
     /// Waits until the process has ended.
     ///
-    /// Foundation's own wait ends only once every process has ended that inherited a socket of Foundation's. A daemon that
-    /// another test starts at the same moment may be one of them, and that test may itself wait for this one.
+    /// Foundation's own wait ends only once every process has ended that inherited a socket of Foundation's. A daemon
+    /// that another test starts at the same moment may be one of them, and that test may itself wait for this one.
     ///
     /// - Returns: the exit status, or 128 and the number of the signal that ended the process.
     @discardableResult public func waitForEnd() -> Int32 {

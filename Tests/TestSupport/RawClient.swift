@@ -16,7 +16,8 @@ public final class RawClient {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        // Only against a test that never ends: on a loaded machine an answer took more than a minute under the thread sanitizer.
+        // Only against a test that never ends: on a loaded machine an answer took more than a minute under the thread
+        // sanitizer.
         var limit = timeval(tv_sec: 600, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))

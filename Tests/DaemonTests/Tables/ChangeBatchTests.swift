@@ -101,6 +101,7 @@ import Testing
             }
             #expect(batch.incompleteRow != nil)
         }
-        #expect(test.source.revision.number == before && test.source.revision.log?.position.rawValue == 1)
+        #expect(test.source.revision.number == before)
+        #expect(test.source.revision.log?.position.rawValue == 1)
     }
 }

@@ -70,7 +70,8 @@ struct HTTPClientTests {
             "/usr/bin/env", ["-C", Self.package, "python3", "-B", "tests/browser.py", address, "cities"])
         #expect(result.status == 0, "\(result.errors)")
         let steps = try #require(try JSONReader.parse(result.output)["steps"]?.array, "\(result.output)")
-        #expect(steps.count == 4 && steps.last == ["left": 0])
+        #expect(steps.count == 4)
+        #expect(steps.last == ["left": 0])
         for step in steps.dropLast() {
             #expect((step["markers"]?.number ?? 0) > 10 && step["markers"] == step["drawn"], "\(step)")
         }

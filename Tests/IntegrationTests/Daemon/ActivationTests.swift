@@ -82,7 +82,8 @@ import Testing
             ])
         #expect(result.status == 0, "\(result.errors)")
         let told = try JSONReader.parse(result.output)
-        #expect(told["ends"] == [0, 0, -9, 0] && told["exists"] == true)
+        #expect(told["ends"] == [0, 0, -9, 0])
+        #expect(told["exists"] == true)
         #expect(told["answers"] == ["SERVING", "SERVING", "SERVING", "SERVING"])
     }
 

@@ -51,7 +51,8 @@ struct ConfigurationReloadTests {
             }, files: ["a.geojson": collection(50)])
         let client = try configured.daemon.client()
         let a = try client.call("SourceService/GetSource", ["source": "a"])
-        #expect(a["points"] == 50 && a["options"]?["radius"] == 77)
+        #expect(a["points"] == 50)
+        #expect(a["options"]?["radius"] == 77)
         #expect(try client.call("SourceService/GetSource", ["source": "b"])["state"] == "empty")
         #expect(try client.call("SourceService/GetSource", ["source": "gone"])["state"] == "empty")
         #expect(configured.daemon.errorText().contains("/no: No such file"))
@@ -109,11 +110,13 @@ struct ConfigurationReloadTests {
         while try names() != ["a", "c", "mine"], Date() < end {}
         #expect(try names() == ["a", "c", "mine"])
         let info = try client.call("ServerService/GetServerInfo")
-        #expect(info["limits"]?["maxAnswerBytes"] == 9000 && info["limits"]?["queryThreads"] == 2)
+        #expect(info["limits"]?["maxAnswerBytes"] == 9000)
+        #expect(info["limits"]?["queryThreads"] == 2)
         let everything: JSONValue = ["source": "a", "bbox": [-180, -85, 180, 85], "zoom": 20]
         #expect(try client.failure("ClusterService/GetClusters", everything).status == "RESOURCE_EXHAUSTED")
         let errors = configured.daemon.errorText()
-        #expect(errors.contains("limits.queryThreads changed") && errors.contains("state changed"))
+        #expect(errors.contains("limits.queryThreads changed"))
+        #expect(errors.contains("state changed"))
     }
 
     @Test("another filter brings back features that the previous one left out") func otherFilter() throws {
@@ -156,7 +159,9 @@ struct ConfigurationReloadTests {
             try? JSONReader.parse(String($0))
         }
         let slow = try #require(lines.first { $0["method"] == "clusterd.v1.SourceService/LoadFile" })
-        #expect(slow["source"] == "a" && slow["status"] == "OK" && slow["paramsBytes"] == 33)
+        #expect(slow["source"] == "a")
+        #expect(slow["status"] == "OK")
+        #expect(slow["paramsBytes"] == 33)
         #expect(try #require(slow["ms"]?.number) > 1)
         #expect(!configured.daemon.errorText().contains("a.geojson"))
     }

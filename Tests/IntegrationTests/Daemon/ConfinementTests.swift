@@ -105,7 +105,8 @@ struct UnitTests {
         let query: JSONValue = ["source": "a", "bbox": [-180, -85, 180, 85], "zoom": 3]
         #expect(try client.call("ClusterService/GetClusters", query)["features"]?.array?.isEmpty == false)
         kill(process.processIdentifier, SIGHUP)
-        #expect(ready.message(with: "RELOADING=1") != nil && ready.wait(for: "READY=1"))
+        #expect(ready.message(with: "RELOADING=1") != nil)
+        #expect(ready.wait(for: "READY=1"))
         kill(process.processIdentifier, SIGTERM)
         #expect(try manager.subpathsOfDirectory(atPath: folder + "/state").count > 3)
         #expect(process.waitForEnd() == 0)

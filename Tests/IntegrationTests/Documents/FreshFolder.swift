@@ -2,8 +2,8 @@
 import Foundation
 import TestSupport
 
-/// A folder like that of a reader who has built the project, in which documents' commands are run as they stand. They have a
-/// network and a /tmp of their own, so that ports and sockets of fixed names are free.
+/// A folder like that of a reader who has built the project, in which documents' commands are run as they stand. They
+/// have a network and a /tmp of their own, so that ports and sockets of fixed names are free.
 final class FreshFolder {
     let path = "/var/tmp/clusterd-documents-" + UUID().uuidString.prefix(12)
 

@@ -29,9 +29,12 @@ import Testing
     @Test("are served whole and in parts") func parts() throws {
         defer { removeFolder() }
         let whole = try http.get("/archives/a.pmtiles")
-        #expect(whole.status == 200 && whole.body == content)
-        #expect(whole["content-type"] == "application/vnd.pmtiles" && whole["accept-ranges"] == "bytes")
-        #expect(whole["content-range"] == nil && whole["content-encoding"] == nil)
+        #expect(whole.status == 200)
+        #expect(whole.body == content)
+        #expect(whole["content-type"] == "application/vnd.pmtiles")
+        #expect(whole["accept-ranges"] == "bytes")
+        #expect(whole["content-range"] == nil)
+        #expect(whole["content-encoding"] == nil)
         let size = content.count
         for (field, range) in [
             ("0-126", 0..<127), ("127-16383", 127..<16384), ("300000-899999", 300_000..<900_000),
@@ -53,7 +56,8 @@ import Testing
         #expect(beyond.status == 416 && beyond["content-range"] == "bytes */\(content.count)")
         #expect(try http.get("/archives/a.pmtiles?x=1").status == 400)
         let post = try http.exchange("POST", "/archives/a.pmtiles", body: [])
-        #expect(post.status == 405 && post["allow"] == "GET, HEAD, OPTIONS")
+        #expect(post.status == 405)
+        #expect(post["allow"] == "GET, HEAD, OPTIONS")
         // The connection is still in step.
         #expect(try http.get("/archives/a.pmtiles", ["Range: bytes=0-6"]).text == "PMTiles")
     }
@@ -116,7 +120,8 @@ import Testing
     func origins() throws {
         defer { removeFolder() }
         let part = try http.get("/archives/a.pmtiles", ["Origin: http://a.example", "Range: bytes=0-9"])
-        #expect(part.status == 206 && part["access-control-allow-origin"] == "*")
+        #expect(part.status == 206)
+        #expect(part["access-control-allow-origin"] == "*")
         #expect(part["access-control-expose-headers"]?.contains("ETag") == true)
         let preflight = try http.exchange(
             "OPTIONS", "/archives/a.pmtiles",

@@ -12,11 +12,15 @@ extension HTTPResourceTests {
         let tag = try #require(first["etag"])
         #expect(first["cache-control"] == "no-cache")
         let again = try http.get(target, ["If-None-Match: \"other\", W/\(tag)"])
-        #expect(again.status == 304 && again.body.isEmpty && again["etag"] == tag && again["date"] != nil)
+        #expect(again.status == 304)
+        #expect(again.body.isEmpty)
+        #expect(again["etag"] == tag)
+        #expect(again["date"] != nil)
         #expect(try http.get("/sources/s/clusters?zoom=4", ["If-None-Match: \(tag)"]).status == 200)
         _ = try socket.call("SourceService/UpdateFeatures", ["source": "s", "remove": [1]])
         let changed = try http.get(target, ["If-None-Match: \(tag)"])
-        #expect(changed.status == 200 && changed["etag"] != tag)
+        #expect(changed.status == 200)
+        #expect(changed["etag"] != tag)
         // A source of the same name and number of changes is another.
         _ = try socket.call("SourceService/DeleteSource", ["source": "s"])
         _ = try socket.call("SourceService/CreateSource", ["source": "s"])
@@ -33,14 +37,16 @@ extension HTTPResourceTests {
         for round in 0..<3 {
             for _ in 0..<3 {
                 let response = try http.get(target, ["If-None-Match: \(tag)"])
-                #expect(response.status == 304 && response["etag"] == tag)
+                #expect(response.status == 304)
+                #expect(response["etag"] == tag)
             }
             #expect(try http.get(target, ["If-None-Match: \(tag)", "Connect-Timeout-Ms: soon"]).status == 400)
             #expect(try http.get(target, ["If-None-Match: \"other\""]).status == 200)
             _ = try socket.call(
                 "SourceService/UpdateFeatures", ["source": "s", "remove": [.number(Double(round + 1))]])
             let changed = try http.get(target, ["If-None-Match: \(tag)"])
-            #expect(changed.status == 200 && changed["etag"] != tag)
+            #expect(changed.status == 200)
+            #expect(changed["etag"] != tag)
             tag = try #require(changed["etag"])
         }
         let field = "If-None-Match: \(tag)"

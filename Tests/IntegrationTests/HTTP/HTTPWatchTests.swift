@@ -37,7 +37,8 @@ import Testing
         #expect(try JSONReader.parse(try http.receiveText())["remove"]?.array?.count == 1)
         try http.send(HTTPClient.frame(9, Array("ping".utf8)))
         let pong = try http.receiveFrame()
-        #expect(pong.opcode == 10 && pong.payload == Array("ping".utf8))
+        #expect(pong.opcode == 10)
+        #expect(pong.payload == Array("ping".utf8))
         try http.send(HTTPClient.frame(8, [0x03, 0xE8]))
         #expect(try http.receiveClose().code == 1000)
         #expect(try http.isClosed())
@@ -110,9 +111,11 @@ import Testing
         let version = try http.exchange(
             "GET", Self.target,
             ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 7", "Sec-WebSocket-Key: x"])
-        #expect(version.status == 426 && version["sec-websocket-version"] == "13")
+        #expect(version.status == 426)
+        #expect(version["sec-websocket-version"] == "13")
         // A message with the field Upgrade must name it in Connection (RFC 9110, section 7.8).
-        #expect(version["connection"] == "Upgrade" && version["upgrade"] == "websocket")
+        #expect(version["connection"] == "Upgrade")
+        #expect(version["upgrade"] == "websocket")
         #expect(try http.get(Self.target).status == 426)
         // The connection goes on after all of these.
         #expect(try http.get("/health").status == 200)
@@ -165,13 +168,15 @@ import Testing
         try http.send(http.request("GET", Self.target, ["Accept: text/event-stream"]))
         _ = try http.receiveHead()
         let event = String(decoding: try #require(try http.takeChunk()), as: UTF8.self)
-        #expect(!event.contains("\r") && event.split(separator: "\n").count == 3)
+        #expect(!event.contains("\r"))
+        #expect(event.split(separator: "\n").count == 3)
         let data = try JSONReader.parse(String(event.split(separator: "\n")[2].dropFirst("data: ".count)))
         #expect(data["add"]?.array?.first?["properties"] == ["a": [1, 2]])
         // The command prints an object a line, too.
         let watched = try DaemonProcess.run(
             "clusterctl", ["--socket", daemon.socketPath, "watch", "s", "--zoom", "17", "--count", "1"])
-        #expect(watched.status == 0 && watched.output.split(separator: "\n").count == 1)
+        #expect(watched.status == 0)
+        #expect(watched.output.split(separator: "\n").count == 1)
         #expect(try JSONReader.parse(watched.output)["add"]?.array?.count == 1)
     }
 

@@ -20,8 +20,8 @@ struct ReplicaTests {
         }
     }
 
-    /// The answers of daemons at one position; the server's log moves on by itself now and then, so they are asked again
-    /// until all have the same.
+    /// The answers of daemons at one position; the server's log moves on by itself now and then, so they are asked
+    /// again until all have the same.
     private func seen(by daemons: [TableDaemon], atLeast position: String) throws -> [String] {
         var texts: [String] = []
         for _ in 0..<100 {
@@ -56,7 +56,8 @@ struct ReplicaTests {
         let fresh = try TableDaemon(table.connection, keepsState: false, options: options)
         try fresh.wait(for: "following")
         let texts = try seen(by: daemons + [fresh], atLeast: table.position())
-        #expect(texts.count == 3 && Set(texts).count == 1)
+        #expect(texts.count == 3)
+        #expect(Set(texts).count == 1)
         #expect(texts.first?.contains("point_count") == true)
     }
 

@@ -35,7 +35,8 @@ struct FrameFuzzSocketTests {
             (broken, followed) = (broken + (isFollowed ? 0 : 1), followed + (isFollowed ? 1 : 0))
             #expect(try bystander.call("ServerService/Check") == ["status": "SERVING"])
         }
-        #expect(broken > 10 && followed > 10)
+        #expect(broken > 10)
+        #expect(followed > 10)
         var looks = 0
         while daemon.openDescriptors > before, looks < 1000 {
             _ = try bystander.call("ServerService/Check")

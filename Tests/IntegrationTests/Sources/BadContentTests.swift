@@ -16,7 +16,8 @@ import Testing
             #"{"id":9,"method":"nothing","id":4,"method":"clusterd.v1.ServerService/Check","params":{"a":1},"params":{}}"#
         )
         let message = try client.receive()
-        #expect(message["id"] == 4 && message["result"] == ["status": "SERVING"])
+        #expect(message["id"] == 4)
+        #expect(message["result"] == ["status": "SERVING"])
         try client.send(
             #"{"id":5,"method":"clusterd.v1.SourceService/GetSource","params":{"source":7,"source":"nowhere"}}"#
         )
@@ -34,7 +35,8 @@ import Testing
                 #"{"id":1,"method":"clusterd.v1.SourceService/\#(method)","params":{"source":"\#(name)"\#(options)}}"#
             )
             let error = RawClient.status(try client.receive()["error"])
-            #expect(error.status == "INVALID_ARGUMENT" && error.message.contains("params.source"))
+            #expect(error.status == "INVALID_ARGUMENT")
+            #expect(error.message.contains("params.source"))
         }
         try client.send(#"{"id":1,"method":"clusterd.v1.ServerService/Check\u0000"}"#)
         #expect(RawClient.status(try client.receive()["error"]).status == "UNIMPLEMENTED")
@@ -80,7 +82,8 @@ import Testing
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "o", "options": ["radius": 60]])
         let failure = try client.failure("SourceService/UpdateOptions", ["source": "o", "options": .null])
-        #expect(failure.status == "INVALID_ARGUMENT" && failure.message.hasPrefix("params.options"))
+        #expect(failure.status == "INVALID_ARGUMENT")
+        #expect(failure.message.hasPrefix("params.options"))
         let options = try client.call("SourceService/GetSource", ["source": "o"])["options"]
         #expect(options?["radius"] == 60)
     }

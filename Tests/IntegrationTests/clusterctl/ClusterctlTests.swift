@@ -29,10 +29,11 @@ import Testing
     func everything() throws {
         let imported = try run(
             ["import", "cities", Self.cities, "-p", #"people=["+",["get","population"]]"#, "--radius", "60"])
-        #expect(
-            imported.status == 0 && imported.output.hasPrefix("cities: 505 features imported; 505 points"))
+        #expect(imported.status == 0)
+        #expect(imported.output.hasPrefix("cities: 505 features imported; 505 points"))
         let source = try json(["source", "cities"])
-        #expect(source["points"] == 505 && source["options"]?["radius"] == 60)
+        #expect(source["points"] == 505)
+        #expect(source["options"]?["radius"] == 60)
 
         let found = try json(["clusters", "cities", "--zoom", "1"])
         let features = try #require(found["features"]?.array)
@@ -46,7 +47,8 @@ import Testing
         #expect(leaves["features"]?.array?.count == count(cluster))
         #expect(try json(["leaves", "cities", id])["features"]?.array?.count == 10)
         let children = try #require(try json(["children", "cities", id])["features"]?.array)
-        #expect(children.count > 1 && children.reduce(0) { $0 + count($1) } == count(cluster))
+        #expect(children.count > 1)
+        #expect(children.reduce(0) { $0 + count($1) } == count(cluster))
         #expect(try json(["zoom", "cities", id])["zoom"] != nil)
         #expect(try json(["hull", "cities", id])["geometry"]?["type"] == "Polygon")
         let filter = ["--filter", #"[">",["get","population"],["*",1e5,["zoom"]]]"#]
@@ -76,9 +78,11 @@ import Testing
         var replay = MarkerReplay()
         try replay.apply(JSONReader.parse(shown.output))
         let found = try json(["clusters", "cities", "-z", "2", "-b", "-10,35,30,60", "--precision", "2"])
-        #expect(replay.features == MarkerReplay.features(of: found) && !replay.features.isEmpty)
+        #expect(replay.features == MarkerReplay.features(of: found))
+        #expect(!replay.features.isEmpty)
         let refused = try run(["watch", "nowhere"])
-        #expect(refused.status == 3 && refused.errors.contains("nowhere"))
+        #expect(refused.status == 3)
+        #expect(refused.errors.contains("nowhere"))
     }
 
     @Test("messages name its own commands and options") func words() throws {
@@ -95,7 +99,8 @@ import Testing
         let box = try run(["create", "s", "--planar", "0,0,0,0"])
         #expect(box.errors.hasPrefix("clusterctl: --planar"), "\(box)")
         for message in [missing, name, property, box] {
-            #expect(!message.errors.contains("params") && !message.errors.contains("Service/"))
+            #expect(!message.errors.contains("params"))
+            #expect(!message.errors.contains("Service/"))
         }
     }
 
@@ -135,16 +140,20 @@ import Testing
         let good = #"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":{}}"#
         let bad = #"{"type":"Feature","geometry":null,"properties":{}}"#
         let refused = try run(["import", "odd"], input: good + "\n" + bad)
-        #expect(refused.status == 5 && refused.errors.contains("1") && refused.errors.contains("--skip-invalid"))
+        #expect(refused.status == 5)
+        #expect(refused.errors.contains("1"))
+        #expect(refused.errors.contains("--skip-invalid"))
         #expect(try run(["source", "odd"]).status == 3)
         let unreadable = #"{"type":"Feature","geometry":nul,"properties":{}}"#
         let skipped = try run(["import", "odd", "-k"], input: [good, bad, unreadable, good].joined(separator: "\n"))
-        #expect(skipped.status == 0 && skipped.output.contains("2 features imported, 2 skipped"))
+        #expect(skipped.status == 0)
+        #expect(skipped.output.contains("2 features imported, 2 skipped"))
         #expect(skipped.output.contains("badJSON: 1"))
         let file = daemon.folder + "/broken.ndjson"
         try (good + "\n" + unreadable).write(toFile: file, atomically: true, encoding: .utf8)
         let located = try run(["import", "odd", file])
-        #expect(located.status == 5 && located.errors.contains("Feature 1 (line 2) is not JSON"))
+        #expect(located.status == 5)
+        #expect(located.errors.contains("Feature 1 (line 2) is not JSON"))
         #expect(try json(["source", "odd"])["points"] == 2)
         #expect(try run(["import", "odd", "/nonexistent"]).status == 1)
     }
@@ -180,7 +189,8 @@ import Testing
         #expect(
             wrong.errors == "[\"+\", 1, [\"get\", 7]]\n                 ^\nExpected string but found number instead.\n")
         let noJSON = try run(["eval", #"["+", 1"#])
-        #expect(noJSON.status == 1 && noJSON.errors.contains("\n       ^\n"))
+        #expect(noJSON.status == 1)
+        #expect(noJSON.errors.contains("\n       ^\n"))
     }
 
     @Test("the manual names every exit status") func manual() throws {
@@ -204,11 +214,13 @@ import Testing
             let drawn = try run(["render", "cities", "--hulls", "--heatmap", "-o", path])
             #expect(drawn.status == 0, "\(drawn.errors)")
             let bytes = FileManager.default.contents(atPath: path) ?? Data()
-            #expect(bytes.count > 10_000 && String(decoding: bytes.prefix(5), as: UTF8.self).hasPrefix(start))
+            #expect(bytes.count > 10_000)
+            #expect(String(decoding: bytes.prefix(5), as: UTF8.self).hasPrefix(start))
         }
         #expect(try run(["render", "cities"]).output.hasPrefix("<?xml"))
         let refused = try run(["render", "cities", "-o", "picture.gif"])
-        #expect(refused.status == 2 && refused.errors.contains("for '--file'"))
+        #expect(refused.status == 2)
+        #expect(refused.errors.contains("for '--file'"))
         #expect(
             try run(["create", "floor", "--options", #"{"projection":{"planar":[0,0,9,9]}}"#]).status == 0)
         let desk = #"{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[3,6]}}"#
@@ -219,11 +231,11 @@ import Testing
 
     @Test("says what to do if nobody listens, and what is wrong with a command line") func failures() throws {
         let away = try run(["--socket", "/nonexistent.sock", "sources"])
-        #expect(away.status == 4 && away.errors.contains("clusterd --socket /nonexistent.sock"))
+        #expect(away.status == 4)
+        #expect(away.errors.contains("clusterd --socket /nonexistent.sock"))
         let wrong = try run(["clusters", "cities", "--zoom", "far"])
-        #expect(
-            wrong.status == 2
-                && wrong.errors.hasSuffix("Try 'clusterctl clusters --help' for more information.\n"))
+        #expect(wrong.status == 2)
+        #expect(wrong.errors.hasSuffix("Try 'clusterctl clusters --help' for more information.\n"))
         for arguments in [
             [], ["fly"], ["leaves", "cities", "x"], ["clusters"], ["clusters", "a", "-b", "1,2"],
         ] {
@@ -281,7 +293,9 @@ import Testing
             environment: ["CLUSTERD_SOCKET": daemon.socketPath])
         #expect(result.status == 0, "\(result.errors)")
         let lines = result.output.split(separator: "\n")
-        #expect(lines.first == "505 features imported" && lines.count > 20)
-        #expect(lines.contains { $0.hasSuffix(" points") } && lines.contains { $0.hasSuffix("Honolulu") })
+        #expect(lines.first == "505 features imported")
+        #expect(lines.count > 20)
+        #expect(lines.contains { $0.hasSuffix(" points") })
+        #expect(lines.contains { $0.hasSuffix("Honolulu") })
     }
 }

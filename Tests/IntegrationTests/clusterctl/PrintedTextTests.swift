@@ -12,7 +12,9 @@ import Testing
 
     private func print(_ program: String, _ arguments: [String]) throws -> String {
         let result = try DaemonProcess.run(program, arguments)
-        #expect(result.status == 0 && result.errors.isEmpty && !result.output.isEmpty)
+        #expect(result.status == 0)
+        #expect(result.errors.isEmpty)
+        #expect(!result.output.isEmpty)
         return result.output
     }
 

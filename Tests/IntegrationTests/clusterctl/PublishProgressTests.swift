@@ -23,6 +23,8 @@ struct PublishProgressTests {
             message = try client.receive()
         }
         let tiles = try #require(message["end"]?["tiles"]?.number)
-        #expect(tiles > 0 && reports.last?["tiles"]?.number == tiles && reports.last?["ofTiles"]?.number == tiles)
+        #expect(tiles > 0)
+        #expect(reports.last?["tiles"]?.number == tiles)
+        #expect(reports.last?["ofTiles"]?.number == tiles)
     }
 }

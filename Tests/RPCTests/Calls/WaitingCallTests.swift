@@ -46,11 +46,13 @@ import Testing
             while load.unread.bytes == 0, loop.stepOnce() {}
             answers.canTakeItem = false
             loop.step()
-            #expect(load.unread.bytes > 0 && answers.items.isEmpty)
+            #expect(load.unread.bytes > 0)
+            #expect(answers.items.isEmpty)
             answers.canTakeItem = true
             if isSent { caller.transportIsReady() } else { caller.receiveCancel(for: 1) }
             loop.step()
-            #expect(load.unread.bytes == 0 && answers.items.count == (isSent ? 1 : 0))
+            #expect(load.unread.bytes == 0)
+            #expect(answers.items.count == (isSent ? 1 : 0))
         }
     }
 
@@ -72,7 +74,8 @@ import Testing
         #expect(load.queries.depth == 1)
         caller.hold(false)
         loop.step()
-        #expect(answers.items.count == 1 && answers.errors.map(\.code) == [.cancelled])
+        #expect(answers.items.count == 1)
+        #expect(answers.errors.map(\.code) == [.cancelled])
         #expect(load.queries.depth == 0)
     }
 
@@ -81,9 +84,12 @@ import Testing
         load.changes.hold(caller.jobQueue(for: .change), true)
         open("SourceService/ImportFeatures")
         caller.receive(item: Array(#"{"features":[]}"#.utf8), for: 1)
-        #expect(load.changes.depth == 1 && load.streams.bytes > 0)
+        #expect(load.changes.depth == 1)
+        #expect(load.streams.bytes > 0)
         if isClosed { caller.close() } else { caller.receiveCancel(for: 1) }
-        #expect(load.changes.depth == 0 && load.streams.bytes == 0 && caller.openCalls == 0)
+        #expect(load.changes.depth == 0)
+        #expect(load.streams.bytes == 0)
+        #expect(caller.openCalls == 0)
     }
 
     @Test("a connection whose imports stream more than may wait is not read until the pool has taken it")
@@ -99,7 +105,8 @@ import Testing
         #expect(caller.isInputFull)
         load.changes.hold(jobQueue, false)
         loop.step()
-        #expect(caller.inputBytes == 0 && !caller.isInputFull)
+        #expect(caller.inputBytes == 0)
+        #expect(!caller.isInputFull)
     }
 
     @Test("a user's next large message is read once the memory of the one before is given back")
@@ -120,7 +127,8 @@ import Testing
         }
         loop.step()
         #expect(order.withLock { $0 } == ["the first", "handled", "given back", "the second", "the third"])
-        #expect(caller.share[.reading] == 0 && load.reading.depth == 0)
+        #expect(caller.share[.reading] == 0)
+        #expect(load.reading.depth == 0)
     }
 
     @Test("an item for a call that waits for a position is counted") func earlyItem() throws {
@@ -147,14 +155,17 @@ import Testing
         caller.drain()
         #expect(answers.errors.map(\.code) == [.unavailable])
         loop.step()
-        #expect(answers.items.count == 1 && answers.answers.count == 1 && answers.errors.count == 1)
+        #expect(answers.items.count == 1)
+        #expect(answers.answers.count == 1)
+        #expect(answers.errors.count == 1)
     }
 
     @Test("a timer that fires early does not end a call before its deadline") func earlyTimer() throws {
         open("SourceService/GetFeatures", timeout: 60_000)
         try #require(loop.timers.count == 1)
         loop.timers[0]()
-        #expect(answers.errors.isEmpty && loop.timers.count == 2)
+        #expect(answers.errors.isEmpty)
+        #expect(loop.timers.count == 2)
         loop.step()
         #expect(answers.answers.count == 1)
     }

@@ -150,7 +150,8 @@ import Testing
         #expect(record.started.dropFirst(3) == ["1.0", "2.0", "0.1", "1.1"])
         greedy.add(-1, to: .unread)
         queue.retry()
-        #expect(record.started.last == "2.1" && queue.depth == 0)
+        #expect(record.started.last == "2.1")
+        #expect(queue.depth == 0)
     }
 
     @Test("no job waits that the gate permits, in any order of events", arguments: 0..<40)
@@ -199,7 +200,8 @@ import Testing
             queue.finished(in: jobQueues[number])
             check()
         }
-        #expect(queue.depth == 0 && waiting.allSatisfy { $0 == 0 })
+        #expect(queue.depth == 0)
+        #expect(waiting.allSatisfy { $0 == 0 })
     }
 
     private func subject(_ name: String) throws -> PoolSubject { .data(try #require(SourceName(name))) }
@@ -238,7 +240,8 @@ import Testing
             let number = try #require(Int(record.started[place].prefix(1)))
             queue.finished(in: jobQueues[number], on: a)
         }
-        #expect(record.started.count == 6 && queue.depth == 0)
+        #expect(record.started.count == 6)
+        #expect(queue.depth == 0)
         for number in 0..<2 {
             #expect(record.started.filter { $0.hasPrefix("\(number)") } == (0..<3).map { "\(number).\($0)" })
         }

@@ -9,7 +9,8 @@ import Testing
         let budget = UnreadBudget(limit: 1000)
         let (greedy, honest) = (UnreadAccount(UserShare(.user(1))), UnreadAccount(UserShare(.user(2))))
         var claims = (0..<20).map { _ in UnreadBudget.Claim(100, of: greedy, in: budget) }
-        #expect(budget.bytes == 2000 && budget.isSpent)
+        #expect(budget.bytes == 2000)
+        #expect(budget.isSpent)
         #expect(budget.isSpent(for: greedy))
         #expect(!budget.isSpent(for: honest))
         // What has a part of its own has an end too.
@@ -18,7 +19,8 @@ import Testing
         // Otherwise an optimized build may free them before.
         withExtendedLifetime(claims) {}
         claims.removeAll()
-        #expect(!budget.isSpent(for: honest) && !budget.isSpent(for: greedy))
+        #expect(!budget.isSpent(for: honest))
+        #expect(!budget.isSpent(for: greedy))
         #expect(budget.bytes == 300)
         withExtendedLifetime(part) {}
     }
@@ -48,7 +50,8 @@ import Testing
         // The next query starts as soon as the client begins to read, without a query's end.
         claim.touch()
         #expect(started == ["a", "1", "2", "b", "c"])
-        #expect(greedy.share[.untouched] == 0 && greedy.share[.unread] == Self.quarter)
+        #expect(greedy.share[.untouched] == 0)
+        #expect(greedy.share[.unread] == Self.quarter)
     }
 
     @Test("an answer that is released makes room at once, whether it was begun or not", arguments: [false, true])
@@ -62,7 +65,10 @@ import Testing
         if isBegun { claims[0].touch() }
         #expect(started == 0)
         claims.removeAll()
-        #expect(started == 1 && load.unread.bytes == 0 && share[.unread] == 0 && share[.untouched] == 0)
+        #expect(started == 1)
+        #expect(load.unread.bytes == 0)
+        #expect(share[.unread] == 0)
+        #expect(share[.untouched] == 0)
     }
 
     private final class Text {
@@ -82,12 +88,17 @@ import Testing
             passed.append(contentsOf: part.bytes)
             owners.append(owner)
         }
-        #expect(passed == text.bytes && owners.count == (more > 0 ? 2 : 1))
-        #expect(share[.unread] == passed.count && share[.untouched] == passed.count)
+        #expect(passed == text.bytes)
+        #expect(owners.count == (more > 0 ? 2 : 1))
+        #expect(share[.unread] == passed.count)
+        #expect(share[.untouched] == passed.count)
         owners.removeFirst()
-        #expect(share[.unread] == (more > 0 ? passed.count : 0) && share[.untouched] == 0)
+        #expect(share[.unread] == (more > 0 ? passed.count : 0))
+        #expect(share[.untouched] == 0)
         owners.removeAll()
-        #expect(share[.unread] == 0 && share[.untouched] == 0 && budget.bytes == 0)
+        #expect(share[.unread] == 0)
+        #expect(share[.untouched] == 0)
+        #expect(budget.bytes == 0)
     }
 
     @Test("an answer counts as a whole until all of it is accepted") func wholeAnswer() {
@@ -116,7 +127,8 @@ import Testing
         let given = (1...33).filter { _ in end(6 << 20) }
         #expect(given == [11, 22, 33])
         load.input.add(13 << 20, of: share)
-        #expect(!end(4 << 20) && end(9 << 20))
+        #expect(!end(4 << 20))
+        #expect(end(9 << 20))
         load.input.add(1000 << 19, of: share)
         #expect((1...1000).allSatisfy { _ in !end(1 << 19) })
     }

@@ -187,8 +187,8 @@ import Testing
         }
     }
 
-    /// How many markers come from another one when an import removes a third of the features, and how many go into another one
-    /// when the next brings them back.
+    /// How many markers come from another one when an import removes a third of the features, and how many go into
+    /// another one when the next brings them back.
     private func moves(withIds: Bool) throws -> (from: Int, into: Int) {
         let points = GoldenDataset.points(kind: "c", count: 900, seed: 5)
         func text(_ points: [GoldenPoint]) -> String {
@@ -257,7 +257,8 @@ import Testing
             return try look(test)
         }
         #expect(try seen(one) == seen(other))
-        // An update that spells the id differently replaces the feature, its marker stays, and it is removed by either spelling.
+        // An update that spells the id differently replaces the feature, its marker stays, and it is removed by either
+        // spelling.
         let test = try TestSource(options: #"{"clusterIds":"origin"}"#)
         try test.load(features(one))
         let before = try look(test)

@@ -17,7 +17,8 @@ import Testing
             ("-1e25", "-10000000000000000000000000"),
         ])
     func equal(_ a: String, _ b: String) {
-        #expect(id(a) != nil && id(a) == id(b))
+        #expect(id(a) != nil)
+        #expect(id(a) == id(b))
     }
 
     @Test(
@@ -27,7 +28,9 @@ import Testing
             ("10000000000000000000000000", "10000000000000000000000001"), ("1", "\"1\""), ("1", "-1"),
         ])
     func different(_ a: String, _ b: String) {
-        #expect(id(a) != nil && id(b) != nil && id(a) != id(b))
+        #expect(id(a) != nil)
+        #expect(id(b) != nil)
+        #expect(id(a) != id(b))
     }
 
     @Test(

@@ -42,7 +42,9 @@ import Testing
         let options = try SourceOptions(reading: JSONReader.parse(#"{"radius":20}"#))
         _ = try test.source.update(options: options, .never)
         #expect(test.source.revision.isPlain)
-        #expect(try found("201") == 1 && found("\"twin\"") == 2 && found("99") == 0)
+        #expect(try found("201") == 1)
+        #expect(try found("\"twin\"") == 2)
+        #expect(try found("99") == 0)
         let other = try SourceOptions(reading: JSONReader.parse(#"{"promoteId":"name"}"#))
         _ = try test.source.update(options: other, .never)
         #expect(try test.source.revision.identifierIndex(.never).entries.isEmpty)
@@ -63,7 +65,8 @@ import Testing
         #expect(!revision.isQuickToLocate(try id("150")))
         _ = try revision.identifierIndex(.never)
         let (few, none, many) = (try id("150"), try id("\"none\""), try id("\"same\""))
-        #expect(revision.isQuickToLocate(few) && revision.isQuickToLocate(none))
+        #expect(revision.isQuickToLocate(few))
+        #expect(revision.isQuickToLocate(none))
         #expect(!revision.isQuickToLocate(many))
     }
 }

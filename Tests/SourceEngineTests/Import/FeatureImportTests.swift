@@ -64,11 +64,13 @@ import Testing
         #expect(try test.load(invalid, policy: .skip).skipped == 2)
         // The source now has a revision, but no points that could be lost.
         let again = try test.load(invalid, policy: .skip)
-        #expect(again.skipped == 2 && again.accepted == 0)
+        #expect(again.skipped == 2)
+        #expect(again.accepted == 0)
         try test.load(list(point(1, 0, 0)))
         let number = test.source.revision.number
         #expect(throws: SourceError.self) { try test.load(invalid, policy: .skip) }
-        #expect(test.source.revision.number == number && test.source.revision.pointCount == 1)
+        #expect(test.source.revision.number == number)
+        #expect(test.source.revision.pointCount == 1)
     }
 
     @Test("appends in order") func appendsInOrder() throws {
@@ -195,7 +197,8 @@ import Testing
             point($0 + 100, 1, 0, #"{"w":\#($1)}"#)
         }
         let outcome = try test.load("[" + (good + bad).joined(separator: ",") + "]", policy: .skip)
-        #expect(outcome.accepted == 6 && outcome.skippedReasons == [FeatureBatch.badWeight: 4])
+        #expect(outcome.accepted == 6)
+        #expect(outcome.skippedReasons == [FeatureBatch.badWeight: 4])
         #expect(try !test.world(0).features.isEmpty)
         for features in [[good[0], bad[0]], [bad[1]]] {
             #expect(throws: SourceError.self) { try test.update(upsert: "[" + features.joined(separator: ",") + "]") }

@@ -184,7 +184,8 @@ import Testing
                 creating: names[1], beside: kept.file("new-3.journal"), generation: 3, revision: 9,
                 previous: nil, hasBegun: false)
         }
-        #expect(kept.seen() == seen && kept.reports.isEmpty)
+        #expect(kept.seen() == seen)
+        #expect(kept.reports.isEmpty)
         #expect(try kept.files() == ["1.journal", "1.snapshot", "2.journal", "2.snapshot"])
         try kept.source().change(remove: [1])
         kept.wait()
@@ -254,7 +255,8 @@ import Testing
             #expect(kept.reports.map(\.message).joined().contains("\(length) bytes"))
             try kept.source().change(upsert: towns(1, from: 50))
             try kept.restart()
-            #expect(kept.said() == seen && kept.reports.isEmpty)
+            #expect(kept.said() == seen)
+            #expect(kept.reports.isEmpty)
         }
     }
 }

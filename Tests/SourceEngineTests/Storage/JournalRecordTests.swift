@@ -22,8 +22,10 @@ import Testing
             let payload = record.payload(at: Timestamp(milliseconds: 5), revision: 9, mark: mark)
             let entry = try #require(JournalRecord.Entry(payload: payload[...]))
             #expect(entry.record.kind == kind)
-            #expect(entry.revision == 9 && entry.moment.milliseconds == 5)
-            #expect(entry.mark?.position == mark?.position && entry.mark?.text == mark?.text)
+            #expect(entry.revision == 9)
+            #expect(entry.moment.milliseconds == 5)
+            #expect(entry.mark?.position == mark?.position)
+            #expect(entry.mark?.text == mark?.text)
             #expect(entry.record.payload(at: entry.moment, revision: 9, mark: mark) == payload)
         }
     }

@@ -31,8 +31,8 @@ import Testing
         let kept = try KeptSources()
         let source = try kept.create(options: options)
         try kept.restart()
-        #expect(
-            try !kept.source().revision.hasData && kept.source().revision.options.json == source.revision.options.json)
+        #expect(try !kept.source().revision.hasData)
+        #expect(try kept.source().revision.options.json == source.revision.options.json)
 
         try kept.source().load(towns(300))
         let loaded = kept.seen()
@@ -208,7 +208,8 @@ import Testing
         defer { kept.registry.shared.checks.resume() }
         kept.registry.expireInBackground()
         kept.registry.shared.undoing.sync {}
-        #expect(!directory.hasLeftovers && FileManager.default.fileExists(atPath: own))
+        #expect(!directory.hasLeftovers)
+        #expect(FileManager.default.fileExists(atPath: own))
     }
 
     @Test("a second daemon cannot use the directory") func lock() throws {
@@ -229,7 +230,8 @@ import Testing
             Issue.record("\(error)")
             return
         }
-        #expect(message.contains(directory) && message.contains("nothing has changed"))
+        #expect(message.contains(directory))
+        #expect(message.contains("nothing has changed"))
         #expect(throws: SourceError.self) { try kept.registry.delete(#require(SourceName("test"))) }
         #expect(kept.seen() == seen)
         try FileManager.default.moveItem(atPath: away, toPath: directory)

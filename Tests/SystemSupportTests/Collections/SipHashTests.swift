@@ -27,7 +27,8 @@ import Testing
         let bytes = Array("some id".utf8)
         let hashes = bytes.withUnsafeBytes { [key.hash($0), SipHash(1, 2).hash($0), key.hash($0)] }
         #expect(hashes[0] == hashes[2] && hashes[0] != hashes[1])
-        #expect(SipHash(key: key.key) == key && SipHash(key: [1]) == nil)
+        #expect(SipHash(key: key.key) == key)
+        #expect(SipHash(key: [1]) == nil)
         #expect(SipHash.random() != SipHash.random())
     }
 
