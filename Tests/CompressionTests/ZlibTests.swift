@@ -48,7 +48,7 @@ import Testing
                 content += output[..<written]
             }
             #expect(content == Array("hi\nhi\n".utf8))
-            #expect(stream.isFinished)
+            #expect(stream.isFinished == true)
         }
     }
 
