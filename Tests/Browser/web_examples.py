@@ -298,6 +298,9 @@ def published(daemon, folder, browser):
     away = [url for url in page.requests if not url.startswith((address, "data:", "blob:", "about:"))]
     if away or page.problems:
         raise Failure(f"elsewhere {away[:3]}, in the console {page.problems[:3]}")
+    opened = browser.page()
+    opened.open(f"file://{os.path.abspath(folder)}/index.html")
+    opened.wait("document.getElementById('notice')?.innerText.includes('needs a web server')", "advice to who opens the file")
 
 
 EXAMPLES = {"maplibre": ("maplibre", maplibre), "leaflet": ("leaflet", leaflet), "openlayers": ("openlayers", openlayers), "deckgl": ("deckgl", deckgl), "pmtiles": ("maplibre", pmtiles)}
