@@ -510,6 +510,7 @@ const table = new Table(element("table"), {
         showPlace(feature);
     },
     onClose: () => element("table-open").focus(),
+    say: toast,
 });
 element("table-open").addEventListener("click", () => (table.isOpen ? table.close() : table.open()));
 element("panel-open").addEventListener("click", inspectLast);
