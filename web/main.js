@@ -510,6 +510,7 @@ const table = new Table(element("table"), {
         showPlace(feature);
     },
     onClose: () => element("table-open").focus(),
+    say: toast,
 });
 element("table-open").addEventListener("click", () => (table.isOpen ? table.close() : table.open()));
 element("panel-open").addEventListener("click", inspectLast);
@@ -555,13 +556,17 @@ listenToKeys({
     isBlocked: () => element("help").open,
     "Escape": () => {
         element("toast").hidden = true;
-        if (!element("filter-form").hidden && element("filter-form").contains(document.activeElement)) {
+        const isFilterOpen = !element("filter-form").hidden;
+        const closeFilter = () => {
             showFilter(false);
             element("filter-open").focus();
-        } else if (fan.isOpen) fan.close();
+        };
+        if (isFilterOpen && element("filter-form").contains(document.activeElement)) closeFilter();
+        else if (fan.isOpen) fan.close();
         else if (panel.isOpen && panel.before.length) panel.back();
         else if (panel.isOpen) panel.close();
         else if (table.isOpen) table.close();
+        else if (isFilterOpen) closeFilter();
         else if (document.activeElement !== map.getContainer()) map.getContainer().focus({ preventScroll: true });
     },
     "/": () => showFilter(true),

@@ -193,9 +193,11 @@ def deckgl(daemon, address, browser):
     page = browser.page()
     page.open(address)
     page.wait("window.map?.isInitialized && window.markers.size", "the map", timeout=90)
-    for zoom, centre in ((1, [10, 30]), (5, [100, 20]), (3, [10, 48])):
-        page.evaluate(f"""(() => {{ const viewState = {{ longitude: {centre[0]}, latitude: {centre[1]}, zoom: {zoom} }};
-            map.setProps({{ initialViewState: viewState }}); map.props.onViewStateChange({{ viewState }}); }})()""")
+    # None is asked for at first: the window's view of the page's own centre.
+    for zoom, centre in ((3, None), (1, [10, 30]), (5, [100, 20]), (3, [10, 48])):
+        if centre:
+            page.evaluate(f"""(() => {{ const viewState = {{ longitude: {centre[0]}, latitude: {centre[1]}, zoom: {zoom} }};
+                map.setProps({{ initialViewState: viewState }}); map.props.onViewStateChange({{ viewState }}); }})()""")
         page.wait(f"Math.abs(map.getViewports()[0].zoom - {zoom}) < 0.01", f"zoom {zoom}", timeout=90)
         west, south, east, north = page.evaluate("map.getViewports()[0].getBounds()")
         features = clusters(daemon, [west, max(-90, south), east, min(90, north)], zoom)
@@ -296,6 +298,9 @@ def published(daemon, folder, browser):
     away = [url for url in page.requests if not url.startswith((address, "data:", "blob:", "about:"))]
     if away or page.problems:
         raise Failure(f"elsewhere {away[:3]}, in the console {page.problems[:3]}")
+    opened = browser.page()
+    opened.open(f"file://{os.path.abspath(folder)}/index.html")
+    opened.wait("document.getElementById('notice')?.innerText.includes('needs a web server')", "advice to who opens the file")
 
 
 EXAMPLES = {"maplibre": ("maplibre", maplibre), "leaflet": ("leaflet", leaflet), "openlayers": ("openlayers", openlayers), "deckgl": ("deckgl", deckgl), "pmtiles": ("maplibre", pmtiles)}

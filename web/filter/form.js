@@ -36,10 +36,13 @@ export class FilterForm {
         const isWritten = this.mode.checked && filter !== "" && filter === this.expression.value.trim();
         this.expression.value = filter;
         this.mode.checked = conditions === undefined || isWritten;
+        const focused = this.fields().indexOf(document.activeElement);
         this.rows.replaceChildren();
         for (const condition of conditions ?? []) this.addRow(condition);
         if (!this.rows.childElementCount) this.addRow();
         this.showMode();
+        // The rows are new; who applies a filter from one of them stays there.
+        if (focused >= 0) this.fields().at(Math.min(focused, this.fields().length - 1))?.focus();
         this.showChips(filter, conditions);
     }
 
@@ -83,6 +86,10 @@ export class FilterForm {
         this.chips.hidden = !texts.length;
     }
 
+    fields() {
+        return [...this.rows.querySelectorAll("select, input, button")];
+    }
+
     conditions() {
         return [...this.rows.children].map((row) => row.read()).filter(Boolean);
     }
@@ -106,6 +113,7 @@ export class FilterForm {
             button("×", () => {
                 row.remove();
                 if (!this.rows.childElementCount) this.addRow();
+                this.fields()[0]?.focus();
             }, { className: "remove", "aria-label": "Remove the condition", title: "Remove the condition" }));
         const factOf = () => this.facts.find(({ name }) => name === property.value) ?? { name: property.value, kind: "text", values: [], numbers: [] };
         const showValue = (held) => {

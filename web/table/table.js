@@ -14,7 +14,7 @@ export class Table {
     /**
      * @param {HTMLElement} box
      * @param {object} page read() gives the points in view with `truncated`, inView() their number, name() of the source, names() of its properties,
-     *   onOpen(feature), onClose()
+     *   onOpen(feature), onClose(), say(text) shows a text for a while
      */
     constructor(box, page) {
         this.box = box;
@@ -23,7 +23,10 @@ export class Table {
         this.order = undefined;
         this.title = make("h2", { tabIndex: -1 }, "Points in view");
         this.note = make("p", { className: "note", role: "status" });
-        const save = (form, make) => button(form, () => make(), { title: `Save the points in view as ${form}` });
+        const save = (form, make) => button(form, () => {
+            make();
+            if (this.isPart) this.page.say(`The file has ${counted(this.features.length, "point")} of those in view: zoom in or filter for the others.`);
+        }, { title: `Save the points in view as ${form}` });
         this.tools = make("div", { className: "table-tools" }, this.title, this.note,
             save("CSV", () => download(`${page.name()}.csv`, "text/csv", csvOf(this.columns, this.features))),
             save("GeoJSON", () => download(`${page.name()}.geojson`, "application/geo+json", geoJSONOf(this.features))),
@@ -71,9 +74,10 @@ export class Table {
         }
         if (call !== this.call || !this.isOpen) return;
         this.features = answer.features;
+        this.isPart = answer.truncated;
         this.columns = columnsOf(this.features, this.page.names());
         const read = `${counted(this.features.length, "point")}`;
-        this.note.textContent = answer.truncated ? `${read} of ${this.page.inView().toLocaleString("en")}: zoom in or filter for the others` : read;
+        this.note.textContent = this.isPart ? `${read} of ${this.page.inView().toLocaleString("en")}: zoom in or filter for the others` : read;
         this.sort();
     }
 
@@ -84,7 +88,8 @@ export class Table {
             const isOrder = each === column;
             const direction = !isOrder ? "none" : this.order.isDescending ? "descending" : "ascending";
             const arrow = !isOrder ? "" : this.order.isDescending ? " ↓" : " ↑";
-            return make("th", { scope: "col", "aria-sort": direction }, button(each.name + arrow, () => this.sortBy(each.name), { title: "Sort by this column" }));
+            const className = this.features.some((feature) => typeof each.read(feature) === "number") ? "number" : "";
+            return make("th", { scope: "col", "aria-sort": direction, className }, button(each.name + arrow, () => this.sortBy(each.name), { title: "Sort by this column" }));
         })));
         this.body.replaceChildren();
         this.scroller.scrollTop = 0;
