@@ -117,7 +117,7 @@ let package = Package(
                 "ClusterProtocol", "EventLoop", "GeoJSON", "JSON",
             ],
             swiftSettings: uncheckedExclusivity),
-        .target(name: "CommandLineOptions"),
+        .target(name: "CommandLineOptions", dependencies: ["SystemSupport"]),
         .executableTarget(
             name: "clusterd",
             dependencies: ["Daemon", "ClusterProtocol", "CommandLineOptions", "JSON"]),

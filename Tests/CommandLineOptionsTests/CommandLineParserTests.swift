@@ -85,6 +85,7 @@ private func complaint(_ command: Command, _ arguments: String...) -> String {
             complaint(program, "--so=1")
                 == "option '--so' is ambiguous; possibilities: '--socket' '--source-map'")
         #expect(complaint(program, "x") == "extra operand 'x'")
+        #expect(complaint(program, "--sokcet=x") == "unrecognized option '--sokcet'; did you mean '--socket'?")
         #expect(complaint(program, "--=x") == "unrecognized option '--'")
         #expect(complaint(tree) == "missing command")
         #expect(complaint(tree, "cluster") == "unknown command 'cluster'; did you mean 'clusters'?")

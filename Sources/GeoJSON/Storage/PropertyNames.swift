@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import JSON
+import SystemSupport
 
 /// The names of properties found in the first features.
 public struct PropertyNames: Sendable {
@@ -45,29 +46,9 @@ public struct PropertyNames: Sendable {
     /// The most similar of some names; nil if none is similar. O(product of the lengths) for each name of similar
     /// length.
     public static func nearest(to name: String, among names: some Sequence<String>) -> String? {
-        let limit = max(1, min(3, name.count / 3))
+        let limit = max(1, min(3, (name.count + 1) / 3))
         let near = names.lazy.filter { abs($0.utf8.count - name.utf8.count) <= 4 * limit }
-            .map { ($0, distance(name.lowercased(), $0.lowercased())) }
+            .map { ($0, EditDistance.between(name.lowercased(), $0.lowercased())) }
         return near.filter { $0.1 <= limit }.min { $0.1 < $1.1 }?.0
-    }
-
-    /// The Levenshtein distance, in which swapping two neighbours is one edit. O(product of the lengths).
-    static func distance(_ a: String, _ b: String) -> Int {
-        let (a, b) = (Array(a.unicodeScalars.prefix(64)), Array(b.unicodeScalars.prefix(64)))
-        var before: [Int] = []
-        var previous = Array(0...b.count)
-        for (row, first) in a.enumerated() {
-            var current = [row + 1]
-            for (column, second) in b.enumerated() {
-                var cost = min(
-                    previous[column + 1] + 1, current[column] + 1, previous[column] + (first == second ? 0 : 1))
-                if row > 0, column > 0, first == b[column - 1], a[row - 1] == second {
-                    cost = min(cost, before[column - 1] + 1)
-                }
-                current.append(cost)
-            }
-            (before, previous) = (previous, current)
-        }
-        return previous[b.count]
     }
 }

@@ -187,6 +187,8 @@ struct TableStorage: Sendable, Equatable, LosslessStringConvertible {
         [partitions, files, columns, publication].map { String($0, radix: 16) }.joined(separator: "-")
     }
 
+    static let unpublished = "the publication did not publish all changes of the table for a while"
+
     /// Why the table must be copied again if its rows lay in `earlier` before; nil if the log has all changes
     /// since then.
     ///
@@ -197,7 +199,7 @@ struct TableStorage: Sendable, Equatable, LosslessStringConvertible {
         if partitions != earlier.partitions {
             return "a partition was added or removed, whose rows the server's log does not have"
         }
-        if publication != earlier.publication { return CopyDecision.unpublished }
+        if publication != earlier.publication { return Self.unpublished }
         guard files != earlier.files else { return nil }
         if columns != earlier.columns {
             return "the table was rewritten, as by ALTER TABLE … TYPE … USING, which the server's log does not have"

@@ -4,7 +4,7 @@
 enum CopyDecision {
     static let otherTable = "the table was dropped and created again, or another one has its name now"
     static let otherColumns = "the table's columns or the declaration have changed"
-    static let unpublished = "the publication did not publish all changes of the table for a while"
+    static let unpublished = TableStorage.unpublished
 
     /// Why the table must be copied; nil if it need not be.
     static func reason(

@@ -142,7 +142,10 @@ struct Legend {
 
     init(of features: [MapFeature], showsHulls: Bool, showsHeat: Bool) {
         let most = features.map(\.count).max() ?? 1
-        let powers = Array(sequence(first: 10) { $0 * 10 }.prefix { $0 <= most })
+        let powers = Array(
+            sequence(first: 10) { $0 * 10 }.prefix {
+                $0 <= most && 2 * MarkerStyle.radius(count: $0) < PictureLayout.legendHeight
+            })
         counts = powers.isEmpty ? (most > 1 ? [most] : []) : Array(powers.suffix(4))
         hasPoints = features.contains { $0.count == 1 }
         hasHulls = showsHulls && features.contains { $0.hull != nil }

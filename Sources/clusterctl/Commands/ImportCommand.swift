@@ -42,6 +42,10 @@ enum ImportCommand: Subcommand {
     static func run(_ invocation: Invocation) async throws {
         let source = try invocation.operand(0)
         let path = invocation.arguments.operand(1) ?? "-"
+        if invocation.arguments.operand(1) == nil, SourceNames.isFile(source) {
+            throw invocation.arguments.usageError(
+                "missing operand SOURCE before '\(source)': clusterctl import \(SourceNames.of([source])[0]) \(source)")
+        }
         if path == "-", isatty(STDIN_FILENO) == 1 {
             invocation.remark("reading features from standard input; end with Ctrl-D")
         }

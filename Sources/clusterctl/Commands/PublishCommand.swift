@@ -59,15 +59,18 @@ enum PublishCommand: Subcommand {
         for flag in ["page", "watch"] where invocation.arguments.has("estimate") && invocation.arguments.has(flag) {
             throw invocation.arguments.usageError("--estimate writes nothing: leave --\(flag) out")
         }
-        if isFile(source) { return try await publish(file: source, to: archive, invocation) }
+        if SourceNames.isFile(source) { return try await publish(file: source, to: archive, invocation) }
         let client = try await invocation.connect()
-        try await publish(source, to: archive, client, invocation)
+        do { try await publish(source, to: archive, client, invocation) } catch let error as RPCError {
+            throw Self.explained(error, source)
+        }
         if invocation.arguments.has("watch") { try await follow(source, archive, client, invocation) }
     }
 
-    /// Whether a name is a file rather than a source. Source names contain no slash.
-    private static func isFile(_ name: String) -> Bool {
-        name.contains("/") || name.contains(".") && access(name, R_OK) == 0
+    /// An error about a source that does not exist, if its name looks like a file's.
+    private static func explained(_ error: RPCError, _ name: String) -> RPCError {
+        guard error.code == .notFound, name.contains(".") else { return error }
+        return RPCError(.notFound, "There is neither a file nor a source \"\(name)\".", details: error.details)
     }
 
     /// A temporary daemon reads the file and writes the archive.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Glibc
 
 /// Makes source names from names of files and tables.
 enum SourceNames {
@@ -6,6 +7,11 @@ enum SourceNames {
         ["gz", "geojson", "json", "geojsonl", "geojsons", "geojsonseq", "ndjson", "jsonl", "csv", "tsv"]
         + ForeignFile.endings
     private static let longest = 64
+
+    /// Whether an operand is a file rather than a source. Source names contain no slash.
+    static func isFile(_ name: String) -> Bool {
+        name.contains("/") || name.contains(".") && access(name, R_OK) == 0
+    }
 
     /// A unique name for each path: the file's name without its extensions, with `-` for characters that a
     /// source's name cannot contain.

@@ -158,6 +158,17 @@ import Testing
         #expect(try run(["import", "odd", "/nonexistent"]).status == 1)
     }
 
+    @Test("a file where a source's name belongs is noticed") func fileForSource() throws {
+        let file = daemon.folder + "/two towns.csv"
+        try "name,lat,lng\nA,1,2\n".write(toFile: file, atomically: true, encoding: .utf8)
+        let imported = try run(["import", file])
+        #expect(imported.status == 2)
+        #expect(imported.errors.contains("clusterctl import two-towns \(file)"), "\(imported.errors)")
+        let published = try run(["publish", "nosuch.geojson", daemon.folder + "/x.pmtiles"])
+        #expect(published.status == 3)
+        #expect(published.errors.contains("neither a file nor a source"), "\(published.errors)")
+    }
+
     @Test("imports what it generates, gzipped and not") func generated() throws {
         let file = daemon.folder + "/points.geojson"
         #expect(try run(["generate", "gathered", "20000", "--seed", "7", "-o", file]).status == 0)
