@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The daemon with faults: starts it under the shim, talks to it, and compares what it serves with what it has
 acknowledged."""
-import ctypes, errno, json, mmap, os, resource, shutil, signal, socket, struct, subprocess, tempfile, time
+import ctypes, errno, json, mmap, os, random, resource, shutil, signal, socket, struct, subprocess, tempfile, time
 
 here = os.path.dirname(os.path.abspath(__file__))
 
@@ -173,6 +173,7 @@ class Daemon:
         self.process, self.environment, self.errors = None, {}, self.folder + "/errors"
         # Bytes; None: no limit.
         self.address_space = None
+        self.has_one_processor = False
 
     def start(self, must=True, stderr=None, arguments=()):
         """Starts it and waits until it answers; False if it ended instead."""
@@ -195,7 +196,9 @@ class Daemon:
 
     def wait_until_it_answers(self, must=True):
         """False if it ended instead."""
+        end = time.monotonic() + 3 * PATIENCE
         while self.process.poll() is None:
+            check(time.monotonic() < end, f"it does not answer: {self.said()[-400:]}")
             try:
                 client = Client(self.path)
                 client.call("ServerService/Check")
@@ -212,6 +215,8 @@ class Daemon:
 
     def prepare(self):
         end_with_parent()
+        if self.has_one_processor:
+            os.sched_setaffinity(0, {random.choice(list(os.sched_getaffinity(0)))})
         if self.address_space:
             resource.setrlimit(resource.RLIMIT_AS, (self.address_space, self.address_space))
 
