@@ -101,7 +101,7 @@ import Testing
             data[(1 << 14) + 100] ^= 1
             try write(data, path)
         }
-        #expect(try kept.said() == said)
+        #expect(kept.said() == said)
         #expect(try kept.source().description.note == nil)
         #expect(FileManager.default.fileExists(atPath: kept.path + "/damaged/test/4.snapshot"))
         // Until then all depends on the only good snapshot.
