@@ -42,7 +42,7 @@ public enum FeatureFault: String, Error, Sendable, CaseIterable {
         case .badIdentifier: "has an id that is neither a number nor a string"
         case .badProperties: "has properties that are missing or neither an object nor null"
         case .loneSurrogate: "has a string with half a surrogate pair, such as \\ud800, which is not Unicode"
-        case .badJSON: "is not JSON, of which NaN and Infinity are no part: write null for them"
+        case .badJSON: "is not JSON"
         case .tooDeep:
             "nests arrays and objects too deeply: a call takes \(JSONReader.maximumDepth) levels, its own three included"
         case .tooLarge: "is too large"
