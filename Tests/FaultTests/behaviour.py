@@ -74,15 +74,20 @@ def honest(daemon, patience=PATIENCE):
 
 def memory():
     """Messages that parse to far more than their size, answers that nobody reads, and calls that wait with large params."""
-    nested = b",".join([b"[" * 58 + b"]" * 58] * 140000)
-    bomb = frame(b'{"id":2,"method":"clusterd.v1.ServerService/Check","params":{"a":[' + nested + b"]}}", True)
-    # Small enough to be read on the loop, and large once parsed.
-    small = b",".join([b"[" * 58 + b"]" * 58] * 2000)
-    waiting = (b'"method":"clusterd.v1.ClusterService/WatchClusters","params":{"source":"s","bbox":[0,0,1,1],"zoom":3,'
-               b'"filter":["literal",[' + small + b"]]}}")
-    rise = {}
+    def bomb(arrays):
+        nested = b",".join([b"[" * 58 + b"]" * 58] * arrays)
+        return frame(b'{"id":2,"method":"clusterd.v1.ServerService/Check","params":{"a":[' + nested + b"]}}", True)
 
-    attacks = {"bombs": [bomb] * 8, "unread": [query_of_all(10000)] * 200,
+    # Short names, each of which is a string of its own once it is read: four megabytes in each call.
+    names = json.dumps(["%d" % name for name in range(60000)]).encode()
+    waiting = (b'"method":"clusterd.v1.ClusterService/WatchClusters","params":{"source":"s","bbox":[0,0,1,1],"zoom":3,'
+               b'"properties":' + names + b"}}")
+    rise = {}
+    # What takes memory counts as input from then on: without that nothing is tested.
+    counted = {"calls": 64}
+
+    # Messages with too many values, and with nearly as many as may be.
+    attacks = {"bombs": [bomb(140000)] * 4 + [bomb(25000)] * 8, "unread": [query_of_all(10000)] * 200,
                "calls": [b"".join(frame(b'{"id":%d,' % (call + 1) + waiting) for call in range(40))] * 8}
     for what, messages in attacks.items():
         with Daemon(state=False) as daemon:
@@ -95,6 +100,11 @@ def memory():
             # Until all is answered that will be.
             while what == "unread" and client.call("ServerService/GetStats")["calls"]["inFlight"] and time.monotonic() < end:
                 time.sleep(0.1)
+            held = 0
+            while held < counted.get(what, 0):
+                check(time.monotonic() < end, f"{what} hold only {held} MiB")
+                held = client.call("ServerService/GetStats")["bytes"]["input"] >> 20
+                time.sleep(0.05)
             check(daemon.is_alive(), f"{what} ended it")
             rise[what] = daemon.resident("VmHWM") - before
             other.end()
