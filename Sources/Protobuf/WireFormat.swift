@@ -46,7 +46,7 @@ extension ByteWriter {
 
     /// Appends eight bytes, the lowest first.
     @inlinable @inline(__always) public mutating func append(fixed64 value: UInt64) {
-        withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
+        Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
     }
 
     /// Appends a field of bytes: its number, its length and itself.

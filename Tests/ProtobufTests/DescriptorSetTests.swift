@@ -73,7 +73,9 @@ import Testing
         #expect(set.files.last?.symbols.contains("trial.v1.Trial.Get") == true)
     }
 
-    @Test("a set that is cut short is an error or has less, at each length", .enabled(if: hasCompiler, "needs protobuf-compiler"))
+    @Test(
+        "a set that is cut short is an error or has less, at each length",
+        .enabled(if: hasCompiler, "needs protobuf-compiler"))
     func cut() throws {
         let bytes = try Self.compiled(Self.file)
         var errors = 0

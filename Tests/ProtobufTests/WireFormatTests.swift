@@ -11,7 +11,7 @@ import Testing
         var bytes = ByteWriter()
         bytes.append(varint: number)
         #expect(bytes.count == WireFormat.length(varint: number))
-        var reader = MessageReader(Array(copying: bytes)[...])
+        var reader = MessageReader(bytes.withUnsafeBytes { Array($0) }[...])
         #expect(try reader.varint() == number)
         #expect(reader.isAtEnd)
     }
@@ -29,7 +29,7 @@ import Testing
         bytes.append(fixed64: (1.5).bitPattern)
         bytes.append(field: 16, text: "Tōkyō")
         bytes.append(field: 3, text: "")
-        var reader = MessageReader(Array(copying: bytes)[...])
+        var reader = MessageReader(bytes.withUnsafeBytes { Array($0) }[...])
         var seen: [(number: Int, value: MessageReader.Value)] = []
         while let field = try reader.next() { seen.append(field) }
         #expect(seen.map(\.number) == [1, 2, 16, 3])
