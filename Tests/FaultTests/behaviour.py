@@ -87,7 +87,7 @@ def memory():
     counted = {"calls": 64}
 
     # Messages with too many values, and with nearly as many as may be.
-    attacks = {"bombs": [bomb(140000)] * 4 + [bomb(25000)] * 8, "unread": [query_of_all(10000)] * 200,
+    attacks = {"bombs": [bomb(140000)] * 4 + [bomb(25000)] * 4, "unread": [query_of_all(10000)] * 200,
                "calls": [b"".join(frame(b'{"id":%d,' % (call + 1) + waiting) for call in range(40))] * 8}
     for what, messages in attacks.items():
         with Daemon(state=False) as daemon:

@@ -198,7 +198,8 @@ class Daemon:
         """False if it ended instead."""
         end = time.monotonic() + 3 * PATIENCE
         while self.process.poll() is None:
-            check(time.monotonic() < end, f"it does not answer: {self.said()[-400:]}")
+            if time.monotonic() > end:
+                raise Fault(f"it does not answer: {self.said()[-400:]}")
             try:
                 client = Client(self.path)
                 client.call("ServerService/Check")
@@ -221,6 +222,9 @@ class Daemon:
             resource.setrlimit(resource.RLIMIT_AS, (self.address_space, self.address_space))
 
     def said(self):
+        """What it has written to its standard error, unless that goes elsewhere."""
+        if not os.path.exists(self.errors):
+            return ""
         with open(self.errors, errors="replace") as file:
             return file.read()
 
