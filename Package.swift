@@ -55,8 +55,7 @@ let package = Package(
         .target(name: "CPostgres"),
         .target(name: "Expressions", dependencies: ["JSON", "CICU", "CLinux", "SystemSupport"]),
         .target(name: "GeoJSON", dependencies: ["JSON", "Compression", "SystemSupport"]),
-        .target(name: "Protobuf", dependencies: ["JSON"]),
-        .target(name: "VectorTile", dependencies: ["JSON", "Protobuf"]),
+        .target(name: "VectorTile", dependencies: ["JSON"]),
         .target(
             name: "ClusterProtocol", dependencies: ["JSON", "Compression"],
             swiftSettings: uncheckedExclusivity),
@@ -156,7 +155,6 @@ let package = Package(
             name: "ClusteringTests",
             dependencies: ["Clustering", "SystemSupport", "JSON", "Compression", "TestSupport"]),
         .testTarget(name: "ExpressionsTests", dependencies: ["Expressions", "JSON", "TestSupport"]),
-        .testTarget(name: "ProtobufTests", dependencies: ["Protobuf", "JSON", "TestSupport"]),
         .testTarget(name: "VectorTileTests", dependencies: ["VectorTile", "JSON", "TestSupport"]),
         .testTarget(
             name: "GeoJSONTests",
