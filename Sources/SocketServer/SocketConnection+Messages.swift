@@ -67,8 +67,8 @@ extension SocketConnection {
     /// For messages beyond this size in bytes, the memory for reading is given back to the system.
     private static let hugeMessage = 2 << 20
 
-    /// A parser that is lent to the pool for one message after another, because getting memory anew for each message of
-    /// an import took a tenth of the daemon's time for it.
+    /// A parser that the pool borrows for one message after another. With a parser for each message, the system's work to
+    /// provide its memory took a fifth of the daemon's time for an import.
     ///
     /// A connection's next message waits for the previous one, and libuv's hand-over orders the threads, so
     /// `@unchecked Sendable` is sound.
