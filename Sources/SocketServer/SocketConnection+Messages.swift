@@ -67,8 +67,8 @@ extension SocketConnection {
     /// For messages beyond this size in bytes, the memory for reading is given back to the system.
     private static let hugeMessage = 2 << 20
 
-    /// A parser that the pool borrows for one message after another. With a parser for each message, the system's work to
-    /// provide its memory took a fifth of the daemon's time for an import.
+    /// A parser that the pool borrows for one message after another. If each message of an import had its own, the system
+    /// would have to clear its memory each time.
     ///
     /// A connection's next message waits for the previous one, and libuv's hand-over orders the threads, so
     /// `@unchecked Sendable` is sound.

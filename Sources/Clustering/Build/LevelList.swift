@@ -219,9 +219,9 @@ final class LevelList<Scalar: Coordinate> {
                 let rows = shares[share].rows
                 let start = Int(self.rowStarts.base[rows.lowerBound])
                 let end = Int(self.rowStarts.base[rows.upperBound])
-                var gone = 0
-                for position in start..<end { gone &+= Int(states[position] & ClaimState.removedBit) }
-                target.value[share] -= gone
+                var removed = 0
+                for position in start..<end { removed &+= Int(states[position] & ClaimState.removedBit) }
+                target.value[share] -= removed
             }
         }
         return counts

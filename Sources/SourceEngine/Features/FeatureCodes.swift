@@ -134,8 +134,8 @@ package struct FeatureCodes: Sendable {
         return nil
     }
 
-    /// The feature with a number whose upper half no other has, which holds for nearly all. Allocates nothing: twice as
-    /// fast as `group`.
+    /// The feature with a number, if no other feature's hash has the same upper half, which is true of nearly all.
+    /// Unlike `group` it allocates nothing.
     private func onlyRow(of code: UInt64, in store: FeatureStore) -> Int? {
         let prefix = UInt32(truncatingIfNeeded: code >> (Self.bits - 32))
         guard !repeated.contains(prefix),
