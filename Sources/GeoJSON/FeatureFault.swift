@@ -66,6 +66,8 @@ public struct InvalidFeature: Sendable, Equatable {
     public var line: Int?
     /// Its id as JSON text; nil if it has none or it is unknown.
     public var identifier: String?
+    /// The word that keeps its text from being JSON, if it is one for a number.
+    public var foreignNumber: ForeignNumber?
     /// Advice about the import's data.
     public var advice: String?
 
@@ -87,7 +89,8 @@ public struct InvalidFeature: Sendable, Equatable {
         let identifier = identifier.flatMap { $0.utf8.count <= 80 ? "id \($0)" : nil }
         let details = [line.map { "line \($0)" }, identifier].compactMap { $0 }
         let location = details.isEmpty ? "" : " (\(details.joined(separator: ", ")))"
-        return "Feature \(index)\(location) \(fault.message)." + (advice.map { " Note: \($0)." } ?? "")
+        let message = foreignNumber?.message ?? fault.message
+        return "Feature \(index)\(location) \(message)." + (advice.map { " Note: \($0)." } ?? "")
     }
 }
 

@@ -26,6 +26,8 @@ public struct ImportAdvice: Sendable, Equatable {
     private var bareGeometries = 0
     /// Rows of a table whose longitude or latitude is a text.
     private var notNumbers = 0
+    /// Features whose text has NaN or an infinity.
+    private var foreignNumbers = 0
 
     public init() {}
 
@@ -42,7 +44,8 @@ public struct ImportAdvice: Sendable, Equatable {
             notNumbers > 0 && notNumbers * 10 >= inside + notNumbers
             ? "positions must be numbers such as 12.5, or 12,5 in a table whose cells are separated by semicolons or tabs: "
                 + "degree signs and letters are not read" : nil
-        return [coordinates, encoding, bare, numbers].compactMap { $0 }
+        let foreign = foreignNumbers > 0 ? ForeignNumber.warning : nil
+        return [coordinates, encoding, bare, numbers, foreign].compactMap { $0 }
     }
 
     /// Counts a fault of a feature's text.
@@ -56,6 +59,9 @@ public struct ImportAdvice: Sendable, Equatable {
 
     /// Counts a table's row whose longitude or latitude is a text.
     mutating func noteTextAsPosition() { notNumbers += 1 }
+
+    /// Counts a feature whose text has NaN or an infinity.
+    mutating func noteForeignNumber() { foreignNumbers += 1 }
 
     /// Counts a position that is out of range.
     mutating func note(_ position: GeometryPosition) {
@@ -88,6 +94,7 @@ public struct ImportAdvice: Sendable, Equatable {
         wronglyEncoded += other.wronglyEncoded
         bareGeometries += other.bareGeometries
         notNumbers += other.notNumbers
+        foreignNumbers += other.foreignNumbers
     }
 
     /// The message about coordinates that look wrong; nil if they do not.

@@ -216,6 +216,11 @@ struct FeatureCutter {
         do throws(JSONError) {
             value = try JSONReader.parse(frame + held)
         } catch {
+            let text = frame + held
+            if let word = text.withUnsafeBytes({ ForeignNumber.find(in: $0) }) {
+                let number = ForeignNumber(word: String(decoding: text[word], as: UTF8.self), line: nil)
+                throw .malformed(message: "What surrounds the features \(number.message).", offset: nil)
+            }
             throw .malformed(
                 message: "What surrounds the features is not JSON: \(error.message)", offset: nil)
         }

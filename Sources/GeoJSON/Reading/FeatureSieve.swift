@@ -96,15 +96,14 @@ public final class FeatureSieve {
         for fault in result.faults {
             var feature = InvalidFeature(
                 index: before + fault.index, fault: fault.fault, line: nil, identifier: fault.identifier)
-            if policy == .reject {
+            if policy == .reject || onSkipped != nil {
                 feature.line = line + piece.lines(before: fault.range.lowerBound)
-                throw .badFeature(feature.advised(by: advice))
+                feature.foreignNumber = fault.foreignNumber { line + piece.lines(before: $0) }
             }
+            if policy == .reject { throw .badFeature(feature.advised(by: advice)) }
             skipped += 1
             skippedReasons[fault.fault.rawValue, default: 0] += 1
-            guard let onSkipped else { continue }
-            feature.line = line + piece.lines(before: fault.range.lowerBound)
-            onSkipped(feature, piece.text[fault.range])
+            onSkipped?(feature, piece.text[fault.range])
         }
     }
 

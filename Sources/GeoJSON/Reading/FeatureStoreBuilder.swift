@@ -94,9 +94,10 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
         if !parsed.faults.isEmpty || skipped > 0 { advice.note(longitudes: parsed.longitudes) }
         for fault in parsed.faults {
             let isDescribed = policy == .reject || firstSkipped.count < Self.mostDescribed
-            let feature = InvalidFeature(
+            var feature = InvalidFeature(
                 index: before + fault.index, fault: fault.fault,
                 line: isDescribed ? line(fault.range.lowerBound) : nil, identifier: fault.identifier)
+            if isDescribed { feature.foreignNumber = fault.foreignNumber(line: line) }
             if policy == .reject { throw .badFeature(feature.advised(by: advice)) }
             skipped += 1
             skippedReasons[fault.fault.rawValue, default: 0] += 1

@@ -12,6 +12,13 @@ final class ParsedFeatures {
         let identifier: String?
         /// Its range in the text.
         let range: Range<Int>
+        /// The word for a number that keeps it from being JSON.
+        let foreignNumber: (word: String, offset: Int)?
+
+        /// - Parameter line: the line of an offset in the text.
+        func foreignNumber(line: (Int) -> Int?) -> ForeignNumber? {
+            foreignNumber.map { ForeignNumber(word: $0.word, line: line($0.offset)) }
+        }
     }
 
     /// The most bytes of records from one text, since each point of a MultiPoint repeats its properties.
@@ -58,9 +65,14 @@ final class ParsedFeatures {
         if lacksComma { throw .commaExpected }
     }
 
-    func addFault(_ fault: FeatureFault, identifier: String?, range: Range<Int>) {
+    func addFault(
+        _ fault: FeatureFault, identifier: String?, range: Range<Int>,
+        foreignNumber: (word: String, offset: Int)? = nil
+    ) {
         advice.note(fault)
-        faults.append(Fault(index: seen, fault: fault, identifier: identifier, range: range))
+        if foreignNumber != nil { advice.noteForeignNumber() }
+        faults.append(
+            Fault(index: seen, fault: fault, identifier: identifier, range: range, foreignNumber: foreignNumber))
         seen += 1
     }
 

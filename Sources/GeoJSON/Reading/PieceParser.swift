@@ -79,7 +79,13 @@ public final class PieceParser {
             do throws(JSONError) {
                 try parser.parse(single: text, at: range.lowerBound, into: result)
             } catch {
-                result.addFault(Self.fault(of: text, error), identifier: nil, range: range)
+                let fault = Self.fault(of: text, error)
+                let word = fault == .badJSON ? ForeignNumber.find(in: text) : nil
+                result.addFault(
+                    fault, identifier: nil, range: range,
+                    foreignNumber: word.map {
+                        (String(decoding: text[$0], as: UTF8.self), range.lowerBound + $0.lowerBound)
+                    })
             }
         }
     }
