@@ -41,6 +41,7 @@ import Testing
         switch value {
         case .null: "null"
         case .unchanged: "unchanged"
+        case .tooLong: "too long"
         case .text(let text): String(decoding: bytes[text], as: UTF8.self)
         }
     }
@@ -106,6 +107,33 @@ import Testing
         #expect(table.id == 16385)
         #expect(table.columns.map(\.name) == ["id", "name"])
         #expect(table.columns.map(\.type) == [23, 25])
+    }
+
+    /// A message in the frame in which it arrives, copied without values longer than three bytes.
+    private func shortened(_ message: [UInt8], isStreamed: Bool) -> [UInt8] {
+        let frame = [UInt8(ascii: "w")] + big(UInt64(1)) + big(UInt64(2)) + big(UInt64(3)) + message
+        let copy = LongValues.copy(frame.span, longest: 3, isStreamed: isStreamed)
+        #expect(copy[..<25] == frame[..<25])
+        return Array(copy[25...])
+    }
+
+    @Test("Long values of rows are left out, and nothing else") func longValues() throws {
+        for (bytes, isStreamed, _) in messages {
+            #expect(shortened(bytes, isStreamed: isStreamed) == bytes)
+        }
+        let table = big(UInt32(7))
+        let rows = row(["12", "1234", nil]) + [UInt8(ascii: "N")] + row(["12345", "unchanged", "123", "wxyz"])
+        let update = [UInt8(ascii: "U")] + table + [UInt8(ascii: "O")] + rows
+        #expect(
+            try describe(shortened(update, isStreamed: false))
+                == #"update 7 ["12", "too long", "null"] ["too long", "unchanged", "123", "too long"]"#)
+        let insert = [UInt8(ascii: "I")] + big(UInt32(9)) + table + [UInt8(ascii: "N")] + row(["1234", "5"])
+        #expect(
+            try describe(shortened(insert, isStreamed: true), isStreamed: true) == #"9: insert 7 ["too long", "5"]"#)
+        for length in 0..<update.count {
+            let cut = shortened(Array(update[..<length]), isStreamed: false)
+            #expect(throws: PostgresDataError.self) { try describe(cut) }
+        }
     }
 
     @Test("A message that is cut or changed is an error or another message, never a crash") func damagedMessages() {

@@ -132,6 +132,7 @@ enum LogicalMessage {
             switch kind {
             case UInt8(ascii: "n"): values.append(.null)
             case UInt8(ascii: "u"): values.append(.unchanged)
+            case LongValues.kind: values.append(.tooLong)
             case UInt8(ascii: "t"):
                 values.append(.text(try reader.range(Int(try reader.integer(Int32.self)))))
             default: throw unexpected(kind)
@@ -168,6 +169,8 @@ enum RowValue: Sendable, Equatable {
     case null
     /// A large value that did not change and that the server does not repeat (TOAST).
     case unchanged
+    /// A value that is too long for any feature, which was left out when the row was read.
+    case tooLong
     /// The output of the type's output function: its range in the row's bytes.
     case text(Range<Int>)
 }

@@ -12,6 +12,8 @@ final class FollowRun {
     private let generated: GeneratedColumns
     private let version: Int
     private let serverEnd: LogPosition
+    /// The length in bytes of the longest value that may be of use; nil if generated columns may need a longer one.
+    private let longestValue: Int?
     private weak var owner: TableFeed?
     private let ended: (FeedSession.End) -> Void
     private var confirmed: LogPosition
@@ -35,6 +37,8 @@ final class FollowRun {
         (base, self.owner, self.ended) = (position, owner, ended)
         confirmed = LogPosition(rawValue: 0)
         (version, self.serverEnd) = (plan.version, serverEnd)
+        longestValue =
+            plan.layout.generated.isEmpty ? max(configuration.maximumFeatureBytes, Self.leastLongBytes) : nil
         generated = GeneratedColumns(on: loop, configuration, plan.layout)
         assembler = TransactionAssembler(
             plan.layout, table: plan.table.id, maximumFeatureBytes: configuration.maximumFeatureBytes
@@ -92,8 +96,8 @@ final class FollowRun {
     // MARK: Messages
 
     private func receive(_ message: Span<UInt8>) {
-        var bytes: [UInt8] = []
-        bytes.append(contentsOf: message)
+        let longest = longestValue ?? message.count
+        let bytes = LongValues.copy(message, longest: longest, isStreamed: assembler.isStreaming)
         do throws(PostgresDataError) {
             switch try ReplicationFrame(bytes[...]) {
             case .data(let start, let end, let payload):
@@ -126,6 +130,9 @@ final class FollowRun {
     private func waitForSpool() { if let log = assembler.writingLog { wait(for: log) { _ in } } }
 
     private static let mostPendingBytes = 1 << 20
+
+    /// Copying a shorter value costs less than it is worth to leave it out, and ids, numbers and points are shorter.
+    private static let leastLongBytes = 1 << 20
 
     /// Stops reading until the values of generated columns have been computed, then continues.
     private func compute(_ then: @escaping (FollowRun) -> Void) {

@@ -49,6 +49,9 @@ final class TransactionAssembler {
     /// Whether a transaction has begun to arrive and is incomplete.
     var isInTransaction: Bool { current != nil || streamed != nil }
 
+    /// Whether a message is between a stream's start and stop.
+    var isStreaming: Bool { streamed != nil }
+
     /// Whether nothing of any transaction would have to be sent again over a new connection.
     var isEmpty: Bool { current == nil && streams.isEmpty && pending.isEmpty }
 
@@ -60,7 +63,7 @@ final class TransactionAssembler {
 
     /// Processes a message.
     func receive(_ bytes: ArraySlice<UInt8>) throws(PostgresDataError) -> Outcome {
-        let (message, transaction) = try LogicalMessage.read(bytes, isStreamed: streamed != nil)
+        let (message, transaction) = try LogicalMessage.read(bytes, isStreamed: isStreaming)
         switch message {
         case .begin: current = makeLog()
         case .commit(let end, let time):
@@ -156,8 +159,11 @@ final class TransactionAssembler {
     }
 
     private static func fill(_ new: inout [RowValue], from old: [RowValue]) {
-        for index in new.indices {
-            if case .unchanged = new[index], case .text = old[index] { new[index] = old[index] }
+        for index in new.indices where new[index] == .unchanged {
+            switch old[index] {
+            case .text, .tooLong: new[index] = old[index]
+            case .null, .unchanged: break
+            }
         }
     }
 

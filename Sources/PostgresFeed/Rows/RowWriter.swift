@@ -63,7 +63,9 @@ struct RowWriter: Sendable {
         guard values.count == valueCount else {
             throw PostgresDataError("a row has \(values.count) values instead of \(valueCount)")
         }
-        guard case .text(let identifier) = values[0] else { return .skipped(.noID) }
+        guard case .text(let identifier) = values[0] else {
+            return .skipped(values[0] == .tooLong ? .tooLarge : .noID)
+        }
         var parts = FeatureParts()
         writer.append("{\"type\":\"Feature\",\"id\":")
         let identifierStart = writer.count
@@ -89,6 +91,9 @@ struct RowWriter: Sendable {
             case .null: writer.append("null")
             case .unchanged:
                 gaps.append(FeatureGap(offset: writer.count - start, name: Array(properties[index].name.utf8)))
+            case .tooLong:
+                writer.truncate(to: start)
+                return .skipped(.tooLarge)
             case .text(let text):
                 if text.count > maximumBytes {
                     writer.truncate(to: start)
@@ -119,9 +124,13 @@ struct RowWriter: Sendable {
     ) throws(PostgresDataError) -> (SkippedRows.Reason?, Int) {
         switch position {
         case .geometry:
-            // A large geometry that is unchanged is not a point, and was not one before.
-            if case .unchanged = values[1] { return (.notAPoint, 2) }
-            guard case .text(let text) = values[1] else { return (.noPosition, 2) }
+            let text: Range<Int>
+            switch values[1] {
+            case .text(let range): text = range
+            case .null: return (.noPosition, 2)
+            // A large geometry is not a point; one that is unchanged was not one before.
+            case .unchanged, .tooLong: return (.notAPoint, 2)
+            }
             let geometry = isCopied ? try PointGeometry(bytes[text]) : try PointGeometry(hexadecimal: bytes[text])
             return switch geometry {
             case .position(let longitude, let latitude, let altitude):
