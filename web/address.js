@@ -11,7 +11,7 @@ export function readView() {
     const parts = location.hash.slice(1).split("/").map(Number);
     const [zoom, latitude, longitude] = parts;
     if (parts.length !== 3 || !parts.every(Number.isFinite)) return undefined;
-    if (zoom < 0 || zoom > 24) return undefined;
+    if (zoom > 24) return undefined;
     return { zoom, latitude, longitude };
 }
 

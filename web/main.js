@@ -3,6 +3,7 @@
 /* global L */
 import * as address from "./address.js";
 import * as api from "./api.js";
+import { Aside } from "./aside.js";
 import { Colouring } from "./colouring.js";
 import { element, make } from "./dom.js";
 import { readFacts } from "./facts.js";
@@ -10,12 +11,13 @@ import { Fan, mostLeaves } from "./fan.js";
 import { FilterForm } from "./filter/form.js";
 import { GroundLayer } from "./ground/layer.js";
 import { daemonTiles } from "./ground/sources.js";
+import { Hint } from "./hint.js";
 import { Hull } from "./hull.js";
 import { listenToKeys } from "./keys.js";
 import { isCluster, pointCount } from "./marker.js";
 import { MarkerLayer } from "./marker-layer.js";
 import { Panel } from "./panel/panel.js";
-import { crs, latLng, planeOf, use, viewport } from "./projection.js";
+import { latLng, planeOf, use, viewport, WorldMap } from "./projection.js";
 import { Search } from "./search.js";
 import { Status } from "./status.js";
 import { Table } from "./table/table.js";
@@ -23,9 +25,8 @@ import * as theme from "./theme.js";
 import { Watch } from "./watch.js";
 
 const status = new Status();
-const map = L.map("map", {
-    crs, minZoom: 0, maxZoom: 22, zoomControl: false, worldCopyJump: false, boxZoom: false,
-    maxBounds: [[-85.06, -Infinity], [85.06, Infinity]], maxBoundsViscosity: 1, attributionControl: false,
+const map = new WorldMap("map", {
+    maxZoom: 22, worldCopyJump: false, boxZoom: false, maxBounds: [[-85.06, -Infinity], [85.06, Infinity]], maxBoundsViscosity: 1,
 });
 L.control.zoom({ position: "bottomright" }).addTo(map);
 L.control.attribution({ position: "bottomright", prefix: false }).addTo(map);
@@ -60,17 +61,19 @@ const panel = new Panel(element("details"), {
 const markers = new MarkerLayer({
     onOpen: open,
     onInspect: inspect,
-    onHover: (marker) => {
+    onHover: (marker, way) => {
         if (marker) page.last = marker.key;
+        hint.show(marker, way);
         hull.show(marker, page.queries, viewport(map).zoom, page.revision);
     },
     onLeave: () => map.getContainer().focus({ preventScroll: true }),
 }, (feature) => colouring.paint(feature));
 
 /** A click: a point's panel, or where a cluster separates. */
-async function open(marker) {
+async function open(marker, way) {
     const { feature } = marker;
     hull.hide();
+    hint.hide();
     if (!isCluster(feature)) {
         const together = markers.pointsAt(marker);
         if (together.length > 1) {
@@ -86,6 +89,8 @@ async function open(marker) {
             const leaves = await shown.queries.ofCluster(feature.properties.cluster_id, shown.zoom, "leaves", parameters);
             return fan.open(marker.latLng, leaves.features, leaves.total);
         }
+        if (way === "touch") hint.tapped();
+        aside.stay();
         panel.close();
         await zoomTo(shown);
     } catch (error) {
@@ -94,8 +99,10 @@ async function open(marker) {
 }
 
 /** The panel of a point or a cluster. */
-function inspect(marker) {
+function inspect(marker, way) {
     const { feature, key } = marker;
+    hint.hide();
+    if (way === "touch" && isCluster(feature)) hint.held();
     panel.show({ feature, key, zoom: viewport(map).zoom, revision: page.revision, queries: page.queries });
     markers.select(key);
     hull.show(marker, page.queries, viewport(map).zoom, page.revision);
@@ -114,10 +121,10 @@ function uncover(place) {
     const panelWidth = element("details").offsetWidth;
     if (panelWidth < 0.8 * size.x) {
         const free = size.x - panelWidth - 10;
-        if (x > free - roomBesidePanel) map.panBy([x - free / 2, 0]);
+        if (x > free - roomBesidePanel) aside.move([x - free / 2, 0]);
     } else {
         const free = size.y * (1 - panelShare);
-        if (y > free - roomBesidePanel) map.panBy([0, y - free / 2]);
+        if (y > free - roomBesidePanel) aside.move([0, y - free / 2]);
     }
 }
 
@@ -163,7 +170,7 @@ function showPlace(feature) {
 async function goTo(feature) {
     let zoom = Math.max(map.getZoom(), 10);
     if (feature.id !== undefined) {
-        const located = await page.queries.locate(feature.id, map.getZoom()).catch(() => ({}));
+        const located = await page.queries.locate(feature.id, viewport(map).zoom).catch(() => ({}));
         zoom = Math.max(map.getZoom(), Math.min(located.standsAloneFrom ?? 17, 17));
     }
     history.pushState(null, "", location.href);
@@ -178,12 +185,15 @@ async function goTo(feature) {
 map.setView([20, 0], 1);
 markers.addTo(map);
 const hull = new Hull(map);
+const hint = new Hint(map, toast);
+const aside = new Aside(map);
 // Above the markers: a circle would hide where in it the chosen point is.
 map.createPane("chosen").classList.add("chosen-pane");
 const ring = L.circleMarker([0, 0], { radius: 13, className: "chosen", interactive: false, pane: "chosen" });
-const fan = new Fan(map, (feature) => panel.show({ feature, zoom: map.getZoom(), revision: page.revision, queries: page.queries }));
+const fan = new Fan(map, (feature) => panel.show({ feature, zoom: viewport(map).zoom, revision: page.revision, queries: page.queries }));
 new MutationObserver(() => {
     if (panel.isOpen) return;
+    aside.back();
     ring.remove();
     markers.select(undefined);
 }).observe(element("details"), { attributes: true, attributeFilter: ["hidden"] });
@@ -317,6 +327,10 @@ map.on("moveend", () => {
     follow();
     remember();
     table.refreshSoon();
+    // What came while the map zoomed is shown only now, and nothing more may come.
+    if (!page.isCurrent) return;
+    colouring.run();
+    showCounts();
 });
 map.on("resize", () => follow());
 new ResizeObserver(() => map.invalidateSize({ animate: false })).observe(map.getContainer());
@@ -347,6 +361,7 @@ function goHome(options) {
 
 function restore({ source, filter, colour = "", view }) {
     const isOther = source !== page.source;
+    aside.stay();
     page.source = source;
     page.filter = filter;
     element("source").value = source;
@@ -506,7 +521,7 @@ const table = new Table(element("table"), {
     name: () => page.source,
     names: () => page.facts.map(({ name }) => name),
     onOpen: (feature) => {
-        panel.show({ feature, zoom: map.getZoom(), revision: page.revision, queries: page.queries });
+        panel.show({ feature, zoom: viewport(map).zoom, revision: page.revision, queries: page.queries });
         showPlace(feature);
     },
     onClose: () => element("table-open").focus(),
@@ -581,7 +596,10 @@ listenToKeys({
     "_": (event) => event.target.marker && map.zoomOut(),
 });
 
-map.on("click", () => panel.close());
+map.on("click", () => {
+    // The release of a circle that was held is a click on the map if that has moved aside meanwhile.
+    if (!markers.wasPressed) panel.close();
+});
 
 // What was imported meanwhile can be chosen by somebody who comes back to the page.
 addEventListener("focus", () => listSources().catch(() => {}));
@@ -591,7 +609,7 @@ addEventListener("focus", () => listSources().catch(() => {}));
 async function addBasemap() {
     const { basemap } = await api.settings().catch(() => ({}));
     if (basemap) {
-        page.ground = L.tileLayer(basemap.url, { tileSize: 256, zoomOffset: 1, maxNativeZoom: 18 });
+        page.ground = L.tileLayer(basemap.url, { tileSize: 256, zoomOffset: 1, minZoom: -Infinity, minNativeZoom: 0, maxNativeZoom: 18 });
         // The attribution is a text: what a configuration says is not run either.
         const text = make("span", {}, basemap.attribution);
         page.ground.options.attribution = text.innerHTML;

@@ -11,8 +11,9 @@ const longPress = 550;
 
 export const MarkerLayer = L.Layer.extend({
     /**
-     * @param {object} handlers onOpen(marker), onInspect(marker) for a long press, Shift or the keyboard, onHover(marker or
-     *   undefined), onLeave() when the keyboard leaves the markers
+     * @param {object} handlers onOpen(marker, way), onInspect(marker, way) for a long press, Shift or the keyboard,
+     *   onHover(marker or undefined, way), onLeave() when the keyboard leaves the markers; `way` is "mouse", "touch", "pen"
+     *   or "keyboard"
      * @param {(feature: object) => import("./marker.js").Paint|undefined} paint the colours of a marker; undefined for those of
      *   its step
      */
@@ -32,6 +33,8 @@ export const MarkerLayer = L.Layer.extend({
         for (const type of ["click", "keydown", "pointerover", "pointerout", "focusin", "focusout", "pointerdown", "pointermove", "pointerup", "pointercancel", "contextmenu"]) {
             this.pane.addEventListener(type, (event) => this[`on_${type}`](event));
         }
+        // A press ends with its click, which there may not be.
+        map.getContainer().addEventListener("pointerdown", () => (this.wasPressed = false), true);
         // Cores, which have the numbers, are above all circles; the circles' names say the numbers to screen readers.
         this.labels = map.createPane("counts");
         this.labels.classList.add("core-pane");
@@ -220,25 +223,26 @@ export const MarkerLayer = L.Layer.extend({
         if (this.wasPressed && event.detail > 0) return void (this.wasPressed = false);
         // The browser has focused what lies on top.
         if (marker !== event.target.marker) marker.element.focus({ preventScroll: true });
-        if (event.shiftKey || event.detail === 0) this.handlers.onInspect(marker);
-        else this.handlers.onOpen(marker);
+        const way = event.detail === 0 ? "keyboard" : this.pointer;
+        if (event.shiftKey || way === "keyboard") this.handlers.onInspect(marker, way);
+        else this.handlers.onOpen(marker, way);
     },
 
     // A press that stays in place inspects, as a click with Shift does.
     on_pointerdown(event) {
         const marker = this.markerOf(event);
-        this.wasPressed = false;
+        this.pointer = event.pointerType;
         if (!marker || event.button !== 0) return;
         if (event.shiftKey) event.stopPropagation();
         this.pressedAt = [event.clientX, event.clientY];
         this.press = setTimeout(() => {
             this.wasPressed = true;
-            this.handlers.onInspect(marker);
+            this.handlers.onInspect(marker, this.pointer);
         }, longPress);
     },
 
     on_pointermove(event) {
-        if (event.pointerType === "mouse" && event.buttons === 0) this.hover(this.markerOf(event));
+        if (event.pointerType === "mouse" && event.buttons === 0) this.hover(this.markerOf(event), "mouse");
         if (!this.pressedAt) return;
         if (Math.hypot(event.clientX - this.pressedAt[0], event.clientY - this.pressedAt[1]) > 8) this.on_pointerup();
     },
@@ -258,17 +262,17 @@ export const MarkerLayer = L.Layer.extend({
     },
 
     /** Shows which marker the pointer or the keyboard is on; undefined for none. */
-    hover(marker) {
+    hover(marker, way) {
         if (marker === this.hovered) return;
         this.hovered?.element.classList.remove("hovered");
         marker?.element.classList.add("hovered");
         this.hovered = marker;
-        this.handlers.onHover(marker);
+        this.handlers.onHover(marker, way);
     },
 
     on_pointerover(event) {
         const marker = this.markerOf(event);
-        if (marker) this.hover(marker);
+        if (marker) this.hover(marker, event.pointerType);
     },
 
     on_pointerout() {
@@ -279,7 +283,7 @@ export const MarkerLayer = L.Layer.extend({
         if (!event.target.marker) return;
         for (const { element } of this.markers.values()) element.tabIndex = -1;
         event.target.tabIndex = 0;
-        if (event.target.matches(":focus-visible")) this.hover(event.target.marker);
+        if (event.target.matches(":focus-visible")) this.hover(event.target.marker, "keyboard");
     },
 
     on_focusout() {

@@ -12,6 +12,30 @@ const scales = {
 
 export const crs = L.Util.extend({}, L.CRS.EPSG3857, scales);
 
+/** The lowest zoom of a map, at which all of the world or plane is in sight, in hundredths as in the address. */
+function leastZoom(map) {
+    const { x, y } = map.getSize();
+    return Math.min(0, Math.floor(100 * Math.log2((Math.min(x, y) || tileSize) / tileSize)) / 100);
+}
+
+/** A map on which the whole world fits, however small the screen is. Its lowest zoom may lie between two levels. */
+export const WorldMap = L.Map.extend({
+    initialize(id, options) {
+        L.Map.prototype.initialize.call(this, id, { crs, zoomControl: false, attributionControl: false, ...options });
+        this.setMinZoom(leastZoom(this));
+        this.on("resize", () => this.setMinZoom(leastZoom(this)));
+    },
+
+    /** Leaflet rounds zooms to levels, and would leave out one between two of them. */
+    _limitZoom(zoom) {
+        const least = this.getMinZoom();
+        if (zoom < 0) return zoom < least / 2 ? least : 0;
+        // A step up from the lowest zoom leads to the next level.
+        if (this._zoom < 0 && zoom < 1) return 0;
+        return L.Map.prototype._limitZoom.call(this, zoom);
+    },
+});
+
 /** A plane in its own units: the longer side of the box is one tile at zoom 0, and y grows upwards. */
 function planarCRS([minX, minY, maxX, maxY]) {
     const side = Math.max(maxX - minX, maxY - minY);
@@ -34,12 +58,13 @@ export function use(map, newPlane) {
     return true;
 }
 
-/** The viewport to watch: [west, south, east, north], the whole breadth if the world is narrower. */
-export function viewport(map, centre = map.getCenter(), zoom = map.getZoom()) {
+/** The viewport to watch: [west, south, east, north], the whole breadth if the world is narrower, and the zoom of its clusters. */
+export function viewport(map, centre = map.getCenter(), mapZoom = map.getZoom()) {
     const half = map.getSize().divideBy(2);
-    const middle = map.project(centre, zoom);
-    const northWest = map.unproject(middle.subtract(half), zoom);
-    const southEast = map.unproject(middle.add(half), zoom);
+    const middle = map.project(centre, mapZoom);
+    const northWest = map.unproject(middle.subtract(half), mapZoom);
+    const southEast = map.unproject(middle.add(half), mapZoom);
+    const zoom = Math.max(0, mapZoom);
     if (plane) {
         const within = (value, low, high) => Math.max(low, Math.min(high, value));
         const [minX, minY, maxX, maxY] = plane;

@@ -9,11 +9,12 @@ import { GroundLayer } from "./ground/layer.js";
 import { latitudeAt, northing } from "./ground/painting.js";
 import { archiveTiles } from "./ground/sources.js";
 import { readVectorTile } from "./ground/vector-tile.js";
+import { Hint } from "./hint.js";
 import { isCluster } from "./marker.js";
 import { MarkerLayer } from "./marker-layer.js";
 import { counted } from "./numbers.js";
 import { Panel } from "./panel/panel.js";
-import { crs } from "./projection.js";
+import { WorldMap } from "./projection.js";
 import * as theme from "./theme.js";
 
 const archiveName = document.querySelector("meta[name=archive]").content;
@@ -21,9 +22,7 @@ const archive = new Archive(new URL(archiveName, location.href).href);
 /** How far clusters zoom in on a click if the archive does not say where they separate. */
 const zoomsAtOnce = 2;
 
-const map = L.map("map", {
-    crs, minZoom: 0, maxZoom: 18, zoomControl: false, attributionControl: false, maxBounds: [[-85.06, -Infinity], [85.06, Infinity]],
-});
+const map = new WorldMap("map", { maxZoom: 18, maxBounds: [[-85.06, -Infinity], [85.06, Infinity]] });
 L.control.zoom({ position: "bottomright" }).addTo(map);
 L.control.attribution({ position: "bottomright", prefix: false }).addTo(map);
 L.control.scale({ position: "bottomright", imperial: false }).addTo(map);
@@ -39,7 +38,7 @@ const markers = new MarkerLayer({
         return inspect(marker);
     },
     onInspect: inspect,
-    onHover: () => {},
+    onHover: (marker, way) => hint.show(marker, way),
     onLeave: () => map.getContainer().focus({ preventScroll: true }),
 });
 
@@ -58,11 +57,14 @@ function zoomTo({ feature }) {
 map.setView([20, 0], 1);
 const ground = new GroundLayer(archiveTiles(new URL("ground/ground.pmtiles", import.meta.url).href)).addTo(map);
 markers.addTo(map);
+const hint = new Hint(map, () => {});
 const fan = new Fan(map, (feature) => panel.show({ feature, zoom: map.getZoom() }));
 theme.start(element("theme"), () => ground.redraw());
 showLegend(element("legend"));
 if (matchMedia("(max-width: 640px)").matches) element("legend").open = false;
-map.on("click", () => panel.close());
+map.on("click", () => {
+    if (!markers.wasPressed) panel.close();
+});
 addEventListener("keydown", ({ key }) => {
     if (key !== "Escape") return;
     if (fan.isOpen) fan.close();

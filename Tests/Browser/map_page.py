@@ -56,7 +56,7 @@ class Scene:
             for sign in (-1, 1))
         if east - west >= 360:
             west, east = -180, 180
-        return self.get(f"/sources/{source}/clusters", bbox=f"{west},{south},{east},{north}", zoom=zoom, **parameters)["features"]
+        return self.get(f"/sources/{source}/clusters", bbox=f"{west},{south},{east},{north}", zoom=max(0, zoom), **parameters)["features"]
 
     def check_page(self, page, allowed=()):
         """No error in the console, and no request to anywhere else."""
@@ -581,6 +581,126 @@ def uncovered(scene):
     scene.check_page(page)
 
 
+def world(scene):
+    """On a small screen, held either way, the whole world can be seen, in both themes; the lowest zoom comes back after a reload."""
+    everything = names(scene.get("/sources/cities/clusters", zoom=0)["features"])
+    for size, dark in ((PHONE, False), (PHONE, True), (PHONE[::-1], False)):
+        page = scene.open("/?source=cities#1/30/10", size, dark=dark)
+        for start in ("#0/", "#-"):
+            page.evaluate("document.querySelector('.leaflet-control-zoom-out').click()")
+            page.wait(f"location.hash.startsWith('{start}')", f"a zoom that begins with {start}")
+        wait_for_names(page, everything, f"the whole world at {size}")
+        page.wait("document.getElementById('counts').textContent.includes('(505 of 505 points)')", "all points")
+        outside = page.evaluate(f"""(() => {{ const map = document.getElementById('map').getBoundingClientRect();
+            return {MARKERS}.map((marker) => marker.getBoundingClientRect()).map((box) => [box.x + box.width / 2, box.y + box.height / 2])
+                .filter(([x, y]) => x < map.left || x > map.right || y < map.top || y > map.bottom); }})()""")
+        check(not outside, f"outside of the map at {size}: {outside}")
+        page.wait("document.querySelectorAll('canvas.leaflet-tile-loaded').length > 0", "the ground")
+        lowest = page.evaluate("location.hash.split('/')[0]")
+        page.call("Page.reload")
+        page.wait(f"{LIVE} && location.hash.startsWith({json.dumps(lowest + '/')})", "the same zoom after a reload")
+        wait_for_names(page, everything, "the same circles after a reload")
+        page.evaluate("document.querySelector('.leaflet-control-zoom-in').click()")
+        page.wait("location.hash.startsWith('#0/')", "a step up leads to zoom 0")
+        page.evaluate("document.getElementById('home').click()")
+        page.wait("location.hash.startsWith('#-')", "the whole source needs the lowest zoom")
+        page.wait("document.getElementById('counts').textContent.includes('(505 of 505 points)')", "the counts after the zoom")
+        scene.check_page(page)
+        page.close()
+
+
+def hint(scene):
+    """A circle says what can be done with it: to the pointer, to the keyboard, and to a finger that taps it."""
+    page = scene.open("/?source=cities#3/48/10")
+    wait_for_view(scene, page, "cities", "circles")
+    x, y, label = middle_of(page, "marker.marker.feature.properties.cluster")
+    page.hover(x, y)
+    card = "document.querySelector('.hint')"
+    text = page.wait(f"{card}?.innerText", "the hint of a circle")
+    check(text.split("\n")[0] == label[len("Cluster of "):] and "Shift-click to look inside" in text, f"{label}: {text}")
+    covered = page.evaluate(f"document.elementFromPoint({x}, {y}).closest('.marker')?.getAttribute('aria-label')")
+    check(covered == label, f"over the circle is {covered}")
+    page.hover(5, 5)
+    page.wait(f"!{card}", "no hint")
+    page.evaluate("document.getElementById('map').focus()")
+    page.key("Tab")
+    page.wait(f"{card}?.innerText.includes('Enter to look inside')", "the hint for the keyboard")
+    page.key("Enter")
+    page.wait(f"!{card} && !document.getElementById('details').hidden", "the panel in its place")
+    page.key("Escape")
+    x, y, _ = middle_of(page, "marker.classList.contains('point')")
+    page.hover(x, y)
+    page.wait("document.querySelector('.hovered.point') !== null", "a point is hovered over")
+    page.evaluate("new Promise((resolve) => setTimeout(resolve, 600))")
+    check(page.evaluate(f"!{card}"), "a point needs no hint")
+    scene.check_page(page)
+    page.close()
+
+    page = scene.open("/?source=cities#2/48/10", PHONE)
+    page.call("Emulation.setTouchEmulationEnabled", enabled=True)
+    told = "!document.getElementById('toast').hidden && document.getElementById('toast').textContent.includes('Hold a circle')"
+
+    def touch(milliseconds):
+        wait_for_view(scene, page, "cities", "circles")
+        x, y, _ = middle_of(page, "marker.marker.feature.properties.cluster")
+        page.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        page.evaluate(f"new Promise((resolve) => setTimeout(resolve, {milliseconds}))")
+        page.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+    touch(50)
+    page.wait(told, "what a finger can do")
+    page.evaluate("document.getElementById('toast').hidden = true")
+    page.wait("!location.hash.startsWith('#2/')", "the tap zooms in")
+    page.evaluate("location.hash = '#2/48/10'")
+    page.wait("location.hash.startsWith('#2/48')", "moved back")
+    touch(700)
+    page.wait("!document.getElementById('details').hidden", "the panel of a circle that is held")
+    page.key("Escape")
+    page.evaluate("location.hash = '#2/40/10'")
+    page.wait("location.hash.startsWith('#2/40')", "moved again")
+    touch(50)
+    page.wait("!location.hash.startsWith('#2/')", "another tap zooms in")
+    check(not page.evaluate(told), "who has held a circle is told no more")
+    page.evaluate("localStorage.clear()")
+    scene.check_page(page)
+
+
+def aside(scene):
+    """A map that was moved for a panel moves back when it is closed, unless somebody has moved it meanwhile."""
+    for size, view, edge in ((DESKTOP, "3/48/10", "x"), (PHONE, "3/48/10", "y"), (PHONE, "-0.4/0/0", "y")):
+        page = scene.open(f"/?source=cities#{view}", size)
+        wait_for_view(scene, page, "cities", "circles")
+        page.wait("document.getAnimations().length === 0", "everything is at rest")
+        before = page.evaluate("location.hash")
+        last = f"""{MARKERS}.filter((marker) => {{ const box = marker.getBoundingClientRect();
+            return marker.marker.feature.properties.cluster && box.left > 0 && box.right < innerWidth && box.bottom < innerHeight; }})
+            .sort((one, other) => other.getBoundingClientRect().{edge} - one.getBoundingClientRect().{edge})[0].focus()"""
+        rest = "!document.querySelector('.leaflet-pan-anim')"
+        page.evaluate(last)
+        page.key("Enter")
+        page.wait(f"location.hash !== {json.dumps(before)} && {rest}", "moved aside")
+        beside = """(() => { const panel = document.getElementById("details").getBoundingClientRect();
+            const box = document.querySelector(".marker.selected").getBoundingClientRect();
+            return box.right < panel.left || box.bottom < panel.top; })()"""
+        page.wait(beside, "the circle is beside the panel")
+        page.key("Escape")
+        page.wait(f"location.hash === {json.dumps(before)}", "back where it was")
+        page.wait(rest, "everything is at rest")
+        page.evaluate(last)
+        page.key("Enter")
+        page.wait(f"location.hash !== {json.dumps(before)} && {rest}", "moved aside again")
+        page.evaluate("document.getElementById('map').focus()")
+        page.key("+")
+        zoom = "Number(location.hash.slice(1).split('/')[0])"
+        page.wait(f"{zoom} > {view.split('/')[0]} && {rest}", "somebody zooms")
+        page.key("Escape")
+        page.wait("document.getElementById('details').hidden", "closed")
+        page.evaluate("new Promise((resolve) => setTimeout(resolve, 600))")
+        check(page.evaluate(f"{zoom} > {view.split('/')[0]} && location.hash !== {json.dumps(before)}"), "the map moves back though somebody has moved it")
+        scene.check_page(page)
+        page.close()
+
+
 def apply_expression(page, text):
     page.evaluate("document.getElementById('filter-form').hidden && document.getElementById('filter-open').click()")
     page.evaluate("document.getElementById('filter-mode').checked || document.getElementById('filter-mode').click()")
@@ -876,7 +996,7 @@ window.WebSocket = class {
 };
 """
 
-SCENARIOS = (circles, click, hover, filter, live, gone, address, framed, themes, sizes, keyboard, fan, plane, motion, panel, conditions, colours, table, search, ground, room, uncovered, frames)
+SCENARIOS = (circles, click, hover, filter, live, gone, address, framed, themes, sizes, keyboard, fan, plane, motion, panel, conditions, colours, table, search, ground, room, uncovered, world, hint, aside, frames)
 
 
 def main():

@@ -16,7 +16,7 @@ const ratio = () => Math.min(window.devicePixelRatio || 1, 3);
 
 export const GroundLayer = L.GridLayer.extend({
     // On a map that counts zoom in tiles of 256 pixels, as Leaflet does by itself, zoomOffset is -1.
-    options: { tileSize: 512, zoomOffset: 0, attribution: "Natural Earth", keepBuffer: 1, updateWhenZooming: false },
+    options: { tileSize: 512, zoomOffset: 0, minZoom: -Infinity, minNativeZoom: 0, attribution: "Natural Earth", keepBuffer: 1, updateWhenZooming: false },
 
     /** @param {import("./sources.js").TileSource} tiles */
     initialize(tiles, options) {
