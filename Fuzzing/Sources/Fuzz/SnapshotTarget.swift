@@ -5,9 +5,11 @@ import GeoJSON
 import Glibc
 
 /// The sections of a snapshot: a good index and a good store, damaged as the input says. Whatever their sizes
-/// admit must be safe to ask, since damage in an image is found while it is read.
+/// admit must be safe to ask, since damage in an image is found while it is read. What cannot be read of an index is
+/// zeros (see `IndexMemory`); a store bears any bytes.
 ///
-/// The input is a list of changes of four bytes: a section, a place (two bytes), and what is added there.
+/// The input is a list of changes of four bytes: a section, a place (two bytes), and a number: how many words of an index
+/// are lost there, or what is added to a byte of a store.
 final class SnapshotTarget: FuzzTarget {
     private let options = ClusteringOptions()
     private let count = 150
@@ -53,9 +55,9 @@ final class SnapshotTarget: FuzzTarget {
         for change in stride(from: 0, to: input.count - 3, by: 4) {
             let place = Int(input[change + 1]) << 8 | Int(input[change + 2])
             if let section = IndexSection(rawValue: UInt32(input[change])) {
-                apply(place, input[change + 3], to: &index[section, default: []])
+                lose(place, input[change + 3], of: &index[section, default: []])
             } else {
-                apply(place, input[change + 3], to: &store[Int(input[change]) % store.count])
+                add(place, input[change + 3], to: &store[Int(input[change]) % store.count])
             }
         }
         let memory = SectionMemory()
@@ -63,14 +65,24 @@ final class SnapshotTarget: FuzzTarget {
         ask(store.map { memory.add($0) }, memory)
     }
 
+    /// Clears words of eight bytes, so that every value is whole; beyond the last it cuts or lengthens the section.
+    private func lose(_ place: Int, _ count: UInt8, of bytes: inout [UInt8]) {
+        guard place < bytes.count else { return resize(&bytes, by: count, with: 0) }
+        let start = place & ~7
+        for index in start..<min(start + 8 * Int(count), bytes.count) { bytes[index] = 0 }
+    }
+
     /// Adds to a byte; beyond the last it cuts or lengthens the section.
-    private func apply(_ place: Int, _ value: UInt8, to bytes: inout [UInt8]) {
-        if place < bytes.count {
-            bytes[place] &+= value
-        } else if value < 128 {
-            bytes.removeLast(min(bytes.count, Int(value)))
+    private func add(_ place: Int, _ value: UInt8, to bytes: inout [UInt8]) {
+        guard place < bytes.count else { return resize(&bytes, by: value, with: value) }
+        bytes[place] &+= value
+    }
+
+    private func resize(_ bytes: inout [UInt8], by number: UInt8, with filling: UInt8) {
+        if number < 128 {
+            bytes.removeLast(min(bytes.count, Int(number)))
         } else {
-            bytes += [UInt8](repeating: value, count: Int(value) - 127)
+            bytes += [UInt8](repeating: filling, count: Int(number) - 127)
         }
     }
 

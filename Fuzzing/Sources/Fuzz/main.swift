@@ -34,6 +34,9 @@ func makeTarget() -> any FuzzTarget {
     }
 }
 
+// What threads in the background still hold when the process ends would count as leaked.
+atexit { usleep(500_000) }
+
 var count = CommandLine.argc
 var arguments = CommandLine.unsafeArgv
 exit(
