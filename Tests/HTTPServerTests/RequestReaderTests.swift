@@ -50,6 +50,16 @@ import Testing
             ["other /pot 2", "end hi", "other /d 0", "end "])
     }
 
+    @Test(
+        "methods of any length are read",
+        arguments: ["A", "AB", "ABC", "M-SEARCH", String(repeating: "X", count: 32)])
+    func methodsOfAnyLengthAreRead(_ method: String) {
+        expect(
+            "\(method) / HTTP/1.1\r\n\(Self.host)\r\nGET /q HTTP/1.1\r\n\(Self.host)\r\n",
+            ["other / 0", "end ", "GET /q 0", "end "])
+        expect("\(method) / HT1.1\r\n\(Self.host)\r\n", ["failure 400"])
+    }
+
     @Test("absolute targets are read") func absoluteTargetsAreRead() {
         let head = RequestScript.head("GET http://Example.org:81/a/b?c=d HTTP/1.1\r\nHost: other\r\n\r\n")
         #expect(head?.host == "Example.org:81")

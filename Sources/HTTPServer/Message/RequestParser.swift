@@ -20,7 +20,6 @@ final class RequestParser {
     private var base: UnsafePointer<CChar>?
     private var offset = 0
 
-    private(set) var target: Range<Int>?
     /// Names and values in pairs; the last value is missing while its line is being parsed.
     private(set) var names: [Range<Int>] = []
     private(set) var values: [Range<Int>] = []
@@ -44,7 +43,6 @@ final class RequestParser {
     /// Prepares for the next request of the connection.
     func reset() {
         llhttp_reset(raw)
-        target = nil
         names.removeAll(keepingCapacity: true)
         values.removeAll(keepingCapacity: true)
         isHeadComplete = false
@@ -118,9 +116,6 @@ final class RequestParser {
     nonisolated(unsafe) private static let settings: UnsafePointer<llhttp_settings_t> = {
         let settings = UnsafeMutablePointer<llhttp_settings_t>.allocate(capacity: 1)
         settings.initialize(to: llhttp_settings_t())
-        settings.pointee.on_url = { raw, start, count in
-            RequestParser.call(raw) { $0.didReadTarget($0.range(start, count)) }
-        }
         settings.pointee.on_header_field = { raw, start, count in
             RequestParser.call(raw) { $0.didReadName($0.range(start, count)) }
         }
@@ -153,11 +148,6 @@ final class RequestParser {
         guard let start, let base else { return 0..<0 }
         let first = offset + (start - base)
         return first..<first + count
-    }
-
-    private func didReadTarget(_ range: Range<Int>) -> llhttp_errno {
-        target = (target?.lowerBound ?? range.lowerBound)..<range.upperBound
-        return HPE_OK
     }
 
     /// Names and values may come in several parts. Fields of trailers are ignored.
