@@ -10,6 +10,11 @@ let uncheckedExclusivity: [SwiftSetting] = [
     .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
 ]
 
+/// Optimized in debug builds too, with all assertions and checks: the tests spend much of their time here.
+let optimized: [SwiftSetting] = [
+    .unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))
+]
+
 let package = Package(
     name: "clusterd",
     products: [
@@ -48,7 +53,7 @@ let package = Package(
         .target(name: "JSON", dependencies: ["CSimdjson"]),
         .target(name: "Compression", dependencies: ["CZlib"]),
         .target(name: "TileCompression", dependencies: ["CDeflate", "Compression"]),
-        .target(name: "Clustering", dependencies: ["CPrefetch", "SystemSupport"]),
+        .target(name: "Clustering", dependencies: ["CPrefetch", "SystemSupport"], swiftSettings: optimized),
         // Only its headers are needed: the library is loaded when a number is first formatted.
         .target(name: "CICU"),
         // Likewise: libpq is loaded when a table is first followed.
@@ -153,7 +158,8 @@ let package = Package(
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
         .testTarget(
             name: "ClusteringTests",
-            dependencies: ["Clustering", "SystemSupport", "JSON", "Compression", "TestSupport"]),
+            dependencies: ["Clustering", "SystemSupport", "JSON", "Compression", "TestSupport"],
+            swiftSettings: optimized),
         .testTarget(name: "ExpressionsTests", dependencies: ["Expressions", "JSON", "TestSupport"]),
         .testTarget(name: "VectorTileTests", dependencies: ["VectorTile", "JSON", "TestSupport"]),
         .testTarget(
