@@ -60,7 +60,8 @@ let package = Package(
         .target(name: "CPostgres"),
         .target(name: "Expressions", dependencies: ["JSON", "CICU", "CLinux", "SystemSupport"]),
         .target(name: "GeoJSON", dependencies: ["JSON", "Compression", "SystemSupport"]),
-        .target(name: "VectorTile", dependencies: ["JSON"]),
+        .target(name: "Protobuf", dependencies: ["JSON"]),
+        .target(name: "VectorTile", dependencies: ["JSON", "Protobuf"]),
         .target(
             name: "ClusterProtocol", dependencies: ["JSON", "Compression"],
             swiftSettings: uncheckedExclusivity),
@@ -161,6 +162,7 @@ let package = Package(
             dependencies: ["Clustering", "SystemSupport", "JSON", "Compression", "TestSupport"],
             swiftSettings: optimized),
         .testTarget(name: "ExpressionsTests", dependencies: ["Expressions", "JSON", "TestSupport"]),
+        .testTarget(name: "ProtobufTests", dependencies: ["Protobuf", "JSON", "TestSupport"]),
         .testTarget(name: "VectorTileTests", dependencies: ["VectorTile", "JSON", "TestSupport"]),
         .testTarget(
             name: "GeoJSONTests",

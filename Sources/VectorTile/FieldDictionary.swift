@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import JSON
+import Protobuf
 
 /// The distinct keys or values of a layer, numbered in the order of appearance and stored as the tile's fields.
 ///
@@ -66,7 +67,7 @@ struct FieldDictionary: ~Copyable {
         let number = Int(number)
         guard number < count else { return false }
         let end = starts[number &+ 1]
-        let header = 1 &+ Protobuf.length(varint: UInt64(bytes.count))
+        let header = 1 &+ WireFormat.length(varint: UInt64(bytes.count))
         guard end &- starts[number] == header &+ bytes.count else { return false }
         return fields.withUnsafeBytes { Self.areEqual(bytes, $0, at: end &- bytes.count) }
     }
@@ -143,33 +144,6 @@ struct FieldDictionary: ~Copyable {
         // An odd constant with bits all over; the product's halves are folded into one.
         let product = value.multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
         return product.high ^ product.low
-    }
-}
-
-/// The part of the protobuf wire format that a vector tile needs.
-/// Source: https://protobuf.dev/programming-guides/encoding/
-enum Protobuf {
-    /// The number of bytes of a varint.
-    @inline(__always) static func length(varint value: UInt64) -> Int {
-        (70 &- (value | 1).leadingZeroBitCount) / 7
-    }
-
-    /// A signed number as in sint32 and sint64: small magnitudes become small numbers.
-    @inline(__always) static func zigZag(_ value: Int64) -> UInt64 {
-        UInt64(bitPattern: (value &<< 1) ^ (value &>> 63))
-    }
-}
-
-extension ByteWriter {
-    /// Appends a protobuf varint: seven bits in each byte, the lowest first.
-    @inline(__always) mutating func append(varint value: UInt64) {
-        guard value >= 0x80 else { return append(UInt8(truncatingIfNeeded: value)) }
-        var rest = value
-        while rest >= 0x80 {
-            append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        append(UInt8(truncatingIfNeeded: rest))
     }
 }
 

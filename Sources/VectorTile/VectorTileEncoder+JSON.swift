@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import JSON
+import Protobuf
 
 extension VectorTileEncoder {
     /// Adds the members of a JSON object to the current feature as tags.
@@ -160,7 +161,7 @@ extension VectorTileEncoder {
 
     @inline(__always) private mutating func valueNumber(string: UnsafeRawBufferPointer) -> UInt32 {
         let length = UInt64(string.count)
-        beginValue(TileField.Value.string, bytes: Protobuf.length(varint: length) + string.count)
+        beginValue(TileField.Value.string, bytes: WireFormat.length(varint: length) + string.count)
         values.fields.append(varint: length)
         values.fields.append(contentsOf: string)
         return values.intern()
@@ -193,12 +194,12 @@ extension VectorTileEncoder {
         if whole >= 0 { return valueNumber(varint: UInt64(whole), TileField.Value.unsigned) }
         // Decoders in JavaScript read a sint as a double before they look at its lowest bit, which is the sign.
         return whole >= -(1 << 52)
-            ? valueNumber(varint: Protobuf.zigZag(whole), TileField.Value.signed)
+            ? valueNumber(varint: WireFormat.zigZag(whole), TileField.Value.signed)
             : valueNumber(varint: UInt64(bitPattern: whole), TileField.Value.integer)
     }
 
     @inline(__always) private mutating func valueNumber(varint bits: UInt64, _ tag: UInt8) -> UInt32 {
-        beginValue(tag, bytes: Protobuf.length(varint: bits))
+        beginValue(tag, bytes: WireFormat.length(varint: bits))
         values.fields.append(varint: bits)
         return values.intern()
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import JSON
+import Protobuf
 
 /// Writes Mapbox Vector Tiles, version 2.1, of one layer of points.
 ///
@@ -164,13 +165,13 @@ public struct VectorTileEncoder: ~Copyable {
         guard let point = current else { return }
         current = nil
         packTags()
-        let x = Protobuf.zigZag(Int64(point.x))
-        let y = Protobuf.zigZag(Int64(point.y))
-        let geometrySize = 1 + Protobuf.length(varint: x) + Protobuf.length(varint: y)
+        let x = WireFormat.zigZag(Int64(point.x))
+        let y = WireFormat.zigZag(Int64(point.y))
+        let geometrySize = 1 + WireFormat.length(varint: x) + WireFormat.length(varint: y)
         var size = 2 + 2 + geometrySize
-        if let id = point.id { size += 1 + Protobuf.length(varint: id) }
+        if let id = point.id { size += 1 + WireFormat.length(varint: id) }
         let tagsSize = packedTags.count
-        if tagsSize > 0 { size += 1 + Protobuf.length(varint: UInt64(tagsSize)) + tagsSize }
+        if tagsSize > 0 { size += 1 + WireFormat.length(varint: UInt64(tagsSize)) + tagsSize }
 
         features.append(TileField.Layer.feature)
         features.append(varint: UInt64(size))
