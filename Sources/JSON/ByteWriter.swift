@@ -228,6 +228,17 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         base.storeBytes(of: number, toByteOffset: offset, as: type(of: number))
     }
 
+    /// Moves the bytes from an offset on, to make room for `more` bytes that are then overwritten; does nothing if the
+    /// offset is beyond the end.
+    public mutating func makeRoom(_ more: Int, at offset: Int) {
+        guard more > 0, offset >= 0, offset <= written else { return }
+        reserve(more)
+        // Making room may have discarded what is beyond the limit.
+        guard offset <= written else { return }
+        memmove(base + offset + more, base + offset, written - offset)
+        written += more
+    }
+
     /// Removes the bytes from `length` on; does nothing if there are fewer.
     @inlinable public mutating func truncate(to length: Int) {
         if length >= 0 && length < written { written = length }

@@ -6,8 +6,14 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
     public init() {}
 
+    /// O(members).
     public init(_ members: some Sequence<(key: String, value: JSONValue)>) {
-        for (key, value) in members { self[key] = value }
+        let members = Array(members)
+        var index = members.count > 16 ? MemberIndex(capacity: members.count) : nil
+        for (key, value) in members {
+            let known = index != nil ? index?.find(key, in: self.members) : offset(of: key)
+            if let known { self.members[known].value = value } else { self.members.append((key, value)) }
+        }
     }
 
     public init(dictionaryLiteral elements: (String, JSONValue)...) {

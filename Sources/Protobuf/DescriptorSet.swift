@@ -82,6 +82,9 @@ public struct DescriptorSet: Sendable {
     public private(set) var services: [Service] = []
     public private(set) var files: [File] = []
 
+    /// A set without files.
+    public init() {}
+
     /// - Parameter bytes: a FileDescriptorSet, as `protoc --include_imports --descriptor_set_out` writes it.
     /// - Complexity: O(bytes); some milliseconds for a file of a thousand lines.
     public init(_ bytes: [UInt8]) throws(WireError) {

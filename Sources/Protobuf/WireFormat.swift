@@ -61,77 +61,48 @@ extension ByteWriter {
         var text = text
         text.withUTF8 { append(field: number, bytes: UnsafeRawBufferPointer($0)) }
     }
-}
 
-/// Why bytes are no protobuf message.
-public enum WireError: Error, Equatable, Sendable {
-    /// The bytes end within a field.
-    case truncated
-    /// A varint of more than 64 bits.
-    case oversizedVarint
-    /// A field number of 0 or above 2^29 - 1.
-    case invalidFieldNumber
-    /// A group, which proto3 lacks, or a wire type that does not exist.
-    case unknownWireType(UInt8)
-}
-
-/// Reads the fields of a message in the order in which they were sent. Copies nothing.
-public struct MessageReader {
-    /// A field's value, as it is laid out.
-    public enum Value: Equatable {
-        case varint(UInt64)
-        case fixed64(UInt64)
-        case fixed32(UInt32)
-        case bytes(ArraySlice<UInt8>)
+    /// Appends a field of 64 bits: a double, or a number of fixed length.
+    @inlinable @inline(__always) public mutating func append(field number: Int, fixed64 value: UInt64) {
+        append(field: number, .fixed64)
+        append(fixed64: value)
     }
 
-    private var rest: ArraySlice<UInt8>
-
-    public init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
-
-    public var isAtEnd: Bool { rest.isEmpty }
-
-    /// The next field; nil at the end.
-    public mutating func next() throws(WireError) -> (number: Int, value: Value)? {
-        guard !rest.isEmpty else { return nil }
-        let tag = try varint()
-        guard tag >> 3 > 0, tag >> 3 < 1 << 29 else { throw .invalidFieldNumber }
-        let number = Int(tag >> 3)
-        switch WireType(rawValue: UInt8(tag & 7)) {
-        case .varint: return (number, .varint(try varint()))
-        case .fixed64: return (number, .fixed64(try fixed(8)))
-        case .fixed32: return (number, .fixed32(UInt32(truncatingIfNeeded: try fixed(4))))
-        case .lengthDelimited:
-            let length = try varint()
-            guard length <= UInt64(rest.count) else { throw .truncated }
-            let bytes = rest.prefix(Int(length))
-            rest = rest.dropFirst(Int(length))
-            return (number, .bytes(bytes))
-        case nil: throw .unknownWireType(UInt8(tag & 7))
-        }
+    /// Appends a field of a varint.
+    @inlinable @inline(__always) public mutating func append(field number: Int, varint value: UInt64) {
+        append(field: number, .varint)
+        append(varint: value)
     }
 
-    /// The next varint, of a packed field.
-    public mutating func varint() throws(WireError) -> UInt64 {
-        var value: UInt64 = 0
-        for (index, byte) in rest.enumerated() {
-            guard index < 9 || byte <= 1 else { throw .oversizedVarint }
-            value |= UInt64(byte & 0x7f) &<< UInt64(7 &* index)
-            guard byte & 0x80 != 0 else {
-                rest = rest.dropFirst(index + 1)
-                return value
-            }
-        }
-        throw .truncated
-    }
-
-    /// The next bytes of a packed field as a number, the lowest first.
+    /// Begins a field whose length is not known yet. What follows up to `endField` is its content.
     ///
-    /// - Parameter count: 4 or 8.
-    public mutating func fixed(_ count: Int) throws(WireError) -> UInt64 {
-        guard rest.count >= count else { throw .truncated }
-        let value = rest.prefix(count).reversed().reduce(UInt64(0)) { $0 &<< 8 | UInt64($1) }
-        rest = rest.dropFirst(count)
-        return value
+    /// - Returns: what `endField` needs.
+    @inlinable @inline(__always) public mutating func beginField(_ number: Int) -> Int {
+        append(field: number, .lengthDelimited)
+        append(UInt8(0))
+        return count
+    }
+
+    /// Ends a field that `beginField` began. A content of 128 bytes or more is moved, since its length takes more bytes.
+    @inlinable @inline(__always) public mutating func endField(_ start: Int) {
+        // Negative if the writer has overflowed, and so discarded the field's beginning.
+        let length = count &- start
+        if length >= 0, length < 0x80 {
+            overwrite(at: start &- 1, with: UInt8(truncatingIfNeeded: length))
+        } else {
+            endLongField(start)
+        }
+    }
+
+    @usableFromInline mutating func endLongField(_ start: Int) {
+        guard count >= start else { return }
+        var rest = UInt64(count - start)
+        let extra = WireFormat.length(varint: rest) - 1
+        makeRoom(extra, at: start)
+        for offset in 0...extra {
+            let more: UInt8 = offset < extra ? 0x80 : 0
+            overwrite(at: start - 1 + offset, with: UInt8(truncatingIfNeeded: rest & 0x7f) | more)
+            rest >>= 7
+        }
     }
 }

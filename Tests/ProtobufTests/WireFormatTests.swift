@@ -40,6 +40,48 @@ import Testing
     }
 
     @Test(
+        "a field whose length is found last is read as it was written",
+        arguments: [0, 1, 127, 128, 129, 16_383, 16_384, 70_000])
+    func nested(_ length: Int) throws {
+        var bytes = ByteWriter(capacity: 16)
+        bytes.append(field: 3, varint: 5)
+        let outer = bytes.beginField(1)
+        let inner = bytes.beginField(2)
+        for index in 0..<length { bytes.append(UInt8(truncatingIfNeeded: index)) }
+        bytes.endField(inner)
+        bytes.append(field: 4, varint: 6)
+        bytes.endField(outer)
+        bytes.append(field: 5, varint: 7)
+        var reader = MessageReader(bytes.bytes[...])
+        #expect(try reader.next()?.value == .varint(5))
+        guard case .bytes(let content)? = try reader.next()?.value else { throw WireError.truncated }
+        var nested = MessageReader(content)
+        let expected = (0..<length).map { UInt8(truncatingIfNeeded: $0) }
+        #expect(try nested.next()?.value == .bytes(expected[...]))
+        #expect(try nested.next()?.value == .varint(6))
+        #expect(nested.isAtEnd)
+        #expect(try reader.next()?.value == .varint(7))
+        #expect(reader.isAtEnd)
+    }
+
+    @Test("fields beyond a writer's limit report it and write nothing outside") func limited() {
+        for limit in 0..<300 {
+            var bytes = ByteWriter(capacity: 16)
+            bytes.append(field: 1, varint: 1)
+            bytes.limitFollowing(to: limit)
+            let outer = bytes.beginField(2)
+            for _ in 0..<4 {
+                let inner = bytes.beginField(3)
+                for _ in 0..<150 { bytes.append(UInt8(1)) }
+                bytes.endField(inner)
+            }
+            bytes.endField(outer)
+            // Room that is there anyway may be used.
+            #expect(bytes.hasOverflowed || bytes.count > limit)
+        }
+    }
+
+    @Test(
         "what is no message is an error, wherever it ends",
         arguments: [
             ([0x08], .truncated), ([0x08, 0x80], .truncated), ([0x09, 1, 2, 3], .truncated), ([0x0d, 1], .truncated),
