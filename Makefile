@@ -64,7 +64,7 @@ install:
 	$(INSTALL) -m 644 systemd/user/clusterd.socket systemd/user/clusterd-http.socket $(DESTDIR)$(userunitdir)
 	$(INSTALL) -m 644 systemd/clusterd.sysusers $(DESTDIR)$(sysusersdir)/clusterd.conf
 	$(INSTALL) -m 644 README.md systemd/clusterd.json proto-docs/clusterd.schema.json $(DESTDIR)$(docdir)
-	@find clients proto-docs -type f ! -path '*/__pycache__/*' ! -path '*/tests/*' ! -name '*_test.go' | sort | \
+	@find clients proto proto-docs -type f ! -path '*/__pycache__/*' ! -path '*/tests/*' ! -name '*_test.go' ! -name '*.binpb' | sort | \
 	while read -r file; do $(INSTALL) -D -m 644 "$$file" "$(DESTDIR)$(sharedir)/$$file" || exit 1; done
 	ln -sfn ../../clusterd/proto-docs $(DESTDIR)$(docdir)/proto-docs
 

@@ -41,6 +41,8 @@ let package = Package(
             providers: [.apt(["libcairo2-dev", "libpango1.0-dev"])]),
         // Land and borders, embedded into clusterctl.
         .target(name: "CWorldOutline"),
+        // The compiled .proto files, embedded into the daemon.
+        .target(name: "CDescriptors"),
         .target(
             name: "CSimdjson", cxxSettings: optimizedCxx,
             linkerSettings: [.linkedLibrary("simdjson")]),
@@ -64,6 +66,9 @@ let package = Package(
         .target(name: "VectorTile", dependencies: ["JSON", "Protobuf"]),
         .target(
             name: "ClusterProtocol", dependencies: ["JSON", "Compression"],
+            swiftSettings: uncheckedExclusivity),
+        .target(
+            name: "TypedContract", dependencies: ["CDescriptors", "ClusterProtocol", "JSON", "Protobuf"],
             swiftSettings: uncheckedExclusivity),
         .target(name: "SystemSupport", dependencies: ["CLinux"]),
         .target(name: "ReplicationLog"),
@@ -163,6 +168,9 @@ let package = Package(
             swiftSettings: optimized),
         .testTarget(name: "ExpressionsTests", dependencies: ["Expressions", "JSON", "TestSupport"]),
         .testTarget(name: "ProtobufTests", dependencies: ["Protobuf", "JSON", "TestSupport"]),
+        .testTarget(
+            name: "TypedContractTests",
+            dependencies: ["TypedContract", "ClusterProtocol", "Protobuf", "JSON", "TestSupport"]),
         .testTarget(name: "VectorTileTests", dependencies: ["VectorTile", "JSON", "TestSupport"]),
         .testTarget(
             name: "GeoJSONTests",

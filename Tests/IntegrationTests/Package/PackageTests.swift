@@ -68,7 +68,8 @@ import Testing
         let pages = share + "doc/clusterd/proto-docs"
         #expect(installed.subtracting(shared).filter { !$0.hasPrefix(pages) } == expected)
         for file in [
-            "proto-docs/framing.md", "clients/python/pyproject.toml", "clients/python/src/clusterd/py.typed",
+            "proto-docs/framing.md", "proto/clusterd/v1/clusterd.proto", "clients/python/pyproject.toml",
+            "clients/python/src/clusterd/py.typed",
             "clients/javascript/clusterd.js", "clients/go/go.mod", "clients/conformance/cases.json",
             "web/index.html", "web/world-110m.geojson",
         ] {

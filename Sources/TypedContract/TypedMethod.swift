@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+import Protobuf
+
+/// A method of the typed contract: its messages, each to and from the JSON contract. Safe from any thread.
+package final class TypedMethod: Sendable {
+    /// Such as `clusterd.v1.ClusterService/GetClusters`.
+    package let fullName: String
+    /// Whether a call changes nothing, so that HTTP may cache and repeat it.
+    package let hasNoSideEffects: Bool
+    package let clientStreams: Bool
+    package let serverStreams: Bool
+    let request: MessagePlan
+    let response: MessagePlan
+    private let keepsText: Bool
+
+    private init?(_ method: DescriptorSet.Method, of service: DescriptorSet.Service) {
+        guard let request = Contract.plan(method.input), let response = Contract.plan(method.output) else {
+            return nil
+        }
+        let fullName = "\(service.name)/\(method.name)"
+        (self.request, self.response, self.fullName) = (request, response, fullName)
+        hasNoSideEffects = method.hasNoSideEffects
+        (clientStreams, serverStreams) = (method.takesStream, method.returnsStream)
+        keepsText = MethodDeclaration.all.first { $0.fullName == fullName }?.keepsParamsText ?? false
+    }
+
+    /// All methods, in the order of the .proto file, also those that the daemon does not serve.
+    package static let all: [TypedMethod] = Contract.descriptors.services
+        .filter { $0.name.hasPrefix(MethodDeclaration.package + ".") }
+        .flatMap { service in service.methods.compactMap { TypedMethod($0, of: service) } }
+
+    private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.fullName, $0) })
+
+    /// The method with a full name; nil if there is none.
+    package static func named(_ name: String) -> TypedMethod? { byName[name] }
+
+    /// Reads a message of the client. Any bytes may come: what is not as the contract says is `INVALID_ARGUMENT`.
+    ///
+    /// - Parameter parser: what reads the JSON text in a message. Calls of one thread may share it.
+    package func read(
+        _ message: Span<UInt8>, parser: JSONParser = JSONParser()
+    ) throws(RPCError) -> ClientPart {
+        let reader = RequestReader(parser: parser, keepsText: keepsText)
+        return clientStreams
+            ? try reader.message(request, in: message) : try reader.open(request, in: message, 0..<message.count)
+    }
+}
