@@ -68,8 +68,10 @@ let package = Package(
             name: "ClusterProtocol", dependencies: ["JSON", "Compression"],
             swiftSettings: uncheckedExclusivity),
         .target(
-            name: "TypedContract", dependencies: ["CDescriptors", "ClusterProtocol", "JSON", "Protobuf"],
+            name: "TypedContract",
+            dependencies: ["CDescriptors", "ClusterProtocol", "TypedFeatures", "JSON", "Protobuf"],
             swiftSettings: uncheckedExclusivity),
+        .target(name: "TypedFeatures", dependencies: ["JSON", "Protobuf"]),
         .target(name: "SystemSupport", dependencies: ["CLinux"]),
         .target(name: "ReplicationLog"),
         .target(name: "ImageStore", dependencies: ["Compression", "SystemSupport"]),
@@ -168,9 +170,12 @@ let package = Package(
             swiftSettings: optimized),
         .testTarget(name: "ExpressionsTests", dependencies: ["Expressions", "JSON", "TestSupport"]),
         .testTarget(name: "ProtobufTests", dependencies: ["Protobuf", "JSON", "TestSupport"]),
+        .testTarget(name: "TypedFeaturesTests", dependencies: ["TypedFeatures", "JSON", "Protobuf"]),
         .testTarget(
             name: "TypedContractTests",
-            dependencies: ["TypedContract", "ClusterProtocol", "Protobuf", "JSON", "TestSupport"]),
+            dependencies: [
+                "TypedContract", "TypedFeatures", "ClusterProtocol", "Protobuf", "JSON", "TestSupport",
+            ]),
         .testTarget(name: "VectorTileTests", dependencies: ["VectorTile", "JSON", "TestSupport"]),
         .testTarget(
             name: "GeoJSONTests",

@@ -56,4 +56,34 @@ extension Base64 {
     public static func append(_ bytes: Span<UInt8>, to writer: inout ByteWriter) {
         bytes.withUnsafeBytes { append($0, to: &writer) }
     }
+
+    /// Reads base64, also in the alphabet for URLs and without padding; nil if the text is neither.
+    public static func decode(_ text: Span<UInt8>) -> [UInt8]? {
+        var count = text.count
+        while count > 0, text.count - count < 2, text[count - 1] == UInt8(ascii: "=") { count -= 1 }
+        guard count % 4 != 1, count == text.count || text.count % 4 == 0 else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count / 4 * 3 + 2)
+        var (group, bits): (UInt32, UInt32) = (0, 0)
+        for index in 0..<count {
+            guard let digit = digit(text[index]) else { return nil }
+            group = group << 6 | digit
+            bits += 6
+            guard bits >= 8 else { continue }
+            bits -= 8
+            bytes.append(UInt8(truncatingIfNeeded: group >> bits))
+        }
+        return bytes
+    }
+
+    private static func digit(_ character: UInt8) -> UInt32? {
+        switch character {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character - UInt8(ascii: "a") + 26)
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(character - UInt8(ascii: "0") + 52)
+        case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
+        case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
 }

@@ -46,4 +46,44 @@ package final class TypedMethod: Sendable {
         return clientStreams
             ? try reader.message(request, in: message) : try reader.open(request, in: message, 0..<message.count)
     }
+
+    /// Whether a stream of the daemon ends with a message. Otherwise the last part of an answer is nothing but its status.
+    package var endsWithMessage: Bool { !serverStreams || response.field(named: Self.done) != nil }
+
+    private static let done = "done"
+
+    /// Writes a JSON answer as a message, without a prefix. Writes nothing for the end of a stream that ends without one.
+    ///
+    /// - Parameters:
+    ///   - json: the result, an item or the end, as the method has written it.
+    ///   - structProperties: whether properties become google.protobuf.Struct.
+    ///   - parser: as for `read`.
+    package func write(
+        _ json: Span<UInt8>, _ part: AnswerPart, structProperties: Bool, into bytes: inout ByteWriter,
+        parser: JSONParser = JSONParser()
+    ) throws(RPCError) {
+        guard part != .end || endsWithMessage else { return }
+        let writer = AnswerWriter(structProperties: structProperties)
+        let start = bytes.count
+        do {
+            try parser.withTape(of: json, maximumDepth: ServerMessage.maximumDepth, allowsLoneSurrogates: true) {
+                tape in
+                guard serverStreams, let field = field(of: part) else {
+                    return writer.write(response, tape.root, into: &bytes)
+                }
+                let message = bytes.beginField(field.number)
+                writer.write(field.plan, tape.root, into: &bytes)
+                bytes.endField(message)
+            }
+        } catch {
+            bytes.truncate(to: start)
+            throw RPCError(.internal, "The answer is not JSON, so it cannot be sent as a message.")
+        }
+    }
+
+    /// The field of a stream's message that a part of the answer is; nil if the message is the part itself.
+    private func field(of part: AnswerPart) -> FieldPlan? {
+        guard let done = response.field(named: Self.done) else { return nil }
+        return part == .end ? done : response.fields.first { $0.name != Self.done }
+    }
 }

@@ -26,16 +26,6 @@ package struct PreparedAnswer: Sendable {
     }
 }
 
-/// Which part of an answer some bytes are.
-package enum AnswerPart: Sendable {
-    /// The whole answer of a call without a stream from the server.
-    case result
-    /// One message of a stream from the server.
-    case item
-    /// The message that ends such a stream.
-    case end
-}
-
 /// The form of an answer.
 package enum AnswerForm: Sendable {
     /// The JSON value that the protocol defines.

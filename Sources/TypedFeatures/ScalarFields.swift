@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+import JSON
+import Protobuf
+
+/// Fields without presence: a value of zero is left out, as protobuf's own writers do.
+extension ByteWriter {
+    @inlinable @inline(__always) public mutating func append(field number: Int, nonZero value: UInt64) {
+        if value != 0 { append(field: number, varint: value) }
+    }
+
+    @inlinable @inline(__always) public mutating func append(field number: Int, nonZero value: Double) {
+        // A zero with a sign is not zero.
+        if value.bitPattern != 0 { append(field: number, double: value) }
+    }
+
+    @inlinable @inline(__always) public mutating func append(field number: Int, double value: Double) {
+        append(field: number, fixed64: value.bitPattern)
+    }
+
+    /// Appends numbers as a packed field; nothing if there are none.
+    package mutating func append(field number: Int, packed values: [Double]) {
+        guard !values.isEmpty else { return }
+        append(field: number, .lengthDelimited)
+        append(varint: UInt64(values.count * 8))
+        for value in values { append(fixed64: value.bitPattern) }
+    }
+
+    /// Appends the last fields of an answer, which identify its data.
+    package mutating func appendVersion(revision: UInt64, position: String?) {
+        append(field: TypedFields.Answer.revision, nonZero: revision)
+        if let position { append(field: TypedFields.Answer.position, text: position) }
+    }
+}
