@@ -30,6 +30,11 @@ import Testing
             ])
         #expect(Contract.descriptors.files.contains { $0.name == "google/protobuf/struct.proto" })
         for plan in Contract.plans {
+            for field in plan.fields where plan.name.hasPrefix("clusterd.") {
+                // The kinds that answers and the JSON mapping are written with.
+                #expect(
+                    field.layout != .fixed32 && (field.layout != .fixed64 || field.kind == .double), "\(field.name)")
+            }
             // A message's fields are found by a byte.
             #expect(plan.fields.count < 255, "\(plan.name)")
             for field in plan.fields where field.kind == .message || field.kind == .enumeration {

@@ -24,7 +24,7 @@ struct AnswerWriter {
                 let start = bytes.beginField(field.number)
                 write(field.plan, object, into: &bytes)
                 bytes.endField(start)
-            } else if let value = object.member(field.memberBytes), value.kind != .null {
+            } else if let value = object.member(field.memberBytes), value.kind != .null || field.takesNull {
                 write(field, value, into: &bytes)
             }
         }
@@ -214,6 +214,9 @@ struct AnswerWriter {
 }
 
 extension FieldPlan {
+    /// Whether null is a value and not none: for the text of any value.
+    fileprivate var takesNull: Bool { if case .json = shape { !hasPresence } else { false } }
+
     /// A number as a varint of its kind; a fraction is cut off.
     func bits(of element: JSONElement) -> UInt64 {
         let number: UInt64
