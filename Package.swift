@@ -61,7 +61,9 @@ let package = Package(
         // Likewise: libpq is loaded when a table is first followed.
         .target(name: "CPostgres"),
         .target(name: "Expressions", dependencies: ["JSON", "CICU", "CLinux", "SystemSupport"]),
-        .target(name: "GeoJSON", dependencies: ["JSON", "Compression", "SystemSupport"]),
+        .target(
+            name: "GeoJSON",
+            dependencies: ["JSON", "Compression", "Protobuf", "SystemSupport", "TypedFeatures"]),
         .target(name: "Protobuf", dependencies: ["JSON"]),
         .target(name: "VectorTile", dependencies: ["JSON", "Protobuf"]),
         .target(
@@ -88,8 +90,8 @@ let package = Package(
         .target(
             name: "Responses",
             dependencies: [
-                "SourceEngine", "Aggregates", "Clustering", "Compression", "GeoJSON", "JSON", "SystemSupport",
-                "TileCompression", "VectorTile",
+                "SourceEngine", "Aggregates", "Clustering", "Compression", "GeoJSON", "JSON", "Protobuf",
+                "SystemSupport", "TileCompression", "TypedFeatures", "VectorTile",
             ]),
         .target(
             name: "ClusterClient",
@@ -101,7 +103,7 @@ let package = Package(
                 "ClusterProtocol",
                 "Clustering",
                 "Expressions", "GeoJSON",
-                "JSON",
+                "JSON", "Protobuf", "TypedFeatures",
             ], swiftSettings: uncheckedExclusivity),
         .target(
             name: "Transports", dependencies: ["RPC", "ClusterProtocol", "EventLoop", "JSON"],
@@ -211,8 +213,8 @@ let package = Package(
         .testTarget(
             name: "ResponsesTests",
             dependencies: [
-                "Responses", "SourceEngine", "Aggregates", "Clustering", "Compression", "GeoJSON", "JSON",
-                "SystemSupport", "SourceTestSupport", "TestSupport",
+                "Responses", "SourceEngine", "Aggregates", "Clustering", "ClusterProtocol", "Compression", "GeoJSON",
+                "JSON", "SystemSupport", "SourceTestSupport", "TestSupport", "TypedContract",
             ]),
         .testTarget(
             name: "RPCTests",

@@ -39,7 +39,7 @@ extension FeatureRecord {
     }
 
     /// - Parameter rest: members, each after a comma.
-    private static func write(
+    static func write(
         rest: UnsafeRawBufferPointer, leavingOut member: StaticString, into bytes: inout ByteWriter
     ) {
         for (key, value) in JSONMembers(ofValidated: rest) where JSONText.string(inside: key) != "\(member)" {

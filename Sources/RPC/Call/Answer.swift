@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 import JSON
+import Responses
 
 /// An answer that can be written.
 package struct PreparedAnswer: Sendable {
@@ -27,11 +28,18 @@ package struct PreparedAnswer: Sendable {
 }
 
 /// The form of an answer.
-package enum AnswerForm: Sendable {
+package enum AnswerForm: Sendable, Equatable {
     /// The JSON value that the protocol defines.
     case json
     /// The content itself if the method has one besides JSON: a tile's bytes, the metrics' text. Else JSON.
     case raw
+    /// The message of `proto/clusterd/v1/clusterd.proto` if the method writes it (`Method.writesProtobuf`). Else JSON.
+    case protobuf(structProperties: Bool)
+
+    /// The form of features in the answer of a method that writes messages.
+    var features: FeatureForm {
+        if case .protobuf(let structProperties) = self { .protobuf(structProperties: structProperties) } else { .json }
+    }
 }
 
 /// How a transport wraps an answer, and in which form it takes it. The answer is written between `begin` and `end`

@@ -16,6 +16,15 @@ package final class Method: Sendable {
         case serverStream(any ServerStreamMethod)
     }
 
+    /// Whether its answers in the form `.protobuf` are messages. Those of others are JSON then too.
+    package var writesProtobuf: Bool {
+        switch implementation {
+        case .unary(let method): method.writesProtobuf
+        case .clientStream: false
+        case .serverStream(let method): method.writesProtobuf
+        }
+    }
+
     init(_ declaration: MethodDeclaration, _ implementation: Implementation, index: Int) {
         self.declaration = declaration
         self.implementation = implementation
@@ -63,10 +72,14 @@ package protocol UnaryMethod: Sendable {
 
     /// Whether the call need not wait until its source has been opened after a start.
     var needsNoData: Bool { get }
+
+    /// Whether it writes messages for calls whose form is `.protobuf`.
+    var writesProtobuf: Bool { get }
 }
 
 extension UnaryMethod {
     package var needsNoData: Bool { false }
+    package var writesProtobuf: Bool { false }
 }
 
 /// Answers a method whose client sends a stream.
@@ -95,6 +108,13 @@ package protocol ServerStreamMethod: Sendable {
 
     /// Opens the stream. Called on the loop's thread, so it must be quick.
     func begin(_ params: Params, _ call: CallContext, _ output: StreamOutput) throws(RPCError) -> any ServerStream
+
+    /// Whether it writes messages for calls whose form is `.protobuf`.
+    var writesProtobuf: Bool { get }
+}
+
+extension ServerStreamMethod {
+    package var writesProtobuf: Bool { false }
 }
 
 /// A call that sends items. Its functions are called on the loop's thread; it runs longer work on the pool.

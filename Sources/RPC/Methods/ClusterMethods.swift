@@ -43,12 +43,15 @@ struct ClusterSubject: Sendable {
 struct GetChildren: UnaryMethod {
     let declaration = MethodDeclaration.getChildren
     let catalog: SourceCatalog
+    var writesProtobuf: Bool { true }
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let subject = try ClusterSubject(params, catalog)
+        let output = FeatureOutput(form: call.form.features)
         return subject.answer(cost: { subject.revision.childCount(of: subject.id, in: $0) }) {
             (view, bytes, cancellation) throws(SourceError) in
-            try subject.revision.writeChildren(of: subject.id, in: view, into: &bytes, cancellation)
+            try subject.revision.writeChildren(
+                of: subject.id, in: view, output: output, into: &bytes, cancellation)
         }
     }
 }
@@ -57,9 +60,11 @@ struct GetChildren: UnaryMethod {
 struct GetLeaves: UnaryMethod {
     let declaration = MethodDeclaration.getLeaves
     let catalog: SourceCatalog
+    var writesProtobuf: Bool { true }
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let subject = try ClusterSubject(params, catalog)
+        let output = FeatureOutput(form: call.form.features)
         let limit = Int(try params.integer(.leafLimit))
         let offset = Int(try params.integer(.offset))
         func cost(_ view: View) -> Int {
@@ -68,7 +73,8 @@ struct GetLeaves: UnaryMethod {
         }
         return subject.answer(cost: cost) { (view, bytes, cancellation) throws(SourceError) in
             try subject.revision.writeLeaves(
-                of: subject.id, in: view, limit: limit, offset: offset, into: &bytes, cancellation)
+                of: subject.id, in: view, limit: limit, offset: offset, output: output, into: &bytes,
+                cancellation)
         }
     }
 }

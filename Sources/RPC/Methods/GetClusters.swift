@@ -8,10 +8,12 @@ import JSON
 struct GetClusters: UnaryMethod {
     let declaration = MethodDeclaration.getClusters
     let catalog: SourceCatalog
+    var writesProtobuf: Bool { true }
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let target = try catalog.target(params)
-        let query = try catalog.clustersQuery(params)
+        var query = try catalog.clustersQuery(params)
+        query.output.form = call.form.features
         let revision = target.revision
         let ready = target.readyView(zoom: query.zoom)
         let isShort = isShort(query, ready, in: revision)
@@ -20,7 +22,7 @@ struct GetClusters: UnaryMethod {
         return target.answer(
             isQuick: isShort,
             isResident: { if let ready, let found { revision.isResident(found, of: ready) } else { false } }
-        ) { [found] (revision, call, bytes) throws(SourceError) in
+        ) { [found, query] (revision, call, bytes) throws(SourceError) in
             let view = try target.view(ready, zoom: query.zoom, call)
             try revision.writeClusters(query, found, of: view, into: &bytes, call.cancellation)
         }

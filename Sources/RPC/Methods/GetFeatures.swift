@@ -8,10 +8,13 @@ import SourceEngine
 struct GetFeatures: ServerStreamMethod {
     let declaration = MethodDeclaration.getFeatures
     let catalog: SourceCatalog
+    var writesProtobuf: Bool { true }
 
     func begin(_ params: Params, _ call: CallContext, _ output: StreamOutput) throws(RPCError) -> any ServerStream {
         let target = try catalog.target(params)
-        let pages = FeaturePageJob(target, try catalog.output(params), call)
+        var format = try catalog.output(params)
+        format.form = call.form.features
+        let pages = FeaturePageJob(target, format, call)
         return FeatureStream(pages, output)
     }
 }
@@ -101,8 +104,6 @@ private final class FeaturePageJob: @unchecked Sendable {
     }
 
     func writeEnd(into bytes: inout ByteWriter) {
-        bytes.append("{\"features\":")
-        bytes.append(integer: Int64(pages?.written ?? 0))
-        target.revision.endAnswer(&bytes)
+        pages?.writeEnd(into: &bytes)
     }
 }

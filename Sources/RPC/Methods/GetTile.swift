@@ -2,27 +2,31 @@
 import Responses
 import ClusterProtocol
 import JSON
+import Protobuf
 import SourceEngine
 import SystemSupport
+import TypedFeatures
 
 /// `GetTile`: returns a tile's features, as JSON or as a Mapbox Vector Tile.
 struct GetTile: UnaryMethod {
     let declaration = MethodDeclaration.getTile
     let catalog: SourceCatalog
+    var writesProtobuf: Bool { true }
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let target = try catalog.target(params)
         let tile = try Self.tile(params)
         let encoding: TileEncoding = try params.word(.encoding)
         let ready = target.readyView(zoom: Double(tile.z))
-        let output = try catalog.output(params)
+        var output = try catalog.output(params)
+        output.form = call.form.features
         let isCheap = output.include.isDisjoint(with: .costly)
         let isQuick = isCheap && ready.map { $0.expectedNodes(inTileOf: tile.z) <= ShortListing.features } ?? false
         let isRaw = encoding != .json && call.form == .raw
         return target.answer(
             isQuick: isQuick,
             isResident: { ready.map { target.revision.isResident(tile, of: $0) } ?? false }
-        ) { (revision, call, bytes) throws(SourceError) in
+        ) { [output] (revision, call, bytes) throws(SourceError) in
             let view = try target.view(ready, zoom: Double(tile.z), call)
             switch encoding {
             case .json:
@@ -63,6 +67,12 @@ extension Revision {
     ) throws(SourceError) {
         if isRaw {
             return try appendVectorTile(tile, of: view, layer: layer, output: output, into: &bytes, cancellation)
+        }
+        guard output.form == .json else {
+            let start = bytes.beginField(TypedFields.GetTileResponse.tile)
+            try appendVectorTile(tile, of: view, layer: layer, output: output, into: &bytes, cancellation)
+            bytes.endField(start)
+            return endAnswer(&bytes, form: output.form)
         }
         var encoded = ByteWriter(capacity: 8192)
         try appendVectorTile(tile, of: view, layer: layer, output: output, into: &encoded, cancellation)

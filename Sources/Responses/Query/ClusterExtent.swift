@@ -70,6 +70,9 @@ enum Coordinates {
         bytes.append("]")
     }
 
+    /// The number that JSON's text of it stands for: a zero has no sign.
+    static func exact(_ number: Double, _ decimals: Int?) -> Double { rounded(number, decimals) + 0 }
+
     static func rounded(_ number: Double, _ decimals: Int?) -> Double {
         decimals.map { number.rounded(decimals: $0) } ?? number
     }

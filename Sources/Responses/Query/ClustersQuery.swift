@@ -30,12 +30,31 @@ public struct FeatureOutput: Sendable, Equatable {
     public var precision: Int?
     /// Additional properties of clusters.
     public var include: ClusterDetails = []
+    /// What features are written as.
+    public var form = FeatureForm.json
 
     /// Members that it does not name have their defaults.
-    public init(properties: PropertySelection? = nil, precision: Int? = nil, include: ClusterDetails = []) {
+    public init(
+        properties: PropertySelection? = nil, precision: Int? = nil, include: ClusterDetails = [],
+        form: FeatureForm = .json
+    ) {
+        self.form = form
         self.properties = properties
         self.precision = precision
         self.include = include
+    }
+}
+
+/// What features are written as.
+public enum FeatureForm: Sendable, Equatable {
+    /// GeoJSON, or a tile's JSON.
+    case json
+    /// Messages of `proto/clusterd/v1/clusterd.proto`.
+    case protobuf(structProperties: Bool)
+
+    /// How a message has properties; nil for JSON.
+    @inline(__always) var structProperties: Bool? {
+        if case .protobuf(let structProperties) = self { structProperties } else { nil }
     }
 }
 

@@ -2,8 +2,10 @@
 import Clustering
 import GeoJSON
 import JSON
+import Protobuf
 import SourceEngine
 import SystemSupport
+import TypedFeatures
 
 /// A revision's features in their order, written page by page.
 public struct FeaturePages: Sendable {
@@ -60,6 +62,9 @@ public struct FeaturePages: Sendable {
     ///
     /// - Complexity: O(the page's text).
     public mutating func writePage(into bytes: inout ByteWriter, _ cancellation: Cancellation) throws(SourceError) {
+        if let structProperties = output.form.structProperties {
+            return try writePage(structProperties, into: &bytes, cancellation)
+        }
         let start = bytes.count
         bytes.append("{\"features\":[")
         var (isFirst, visited) = (true, 0)
@@ -74,5 +79,39 @@ public struct FeaturePages: Sendable {
         }
         bytes.append("]")
         revision.endAnswer(&bytes)
+    }
+
+    /// Writes the next features as a message of the stream.
+    private mutating func writePage(
+        _ structProperties: Bool, into bytes: inout ByteWriter, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        let page = bytes.beginField(TypedFields.GetFeaturesResponse.page)
+        var visited = 0
+        while next < end, bytes.count - page < Self.pageBytes {
+            if visited % Self.cancellationInterval == 0 { try cancellation.stopIfCancelled() }
+            visited += 1
+            guard let index = nextRow() else { continue }
+            let start = bytes.beginField(TypedFields.Answer.features)
+            revision.store.writeMessage(
+                index, into: &bytes, structProperties: structProperties, selection: output.properties,
+                precision: output.precision)
+            bytes.endField(start)
+            written += 1
+        }
+        revision.endAnswer(&bytes, form: output.form)
+        bytes.endField(page)
+    }
+
+    /// Writes the end of the stream: how many features there were.
+    public func writeEnd(into bytes: inout ByteWriter) {
+        guard output.form != .json else {
+            bytes.append("{\"features\":")
+            bytes.append(integer: Int64(written))
+            return revision.endAnswer(&bytes)
+        }
+        let done = bytes.beginField(TypedFields.GetFeaturesResponse.done)
+        bytes.append(field: TypedFields.Answer.features, nonZero: UInt64(written))
+        bytes.append(field: TypedFields.Answer.revision, nonZero: revision.number)
+        bytes.endField(done)
     }
 }

@@ -5,6 +5,7 @@ import GeoJSON
 import JSON
 import SourceEngine
 import SystemSupport
+import TypedFeatures
 
 /// Writes nodes of a view as GeoJSON features: points as they were sent, clusters like supercluster's.
 struct FeatureWriter {
@@ -14,7 +15,7 @@ struct FeatureWriter {
     let cancellation: Cancellation
     /// Whether clusters have more than the four built-in properties.
     let hasExtras: Bool
-    private let projection: Projection
+    let projection: Projection
     /// The features' numbers, if cluster ids are derived from them.
     private let codes: FeatureCodes?
 
@@ -39,6 +40,7 @@ struct FeatureWriter {
         var clusters: [ClusterSummary] = []
         var rows: [Int] = []
         var features = revision.store.preparedFeatures
+        let structProperties = output.form.structProperties
         var start = 0
         while start < nodes.count {
             // A batch is small enough for the looked-up data to stay in the processor's first cache.
@@ -56,6 +58,18 @@ struct FeatureWriter {
             for node in batch {
                 try collection.beginFeature(&bytes, cancellation)
                 switch node {
+                case .point where structProperties != nil:
+                    let start = bytes.beginField(TypedFields.Answer.features)
+                    revision.store.writeMessage(
+                        feature, of: features, into: &bytes, structProperties: structProperties ?? false,
+                        selection: output.properties, precision: output.precision)
+                    bytes.endField(start)
+                    feature += 1
+                case .cluster(let ordinal) where structProperties != nil:
+                    let start = bytes.beginField(TypedFields.Answer.features)
+                    try writeMessage(ordinal, clusters[cluster], structProperties ?? false, into: &bytes)
+                    bytes.endField(start)
+                    cluster += 1
                 case .point:
                     revision.store.write(
                         feature, of: features, into: &bytes, selection: output.properties, precision: output.precision)
@@ -88,7 +102,7 @@ struct FeatureWriter {
         let writer = MarkerWriter(self)
         for node in nodes {
             try collection.beginFeature(&bytes, cancellation)
-            try writer.write(node, key: keys.key(of: node), into: &bytes)
+            try writer.write(node, as: TypedFields.Answer.features, key: keys.key(of: node), into: &bytes)
         }
     }
 

@@ -26,10 +26,15 @@ struct MarkerWriter: ~Copyable {
 
     /// Writes the feature with its key after its other members.
     ///
-    /// - Parameter source: the key of the marker that it comes from.
+    /// - Parameters:
+    ///   - field: in a message, the field that it is.
+    ///   - source: the key of the marker that it comes from.
     func write(
-        _ node: Node, key: MarkerKey, from source: MarkerKey? = nil, into bytes: inout ByteWriter
+        _ node: Node, as field: Int, key: MarkerKey, from source: MarkerKey? = nil, into bytes: inout ByteWriter
     ) throws(SourceError) {
+        if let structProperties = features.output.form.structProperties {
+            return try features.writeMessage(node, as: field, key: key, from: source, structProperties, into: &bytes)
+        }
         try Self.write(node, with: features, into: &bytes)
         bytes.truncate(to: bytes.count - 1)
         bytes.append(",\"")
@@ -56,6 +61,18 @@ struct MarkerWriter: ~Copyable {
     /// Writes a key as a JSON string: the identity's sixteen digits, and the occurrence if it is not the first.
     static func write(key: MarkerKey, into bytes: inout ByteWriter) {
         bytes.append("\"")
+        write(digitsOf: key, into: &bytes)
+        bytes.append("\"")
+    }
+
+    /// The same as a field of a message.
+    static func write(key: MarkerKey, as field: Int, into bytes: inout ByteWriter) {
+        let start = bytes.beginField(field)
+        write(digitsOf: key, into: &bytes)
+        bytes.endField(start)
+    }
+
+    private static func write(digitsOf key: MarkerKey, into bytes: inout ByteWriter) {
         for shift in stride(from: UInt64(60), through: 0, by: -4) {
             let digit = UInt8(truncatingIfNeeded: key.identity >> shift & 15)
             bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
@@ -64,7 +81,6 @@ struct MarkerWriter: ~Copyable {
             bytes.append("-")
             bytes.append(integer: key.occurrence)
         }
-        bytes.append("\"")
     }
 
     /// A cluster's identity is its position, its count and its aggregates. A point's identity is its feature's id or,

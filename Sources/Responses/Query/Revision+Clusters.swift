@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Clustering
 import JSON
+import Protobuf
 import SourceEngine
 import SystemSupport
+import TypedFeatures
 
 extension Revision {
     /// Writes the clusters and points in a box at a zoom, as a FeatureCollection with `revision`, and
@@ -17,15 +19,22 @@ extension Revision {
     ) throws(SourceError) {
         let found = if let found { found } else { try view.nodes(query) }
         let nodes = found.nodes
-        var collection = CollectionWriter(into: &bytes, interval: query.output.checkInterval)
+        let form = query.output.form
+        var collection = CollectionWriter(into: &bytes, interval: query.output.checkInterval, form: form)
         try writeShown(nodes, query.output, of: view, to: &collection, into: &bytes, cancellation)
         collection.endFeatures(&bytes)
-        if query.limit != nil {
-            bytes.append(found.isTruncated ? ",\"truncated\":true" : ",\"truncated\":false")
-        }
         let advice = nodes.isEmpty ? query.box.warnings(bounds: bounds) : []
-        ImportOutcome.write(warnings: view.warnings + advice, into: &bytes)
-        endAnswer(&bytes)
+        if form == .json {
+            if query.limit != nil {
+                bytes.append(found.isTruncated ? ",\"truncated\":true" : ",\"truncated\":false")
+            }
+            ImportOutcome.write(warnings: view.warnings + advice, into: &bytes)
+        } else {
+            typealias Fields = TypedFields.GetClustersResponse
+            if query.limit != nil { bytes.append(field: Fields.truncated, varint: found.isTruncated ? 1 : 0) }
+            for warning in view.warnings + advice { bytes.append(field: Fields.warnings, text: warning) }
+        }
+        endAnswer(&bytes, form: form)
     }
 
     /// Writes the nodes of a map's view as features of a collection.
@@ -49,10 +58,10 @@ extension Revision {
     ) throws(SourceError) {
         let cluster = try cluster(clusterId, in: view, cancellation)
         let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
-        var collection = CollectionWriter(into: &bytes)
+        var collection = CollectionWriter(into: &bytes, form: output.form)
         try writer.write(Array(view.index.children(of: cluster)), to: &collection, into: &bytes)
         collection.endFeatures(&bytes)
-        endAnswer(&bytes)
+        endAnswer(&bytes, form: output.form)
     }
 
     /// Writes a page of a cluster's points, with `total`, how many it has.
@@ -69,12 +78,16 @@ extension Revision {
         let start = min(max(0, offset), leaves.count)
         let end = limit <= 0 || limit > leaves.count - start ? leaves.count : start + limit
         let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
-        var collection = CollectionWriter(into: &bytes)
+        var collection = CollectionWriter(into: &bytes, form: output.form)
         try writer.write(leaves[start..<end].map(Node.point), to: &collection, into: &bytes)
         collection.endFeatures(&bytes)
-        bytes.append(",\"total\":")
-        bytes.append(integer: Int64(leaves.count))
-        endAnswer(&bytes)
+        if output.form == .json {
+            bytes.append(",\"total\":")
+            bytes.append(integer: Int64(leaves.count))
+        } else {
+            bytes.append(field: TypedFields.GetLeavesResponse.total, nonZero: UInt64(leaves.count))
+        }
+        endAnswer(&bytes, form: output.form)
     }
 
     /// Writes the zoom at which a cluster splits into its children.

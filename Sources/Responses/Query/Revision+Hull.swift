@@ -87,6 +87,19 @@ enum HullWriter {
         return ConvexHull.hull(of: positions, isCancelled: { false }) ?? hull
     }
 
+    /// All corners of a hull, of a ring the first one again at the end; longitude before latitude.
+    static func coordinates(_ hull: ConvexHull, precision: Int?) -> [Double] {
+        let corners =
+            switch precision.map({ rounded(hull, $0) }) ?? hull {
+            case .point(let position): [position]
+            case .line(let first, let last): [first, last]
+            case .polygon(let ring): ring
+            }
+        return corners.flatMap {
+            [Coordinates.exact($0.longitude, precision), Coordinates.exact($0.latitude, precision)]
+        }
+    }
+
     static func write(_ hull: ConvexHull, precision: Int?, into bytes: inout ByteWriter) {
         switch precision.map({ rounded(hull, $0) }) ?? hull {
         case .point(let position):

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Clustering
 import JSON
+import Protobuf
 import SourceEngine
 import SystemSupport
+import TypedFeatures
 
 extension Revision {
     /// Writes the cluster or point that shows a feature at a zoom, and the zoom from which it stands alone.
@@ -10,8 +12,8 @@ extension Revision {
     /// If several features have the id, the first one in the view is used. A feature that is in a cluster at the
     /// highest zoom with clusters stands alone from the next zoom on.
     public func writeLocation(
-        of identifier: FeatureIdentifier, at zoom: Double, in view: View, into bytes: inout ByteWriter,
-        _ cancellation: Cancellation
+        of identifier: FeatureIdentifier, at zoom: Double, in view: View, output: FeatureOutput = FeatureOutput(),
+        into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
         // Many features may have one id. Those after the first one in the view need not be examined.
         var shownPoint: PointIndex?
@@ -22,8 +24,14 @@ extension Revision {
         try cancellation.stopIfCancelled()
         guard let point = shownPoint else { throw .featureNotFound(identifier.description) }
         let shown = view.index.node(showing: point, at: view.index.level(for: zoom))
+        let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
+        if let structProperties = output.form.structProperties {
+            typealias Fields = TypedFields.LocateFeatureResponse
+            try writer.writeMessage(shown, as: Fields.feature, structProperties, into: &bytes)
+            bytes.append(field: Fields.standsAloneFrom, varint: UInt64(standsAloneFrom(point, in: view)))
+            return endAnswer(&bytes, form: output.form)
+        }
         bytes.append("{\"feature\":")
-        let writer = FeatureWriter(revision: self, view: view, output: FeatureOutput(), cancellation: cancellation)
         try writer.write(shown, into: &bytes)
         bytes.append(",\"standsAloneFrom\":")
         bytes.append(integer: Int64(standsAloneFrom(point, in: view)))

@@ -28,16 +28,22 @@ extension Revision {
         let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
         let keys = output.include.contains(.key) ? try FeatureKeys(self, view, cancellation) : nil
         let interval = output.checkInterval
-        bytes.append("{\"features\":[")
+        let structProperties = output.form.structProperties
+        if structProperties == nil { bytes.append("{\"features\":[") }
         for (index, feature) in tileFeatures(tile, of: view).enumerated() {
             if index % interval == interval - 1, bytes.hasOverflowed || cancellation.isCancelled {
                 throw .cancelled
             }
+            let key = keys?.key(of: feature.node)
+            if let structProperties {
+                try writer.writeMessage(feature, key: key, structProperties, into: &bytes)
+                continue
+            }
             if index > 0 { bytes.append(",") }
-            try write(feature, key: keys?.key(of: feature.node), with: writer, into: &bytes)
+            try write(feature, key: key, with: writer, into: &bytes)
         }
-        bytes.append("]")
-        endAnswer(&bytes)
+        if structProperties == nil { bytes.append("]") }
+        endAnswer(&bytes, form: output.form)
     }
 
     private func write(

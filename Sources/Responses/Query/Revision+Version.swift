@@ -4,11 +4,17 @@ import GeoJSON
 import JSON
 import SourceEngine
 import SystemSupport
+import TypedFeatures
 
 extension Revision {
     /// Writes the last members of an answer, which identify its data, and its end: `revision`, and `position` if the
     /// data follow a table.
-    public func endAnswer(_ bytes: inout ByteWriter) {
+    ///
+    /// - Parameter form: of a message, these are its last fields.
+    public func endAnswer(_ bytes: inout ByteWriter, form: FeatureForm = .json) {
+        guard form == .json else {
+            return bytes.appendVersion(revision: number, position: log?.position.description)
+        }
         bytes.append(",\"revision\":")
         bytes.append(integer: Int64(clamping: number))
         if let position = log?.position {

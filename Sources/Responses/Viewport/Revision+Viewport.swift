@@ -2,8 +2,10 @@
 import Clustering
 import GeoJSON
 import JSON
+import Protobuf
 import SourceEngine
 import SystemSupport
+import TypedFeatures
 
 extension Revision {
     /// Writes the smallest change from a client's markers to a query's answer:
@@ -40,15 +42,29 @@ extension Revision {
             if !shown.hasTransitions { next.number(after: shown) }
             change = MarkerChange(from: shown, to: next)
         }
-        bytes.append("{\"add\":[")
         let added = shown.hasTransitions ? change.added : (change.added + change.updated).sorted()
+        guard query.output.form == .json else {
+            typealias Fields = TypedFields.WatchClustersResponse
+            try write(added, as: Fields.add, of: next, from: shown, with: writer, query, into: &bytes, cancellation)
+            if shown.hasTransitions {
+                try write(
+                    change.updated, as: Fields.update, of: next, from: nil, with: writer, query, into: &bytes,
+                    cancellation)
+            }
+            try write(removed: change.removed, of: shown, into: next, isJSON: false, &bytes, cancellation)
+            bytes.append(field: Fields.keep, nonZero: UInt64(change.kept))
+            if query.limit != nil { bytes.append(field: Fields.truncated, varint: found.isTruncated ? 1 : 0) }
+            endAnswer(&bytes, form: query.output.form)
+            return next
+        }
+        bytes.append("{\"add\":[")
         try write(added, of: next, from: shown, with: writer, query, into: &bytes, cancellation)
         if shown.hasTransitions {
             bytes.append("],\"update\":[")
             try write(change.updated, of: next, from: nil, with: writer, query, into: &bytes, cancellation)
         }
         bytes.append("],\"remove\":[")
-        try write(removed: change.removed, of: shown, into: next, &bytes, cancellation)
+        try write(removed: change.removed, of: shown, into: next, isJSON: true, &bytes, cancellation)
         bytes.append("],\"keep\":")
         bytes.append(integer: change.kept)
         if query.limit != nil {
@@ -99,9 +115,11 @@ extension Revision {
         }
     }
 
-    /// - Parameter shown: nil if the features need no `from`.
+    /// - Parameters:
+    ///   - field: in a message, the field that each of them is.
+    ///   - shown: nil if the features need no `from`.
     private func write(
-        _ indexes: [Int], of next: ShownMarkers, from shown: ShownMarkers?,
+        _ indexes: [Int], as field: Int? = nil, of next: ShownMarkers, from shown: ShownMarkers?,
         with writer: borrowing MarkerWriter, _ query: ClustersQuery, into bytes: inout ByteWriter,
         _ cancellation: Cancellation
     ) throws(SourceError) {
@@ -112,20 +130,25 @@ extension Revision {
         let known = trace == nil ? [:] : shown?.indexesByNode ?? [:]
         for (count, index) in indexes.enumerated() {
             if count % query.output.checkInterval == 0 { try cancellation.stopIfCancelled() }
-            if count > 0 { bytes.append(",") }
+            if count > 0, field == nil { bytes.append(",") }
             let row = next.rows[index]
             let source = try trace?.target(of: row.node).flatMap { known[$0] }
-            try writer.write(row.node, key: row.key, from: source.flatMap { shown?.rows[$0].key }, into: &bytes)
+            try writer.write(
+                row.node, as: field ?? 0, key: row.key, from: source.flatMap { shown?.rows[$0].key }, into: &bytes)
         }
     }
 
     private func write(
-        removed: [Int], of shown: ShownMarkers, into next: ShownMarkers, _ bytes: inout ByteWriter,
+        removed: [Int], of shown: ShownMarkers, into next: ShownMarkers, isJSON: Bool, _ bytes: inout ByteWriter,
         _ cancellation: Cancellation
     ) throws(SourceError) {
         guard let there = shown.origin, let here = next.origin, !removed.isEmpty else {
             let keys = removed.map { shown.rows[$0].key }.sorted()
             for (count, key) in keys.enumerated() {
+                guard isJSON else {
+                    writeMessage(removed: key, into: nil, &bytes)
+                    continue
+                }
                 if count > 0 { bytes.append(",") }
                 MarkerWriter.write(key: key, into: &bytes)
             }
@@ -135,15 +158,28 @@ extension Revision {
         let known = next.indexesByNode
         for (count, index) in removed.enumerated() {
             if count % 256 == 0 { try cancellation.stopIfCancelled() }
-            if count > 0 { bytes.append(",") }
             let row = shown.rows[index]
+            let target = try trace.target(of: row.node).flatMap { known[$0] }
+            guard isJSON else {
+                writeMessage(removed: row.key, into: target.map { next.rows[$0].key }, &bytes)
+                continue
+            }
+            if count > 0 { bytes.append(",") }
             bytes.append("{\"key\":")
             MarkerWriter.write(key: row.key, into: &bytes)
-            if let target = try trace.target(of: row.node).flatMap({ known[$0] }) {
+            if let target {
                 bytes.append(",\"into\":")
                 MarkerWriter.write(key: next.rows[target].key, into: &bytes)
             }
             bytes.append("}")
         }
+    }
+
+    /// Writes a removed marker as a field of the message.
+    private func writeMessage(removed key: MarkerKey, into target: MarkerKey?, _ bytes: inout ByteWriter) {
+        let start = bytes.beginField(TypedFields.WatchClustersResponse.remove)
+        MarkerWriter.write(key: key, as: TypedFields.RemovedMarker.key, into: &bytes)
+        if let target { MarkerWriter.write(key: target, as: TypedFields.RemovedMarker.intoKey, into: &bytes) }
+        bytes.endField(start)
     }
 }

@@ -83,13 +83,16 @@ struct FeatureAnswer {
             members.append(":")
             members.append(contentsOf: value.rawText)
         }
-        let none = UnsafeRawBufferPointer(start: nil, count: 0)
-        members.withUnsafeBytes { members in
-            let texts = PointTexts(
-                identifier: parts.identifier?.rawText ?? none, properties: parts.properties?.rawText ?? none,
-                members: members)
-            texts.write(structProperties: structProperties, further: further, into: &bytes)
+        if let identifier = parts.identifier {
+            bytes.append(field: TypedFields.Point.id, featureID: identifier.rawText)
         }
+        if let properties = parts.properties {
+            bytes.append(
+                properties: properties.rawText, text: TypedFields.Point.propertiesJson,
+                structure: TypedFields.Point.properties, structProperties: structProperties)
+        }
+        bytes.append(field: TypedFields.Point.further, packed: further)
+        members.withUnsafeBytes { bytes.append(field: TypedFields.Point.membersJson, members: $0) }
         bytes.endField(start)
     }
 

@@ -8,6 +8,7 @@ import SourceEngine
 struct WatchClusters: ServerStreamMethod {
     let declaration = MethodDeclaration.watchClusters
     let catalog: SourceCatalog
+    var writesProtobuf: Bool { true }
     private let budget: WatchBudget
 
     init(catalog: SourceCatalog) {
@@ -16,7 +17,9 @@ struct WatchClusters: ServerStreamMethod {
     }
 
     func begin(_ params: Params, _ call: CallContext, _ output: StreamOutput) throws(RPCError) -> any ServerStream {
-        WatchStream(try WatchRequest(params, catalog), call, output, budget)
+        var watch = try WatchRequest(params, catalog)
+        watch.query.output.form = call.form.features
+        return WatchStream(watch, call, output, budget)
     }
 }
 
@@ -134,7 +137,8 @@ final class WatchStream: ServerStream {
         let now = MonotonicClock.now()
         let delay = pace.delay(at: now)
         if isEnding, !hasMoved || delay > 0 {
-            bytes.append("{}")
+            // A message has no fields at the end.
+            if call.form.features == .json { bytes.append("{}") }
             return .end
         }
         guard delay == 0 else {
