@@ -83,7 +83,7 @@ extension ByteWriter {
         return count
     }
 
-    /// Ends a field that `beginField` began. A content of 128 bytes or more is moved, since its length takes more bytes.
+    /// Ends a field that `beginField` began. Content of 128 bytes or more is moved, since its length takes more bytes.
     @inlinable @inline(__always) public mutating func endField(_ start: Int) {
         // Negative if the writer has overflowed, and so discarded the field's beginning.
         let length = count &- start

@@ -5,7 +5,8 @@ import Protobuf
 
 /// Answers questions of gRPC's server reflection, of both versions: their messages are the same.
 package enum Reflection {
-    /// Answers a ServerReflectionRequest with the bytes of a ServerReflectionResponse. What does not exist is an answer too.
+    /// Answers a ServerReflectionRequest with the bytes of a ServerReflectionResponse. That something does not exist is
+    /// an answer too.
     package static func answer(_ request: Span<UInt8>) throws(RPCError) -> [UInt8] {
         guard let plan = Contract.plan("grpc.reflection.v1.ServerReflectionRequest") else { return [] }
         var bytes = ByteWriter()

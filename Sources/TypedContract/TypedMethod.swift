@@ -47,12 +47,13 @@ package final class TypedMethod: Sendable {
             ? try reader.message(request, in: message) : try reader.open(request, in: message, 0..<message.count)
     }
 
-    /// Whether a stream of the daemon ends with a message. Otherwise the last part of an answer is nothing but its status.
+    /// Whether a stream of the daemon ends with a message. Otherwise it ends with nothing but its status.
     package var endsWithMessage: Bool { !serverStreams || response.field(named: Self.done) != nil }
 
     private static let done = "done"
 
-    /// Writes a JSON answer as a message, without a prefix. Writes nothing for the end of a stream that ends without one.
+    /// Writes a JSON answer as a message, without a prefix. Writes nothing for the end of a stream that ends without
+    /// one.
     ///
     /// - Parameters:
     ///   - json: the result, an item or the end, as the method has written it.
@@ -85,5 +86,37 @@ package final class TypedMethod: Sendable {
     private func field(of part: AnswerPart) -> FieldPlan? {
         guard let done = response.field(named: Self.done) else { return nil }
         return part == .end ? done : response.fields.first { $0.name != Self.done }
+    }
+}
+
+/// Protobuf's JSON mapping, which generated Connect clients send and read.
+/// Source: https://protobuf.dev/programming-guides/json/
+extension TypedMethod {
+    /// A request from its JSON. A member that the message does not have is `INVALID_ARGUMENT`, as an unknown field is.
+    package func protobuf(
+        fromJSON json: Span<UInt8>, parser: JSONParser = JSONParser()
+    ) throws(RPCError) -> [UInt8] {
+        do {
+            return try parser.withTape(of: json) { (tape) throws(FieldFault) in
+                var bytes = ByteWriter()
+                try MappedReader().read(request, tape.root, into: &bytes)
+                return bytes.bytes
+            }
+        } catch {
+            switch error {
+            case .body(let fault): throw fault.error(in: "message")
+            case .json(let error):
+                throw RPCError(.invalidArgument, "The message is not JSON: \(error.message)")
+            }
+        }
+    }
+
+    /// Writes an answer's JSON.
+    package func json(fromProtobuf message: Span<UInt8>, into bytes: inout ByteWriter) throws(RPCError) {
+        do {
+            try MappedWriter.write(response, in: message, 0..<message.count, depth: 0, into: &bytes)
+        } catch {
+            throw RPCError(.internal, error.error(in: "answer").message)
+        }
     }
 }

@@ -5,7 +5,8 @@ import TestSupport
 
 @testable import TypedContract
 
-/// Protobuf's own compiler and classes for Python (protobuf-compiler, python3-protobuf), with which this module is compared.
+/// Protobuf's own compiler and classes for Python (protobuf-compiler, python3-protobuf), with which this module is
+/// compared.
 enum ProtobufOracle {
     private static let python = "/usr/bin/python3"
 

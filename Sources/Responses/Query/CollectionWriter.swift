@@ -4,7 +4,7 @@ import JSON
 import SourceEngine
 import SystemSupport
 
-/// Writes the frame of a FeatureCollection, which a message does not have, and checks for cancellation between features.
+/// Writes the frame of a FeatureCollection, which messages do not have, and checks for cancellation between features.
 struct CollectionWriter: ~Copyable {
     /// Whether no feature has been written.
     var isFirst = true

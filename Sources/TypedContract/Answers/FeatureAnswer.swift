@@ -14,8 +14,8 @@ struct FeatureAnswer {
         parts.settleKey()
         let position = parts.geometry?["coordinates"]?.numbers ?? []
         write(position, into: &bytes)
-        // Clusters are written with their properties before the geometry, points with them after it. So a point that has
-        // a property `cluster` is none.
+        // Clusters are written with their properties before the geometry, points with them after it. So a point that
+        // has a property `cluster` is none.
         if let properties = parts.properties, properties["cluster"]?.bool == true, parts.propertiesComeFirst {
             write(cluster: properties, as: TypedFields.Feature.cluster, into: &bytes)
         } else {
@@ -55,8 +55,8 @@ struct FeatureAnswer {
             }
         }
 
-        /// Finds the marker's key, which the daemon has added after all members that were sent, and after it perhaps the
-        /// key of the marker that it comes from.
+        /// Finds the marker's key, which the daemon has added after all members that were sent, and after it perhaps
+        /// the key of the marker that it comes from.
         mutating func settleKey() {
             func isKey(_ member: (key: JSONElement, value: JSONElement)?) -> Bool {
                 member.map { $0.key.isString("key") && $0.value.isMarkerKey } ?? false

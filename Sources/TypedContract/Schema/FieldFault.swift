@@ -3,8 +3,8 @@ import ClusterProtocol
 import JSON
 import Protobuf
 
-/// Why a message is not accepted, and at which field. The path grows while the error passes the messages that contain the
-/// field, so that reading a good message makes no paths.
+/// Why a message is not accepted, and at which field. The path grows while the error passes the messages that contain
+/// the field, so that reading a good message makes no paths.
 struct FieldFault: Error {
     /// Steps such as `.bbox` and `[2]`.
     private(set) var path = ""

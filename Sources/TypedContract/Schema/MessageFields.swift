@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Protobuf
 
-/// Which fields a message has, and where. Memory does not grow with the message: of repeated fields only the beginning is
-/// kept, and their elements are read again when they are needed.
+/// Which fields a message has, and where. Memory does not grow with the message: of repeated fields only the beginning
+/// is kept, and their elements are read again when they are needed.
 struct MessageFields {
     let plan: MessagePlan
     private let end: Int
