@@ -49,10 +49,3 @@ enum ProtobufOracle {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }
-
-extension JSONValue {
-    var string: String? { if case .string(let text) = self { text } else { nil } }
-    var object: JSONObject? { if case .object(let object) = self { object } else { nil } }
-
-    subscript(key: String) -> JSONValue? { object?[key] }
-}

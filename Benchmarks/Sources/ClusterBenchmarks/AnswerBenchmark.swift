@@ -86,17 +86,20 @@ func benchmarkAnswers(_ source: Source, longitudes: [Double], latitudes: [Double
                 east: longitudes[point] + width / 2, north: latitudes[point] + height / 2)
             return ClustersQuery(box: box, zoom: Double(zoom))
         }
-        var bytes = ByteWriter(capacity: 1 << 20)
-        var shown = 0
-        let answer = Stopwatch.sample(count) { place in
-            bytes.truncate(to: 0)
-            try? revision.writeClusters(queries[place], of: view, into: &bytes, .never)
-            shown += bytes.count
+        for (form, suffix) in [(FeatureForm.json, ""), (.protobuf(structProperties: false), " as a message")] {
+            var bytes = ByteWriter(capacity: 1 << 20)
+            var shown = 0
+            let answer = Stopwatch.sample(count) { place in
+                bytes.truncate(to: 0)
+                var query = queries[place]
+                query.output.form = form
+                try? revision.writeClusters(query, of: view, into: &bytes, .never)
+                shown += bytes.count
+            }
+            report(
+                "answer of a view of 1024 x 768 at zoom \(zoom)\(suffix), \(shown / count) bytes",
+                answer.median / 1e3, "µs")
         }
-        report(
-            "answer of a view of 1024 x 768 at zoom \(zoom), \(shown / count) bytes", answer.median / 1e3,
-            "µs"
-        )
     }
     try benchmarkTile(revision, view)
 }
