@@ -90,7 +90,8 @@ import Testing
 
     @Test("every option of a source is a field of the message of options") func everyOptionIsAField() throws {
         let proto = try Self.text("../proto/clusterd/v1/clusterd.proto")
-        let unknown = try DaemonProcess().client().failure(
+        let daemon = try DaemonProcess()
+        let unknown = try daemon.client().failure(
             "SourceService/CreateSource", ["source": "a", "options": ["unknown": 1]])
         let list = try #require(unknown.message.components(separatedBy: "options are ").last)
         let options = list.dropLast().components(separatedBy: ", ")
