@@ -9,10 +9,12 @@ import JSON
 public struct FrameDecoder: Sendable {
     private var held: [UInt8] = []
     private var start = 0
-    private let limit: Int
+    private let rules: FrameRules
 
     /// - Parameter limit: the maximum size of a message in bytes, both as sent and as inflated.
-    public init(limit: Int = MessageLimits.maximumMessageBytes) { self.limit = limit }
+    public init(limit: Int = MessageLimits.maximumMessageBytes) { self.init(FrameRules(limit: limit)) }
+
+    public init(_ rules: FrameRules) { self.rules = rules }
 
     /// The number of buffered bytes that belong to frames that are incomplete or not yet taken.
     public var waiting: Int { held.count - start }
@@ -43,7 +45,7 @@ public struct FrameDecoder: Sendable {
             body(held.span.extracting(payload))
             return true
         }
-        try HeldFrame(held[payload], isCompressed: true, limit: limit).withText(body)
+        try HeldFrame(held[payload], isCompressed: true, rules).withText(body)
         return true
     }
 
@@ -60,10 +62,10 @@ public struct FrameDecoder: Sendable {
         else { return nil }
         guard payload.upperBound == held.count else {
             start = payload.upperBound
-            return HeldFrame(Array(held[payload])[...], isCompressed: isCompressed, limit: limit)
+            return HeldFrame(Array(held[payload])[...], isCompressed: isCompressed, rules)
         }
         // No bytes follow the message: the buffer is handed over without a copy.
-        let frame = HeldFrame(held[payload], isCompressed: isCompressed, limit: limit)
+        let frame = HeldFrame(held[payload], isCompressed: isCompressed, rules)
         (held, start) = ([], 0)
         return frame
     }
@@ -78,19 +80,18 @@ public struct FrameDecoder: Sendable {
             return nil
         }
         let flag = held[start]
-        guard flag <= 1 else {
-            throw RPCError(
-                .invalidArgument,
-                "The frame's flag is \(flag): 0 (as is) or 1 (compressed with zlib) was expected. The connection is closed."
-            )
+        guard flag == 0 || flag == 1 && rules.compression != nil else {
+            let expected =
+                rules.compression.map { "0 (as is) or 1 (compressed with \($0.name)) was" } ?? "0 (as is) was"
+            throw RPCError(.invalidArgument, "The frame's flag is \(flag): \(expected) expected. \(rules.consequence)")
         }
         guard waiting >= MessageLimits.prefixLength else { return nil }
         let length =
             Int(held[start + 1]) << 24 | Int(held[start + 2]) << 16 | Int(held[start + 3]) << 8 | Int(held[start + 4])
-        guard length <= limit else {
+        guard length <= rules.limit else {
             throw RPCError(
                 .resourceExhausted,
-                "The frame's length is \(length) bytes, more than the limit of \(limit). Send it in parts. The connection is closed."
+                "The frame's length is \(length) bytes, more than the limit of \(rules.limit). Send it in parts. \(rules.consequence)"
             )
         }
         let end = start + MessageLimits.prefixLength + length
@@ -111,6 +112,26 @@ public struct FrameDecoder: Sendable {
     }
 }
 
+/// Which frames are valid, and what follows on one that is not.
+public struct FrameRules: Sendable, Equatable {
+    /// The maximum size of a message in bytes, both as sent and as inflated.
+    public var limit: Int
+    /// What frames of flag 1 are compressed with; nil if there must be none.
+    public var compression: InflateStream.Format?
+    /// A sentence for errors.
+    public var consequence: String
+
+    public init(
+        limit: Int, compression: InflateStream.Format? = .zlib, consequence: String = "The connection is closed."
+    ) {
+        (self.limit, self.compression, self.consequence) = (limit, compression, consequence)
+    }
+}
+
+extension InflateStream.Format {
+    fileprivate var name: String { self == .zlib ? "zlib" : "gzip" }
+}
+
 /// Limits on the sizes of messages.
 public enum MessageLimits {
     /// The size in bytes of a frame's prefix: a flag, and a length in 32 bits.
@@ -125,19 +146,19 @@ public enum MessageLimits {
 public struct HeldFrame: Sendable, Equatable {
     private let payload: ArraySlice<UInt8>
     private let isCompressed: Bool
-    private let limit: Int
+    private let rules: FrameRules
 
-    init(_ payload: ArraySlice<UInt8>, isCompressed: Bool, limit: Int) {
+    init(_ payload: ArraySlice<UInt8>, isCompressed: Bool, _ rules: FrameRules) {
         self.payload = payload
         self.isCompressed = isCompressed
-        self.limit = limit
+        self.rules = rules
     }
 
     /// The size of the payload in bytes.
     public var count: Int { payload.count }
 
-    /// The maximum size in bytes of the inflated message: zlib compresses to about a thousandth at best.
-    public var mostBytes: Int { isCompressed ? min(limit, 1032 * count) : count }
+    /// The maximum size in bytes of the inflated message: deflate compresses to about a thousandth at best.
+    public var mostBytes: Int { isCompressed ? min(rules.limit, 1032 * count) : count }
 
     /// Passes the message to `body`, inflated if it was compressed. After an error the stream from which the
     /// frame came can no longer be trusted.
@@ -155,15 +176,20 @@ public struct HeldFrame: Sendable, Equatable {
     }
 
     private func inflated() throws(RPCError) -> [UInt8] {
-        do throws(CompressionError) { return try Zlib.inflate(payload.span, limit: limit) } catch {
+        let format = rules.compression ?? .zlib
+        do throws(CompressionError) {
+            return try Zlib.inflate(payload.span, format: format, limit: rules.limit)
+        } catch {
             if case .limitExceeded = error {
                 throw RPCError(
                     .resourceExhausted,
-                    "The message inflates to more than the limit of \(limit) bytes. Send it in parts. The connection is closed."
+                    "The message inflates to more than the limit of \(rules.limit) bytes. Send it in parts. \(rules.consequence)"
                 )
             }
             throw RPCError(
-                .invalidArgument, "The compressed frame does not inflate as zlib (RFC 1950). The connection is closed.")
+                .invalidArgument,
+                "The compressed frame does not inflate as \(format.name)\(format == .zlib ? " (RFC 1950)" : ""). \(rules.consequence)"
+            )
         }
     }
 }

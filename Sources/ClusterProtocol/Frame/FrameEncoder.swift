@@ -24,12 +24,16 @@ public struct FrameEncoder {
 
     /// Fills the prefix in.
     ///
-    /// - Parameter compressing: whether to compress with zlib if that makes the message smaller.
-    public func end(in bytes: inout ByteWriter, compressing: Bool = false) {
+    /// - Parameter compression: what to compress with if that makes the message smaller; nil: nothing.
+    public func end(in bytes: inout ByteWriter, compression: InflateStream.Format?) {
         var flag: UInt8 = 0
         let body = start + MessageLimits.prefixLength
-        if compressing, length(in: bytes) > 512 {
-            let compressed = bytes.withBytes { try? Zlib.deflate($0.extracting(body...), level: 1) }
+        if let compression, length(in: bytes) > 512 {
+            let compressed = bytes.withBytes { bytes in
+                let message = bytes.extracting(body...)
+                return compression == .zlib
+                    ? try? Zlib.deflate(message, level: 1) : try? Zlib.gzip(message, level: 1)
+            }
             if let compressed, compressed.count < length(in: bytes) {
                 bytes.truncate(to: body)
                 bytes.append(contentsOf: compressed)
@@ -38,5 +42,12 @@ public struct FrameEncoder {
         }
         bytes.overwrite(at: start, with: flag)
         bytes.overwrite(at: start + 1, with: UInt32(clamping: length(in: bytes)).bigEndian)
+    }
+
+    /// Fills the prefix in.
+    ///
+    /// - Parameter compressing: whether to compress with zlib if that makes the message smaller.
+    public func end(in bytes: inout ByteWriter, compressing: Bool = false) {
+        end(in: &bytes, compression: compressing ? .zlib : nil)
     }
 }
