@@ -46,6 +46,8 @@ package enum AnswerForm: Sendable, Equatable {
 /// directly into the outgoing bytes, so it is written only once. Both are called on the thread that writes it. A value,
 /// used from any thread.
 package protocol AnswerEncoder: Sendable {
+    /// What carries the answer.
+    var wireProtocol: WireProtocol { get }
     var form: AnswerForm { get }
     /// Whether `end` compresses, which is work for the pool.
     var compresses: Bool { get }

@@ -7,7 +7,7 @@ final class ClientStreamInput {
     let stream: any ClientStream
     fileprivate var items: [[UInt8]] = []
     /// Bytes of items that have not been processed.
-    fileprivate var queuedBytes = 0
+    fileprivate(set) var queuedBytes = 0
     var hasEnded = false
     /// Whether a job of this call is queued or running. One at a time keeps the items in order.
     fileprivate var isBusy = false
@@ -41,6 +41,15 @@ final class ClientStreamInput {
 }
 
 extension Call {
+    /// Bytes of the client's items that wait to be processed.
+    package var waitingInputBytes: Int {
+        switch work {
+        case .clientStream(let input): input.queuedBytes
+        case .waiting(let delay): delay.waitingBytes
+        case .unary, .serverStream: 0
+        }
+    }
+
     func receive(_ item: [UInt8], _ input: ClientStreamInput) {
         input.items.append(item)
         input.queuedBytes += item.count

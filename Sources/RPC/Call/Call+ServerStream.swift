@@ -4,8 +4,9 @@ import JSON
 
 /// Streams from the server. Each writes its next item after the client has taken all earlier ones.
 extension Call {
-    /// Requests that the stream writes its next item soon.
-    func wantToSend() {
+    /// Requests that the stream writes its next item soon. The transport calls it when the client has taken the call's
+    /// earlier items.
+    package func wantToSend() {
         if case .serverStream(_, let output) = work { output.wantToSend() }
     }
 

@@ -11,6 +11,9 @@ final class CallDelay {
     fileprivate var items: [[UInt8]] = []
     fileprivate var hasEnded = false
 
+    /// Bytes of what the client has sent.
+    var waitingBytes: Int { items.reduce(0) { $0 + $1.count } }
+
     func endInput() { hasEnded = true }
 
     /// Nobody waits any more.

@@ -193,9 +193,7 @@ package final class Call {
         context.cancel()
         caller.engine.callEnded(caller.share)
         giveBack(pending.request.memoryBytes, caller)
-        caller.engine.record(
-            pending.method, pending.request, by: caller.peer, status, since: pending.started,
-            until: answered, changed: context.changed)
+        caller.engine.record(pending, by: caller.peer, status, until: answered, changed: context.changed)
         switch work {
         case .unary: break
         case .clientStream(let input):

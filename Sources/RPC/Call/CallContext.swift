@@ -6,6 +6,8 @@ import Synchronization
 package enum InputForm: Sendable, Equatable {
     /// The protocol's items, each a JSON text.
     case items
+    /// Items that are texts of features, each complete in itself.
+    case texts
     /// A file's bytes, cut anywhere.
     case bytes(mediaType: String)
 }

@@ -76,15 +76,15 @@ package final class CallEngine {
     ///
     /// - Parameter answered: when its answer began, if that was earlier.
     func record(
-        _ method: Method, _ request: CallRequest, by peer: Peer, _ status: StatusCode, since started: UInt64,
-        until answered: UInt64? = nil, changed: Int = 0
+        _ call: PendingCall, by peer: Peer, _ status: StatusCode, until answered: UInt64? = nil, changed: Int = 0
     ) {
-        let taken = (answered ?? MonotonicClock.now()) - started
-        metrics.record(method.index, status, nanoseconds: taken)
+        let method = call.method
+        let taken = (answered ?? MonotonicClock.now()) - call.started
+        metrics.record(method.index, over: call.encoder.wireProtocol, status, nanoseconds: taken)
         guard interest.covers(method, status, nanoseconds: taken) else { return }
         observer?.callEnded(
             EndedCall(
-                request: request, method: method.declaration, peer: peer, status: status, nanoseconds: taken,
+                request: call.request, method: method.declaration, peer: peer, status: status, nanoseconds: taken,
                 changed: changed))
     }
 

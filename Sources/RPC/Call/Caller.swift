@@ -167,7 +167,7 @@ package final class Caller {
     package func dismiss(_ call: PendingCall) { record(call, .ok) }
 
     private func record(_ call: PendingCall, _ status: StatusCode) {
-        engine.record(call.method, call.request, by: peer, status, since: call.started)
+        engine.record(call, by: peer, status)
     }
 
     /// Rejects a call that cannot be answered at once if its user's calls hold too much memory already.

@@ -27,7 +27,8 @@ struct ImportFeatures: ClientStreamMethod {
     }
 }
 
-/// One import: of items, which are `{"features":[…]}`, or of a file's bytes, which arrive in pieces of any size.
+/// One import: of items, which are `{"features":[…]}` or texts, or of a file's bytes, which arrive in pieces of any
+/// size.
 private final class FeatureImportStream: ClientStream {
     private let features: FeatureImport
     private let call: CallContext
@@ -43,12 +44,12 @@ private final class FeatureImportStream: ClientStream {
 
     func receive(_ item: [UInt8]) throws(RPCError) {
         try call.check()
-        let list = isFile ? item : try Self.features(item)
+        let list = call.input == .items ? try Self.features(item) : item
         try answering(call) { () throws(SourceError) in
-            if isFile {
-                try features.push(list, threads: threads)
-            } else {
-                try features.add(features: list)
+            switch call.input {
+            case .items: try features.add(features: list)
+            case .texts: try features.add(text: list, threads: threads)
+            case .bytes: try features.push(list, threads: threads)
             }
         }
     }

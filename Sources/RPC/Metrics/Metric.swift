@@ -61,6 +61,13 @@ extension Metric {
             Metric("calls.total", nil, .counter, "Calls answered.") {
                 Double($0.counters.methods.values.reduce(0) { $0 + $1.calls })
             },
+        ]
+        + each(
+            WireProtocol.allCases.map { wire in
+                ("\(wire)", { Double($0.counters.callsByProtocol[wire.rawValue]) })
+            }, "calls", "clusterd_calls_by_protocol_total", .counter, by: "protocol",
+            "Calls answered, by the protocol that carried them.")
+        + [
             Metric(
                 "calls.protocolErrors", "clusterd_protocol_errors_total", .counter,
                 "Messages and streams that could not be read."

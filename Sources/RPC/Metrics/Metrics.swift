@@ -28,6 +28,8 @@ public final class Metrics: Sendable {
         /// The time that loops have spent polling their sockets instead of sleeping.
         public var pollingNanoseconds: UInt64 = 0
         public var queued = QueueDepths()
+        /// Calls that have ended, in the order of `WireProtocol.allCases`.
+        public var callsByProtocol = [UInt64](repeating: 0, count: WireProtocol.allCases.count)
     }
 
     /// Jobs that wait for a pool thread.
@@ -112,8 +114,11 @@ public final class Metrics: Sendable {
         /// Counts a call that has ended.
         ///
         /// - Parameter method: the method's index.
-        package func record(_ method: Int, _ status: StatusCode, nanoseconds: UInt64) {
-            state.withLock { $0.methods[method].count(status, nanoseconds) }
+        package func record(_ method: Int, over wire: WireProtocol, _ status: StatusCode, nanoseconds: UInt64) {
+            state.withLock { state in
+                state.methods[method].count(status, nanoseconds)
+                state.counters.callsByProtocol[wire.rawValue] += 1
+            }
         }
     }
 }
@@ -129,6 +134,7 @@ extension Metrics.Counters {
         bytesInput = max(bytesInput, other.bytesInput)
         protocolErrors += other.protocolErrors
         pollingNanoseconds += other.pollingNanoseconds
+        for index in callsByProtocol.indices { callsByProtocol[index] += other.callsByProtocol[index] }
         queued.queries = max(queued.queries, other.queued.queries)
         queued.changes = max(queued.changes, other.queued.changes)
         queued.messages = max(queued.messages, other.queued.messages)
@@ -147,4 +153,9 @@ extension Metrics.MethodCounters {
         latency.record(nanoseconds)
         if status != .ok { errors[status.name, default: 0] += 1 }
     }
+}
+
+/// What carries calls and their answers, for counting.
+public enum WireProtocol: Int, Sendable, CaseIterable {
+    case frames, http, connect, grpc
 }

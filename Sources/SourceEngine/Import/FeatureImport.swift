@@ -83,6 +83,17 @@ public final class FeatureImport: Sendable {
         }
     }
 
+    /// Adds the features of a text that is complete in itself, in any format of `FeatureReader`.
+    ///
+    /// - Parameter threads: the most threads to use.
+    public func add(text: [UInt8], threads: Int) throws(SourceError) {
+        try withWork { (work) throws(GeoJSONError) in
+            let reader = PushReader(FeatureReader(format, threads: threads))
+            try reader.reader.push(text.span, into: &work.builder)
+            try reader.reader.finish(into: &work.builder)
+        }
+    }
+
     /// Adds a piece of features. Several threads may read pieces at the same time;
     /// the features are ordered by the pieces' numbers.
     ///
