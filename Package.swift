@@ -26,7 +26,7 @@ let package = Package(
             name: "ClusterdInternals",
             targets: [
                 "Clustering", "SourceEngine", "Responses", "SystemSupport", "ClusterProtocol", "GeoJSON",
-                "Expressions", "JSON", "HTTPServer",
+                "Expressions", "JSON", "HTTPServer", "HTTP2Server",
                 "VectorTile", "Compression", "StateTools",
             ]),
     ],
@@ -50,6 +50,7 @@ let package = Package(
         // Strictness is a constant of llhttp 8; later versions are strict by default.
         .target(name: "CLLHTTP", cSettings: [.define("LLHTTP_STRICT_MODE")]),
         .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
+        .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
 
         .target(name: "EventLoop", dependencies: ["CLibuv"], swiftSettings: uncheckedExclusivity),
         .target(name: "JSON", dependencies: ["CSimdjson"]),
@@ -106,7 +107,8 @@ let package = Package(
                 "JSON", "Protobuf", "TypedFeatures",
             ], swiftSettings: uncheckedExclusivity),
         .target(
-            name: "Transports", dependencies: ["RPC", "ClusterProtocol", "EventLoop", "JSON"],
+            name: "Transports",
+            dependencies: ["TypedContract", "RPC", "ClusterProtocol", "Compression", "EventLoop", "JSON"],
             swiftSettings: uncheckedExclusivity),
         .target(
             name: "SocketServer",
@@ -115,9 +117,18 @@ let package = Package(
         .target(
             name: "HTTPServer",
             dependencies: [
-                "CLLHTTP", "CWslay", "Transports", "RPC", "ClusterProtocol", "Compression", "EventLoop",
+                "CLLHTTP", "CWslay", "Transports", "TypedContract", "RPC", "ClusterProtocol", "Compression",
+                "EventLoop",
                 "JSON",
                 "SystemSupport",
+            ],
+            swiftSettings: uncheckedExclusivity),
+        .target(name: "HTTP2", dependencies: ["CNGHTTP2", "JSON"], swiftSettings: uncheckedExclusivity),
+        .target(
+            name: "HTTP2Server",
+            dependencies: [
+                "HTTP2", "HTTPServer", "Transports", "TypedContract", "RPC", "ClusterProtocol", "Compression",
+                "EventLoop", "JSON", "Protobuf",
             ],
             swiftSettings: uncheckedExclusivity),
         .target(
@@ -126,7 +137,7 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "HTTPServer", "SocketServer", "Transports", "RPC", "PostgresFeed", "SourceEngine",
+                "HTTP2Server", "HTTPServer", "SocketServer", "Transports", "RPC", "PostgresFeed", "SourceEngine",
                 "Responses",
                 "SystemSupport",
                 "ClusterProtocol", "EventLoop", "GeoJSON", "JSON",
@@ -149,8 +160,9 @@ let package = Package(
             name: "clusterctl",
             dependencies: [
                 "StateTools", "SourceEngine",
-                "ClusterClient", "ClusterProtocol", "Rendering", "Bench", "JSON", "CommandLineOptions",
-                "PostgresFeed", "SystemSupport",
+                "ClusterClient", "ClusterProtocol", "EventLoop", "Rendering", "Bench", "HTTP2", "JSON",
+                "CommandLineOptions",
+                "PostgresFeed", "SystemSupport", "TypedContract",
             ]),
 
         .target(name: "TestSupport", dependencies: ["JSON", "Compression"], path: "Tests/TestSupport"),
@@ -195,6 +207,7 @@ let package = Package(
         .testTarget(
             name: "HTTPServerTests",
             dependencies: ["HTTPServer", "RPC", "ClusterProtocol", "JSON", "TestSupport"]),
+        .testTarget(name: "HTTP2ServerTests", dependencies: ["HTTP2Server", "HTTP2", "ClusterProtocol"]),
         .testTarget(name: "ImageStoreTests", dependencies: ["ImageStore", "SystemSupport"]),
         .testTarget(
             name: "AggregatesTests",
@@ -220,7 +233,7 @@ let package = Package(
             name: "RPCTests",
             dependencies: [
                 "ReplicationLog", "RPC", "Responses", "SourceEngine", "ClusterProtocol", "GeoJSON", "JSON",
-                "SystemSupport",
+                "SystemSupport", "Transports", "TypedContract",
                 "SourceTestSupport", "TestSupport", "CAllocationCounter",
             ]),
         .testTarget(

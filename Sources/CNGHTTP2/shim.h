@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+#include <nghttp2/nghttp2.h>
