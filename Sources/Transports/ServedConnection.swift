@@ -21,6 +21,9 @@ package protocol ServedConnection: CallTransport {
     var queuedBytes: Int { get }
     /// Whether the client must read before more of its calls are processed.
     var isCongested: Bool { get }
+    /// Whether nothing is read while too many bytes that the client streams wait for the pool. Otherwise each stream
+    /// has a window of its own.
+    var pausesForStreams: Bool { get }
 
     /// Bytes have arrived.
     func read(_ bytes: RawSpan)
@@ -41,6 +44,8 @@ package protocol ServedConnection: CallTransport {
 }
 
 extension ServedConnection {
+    package var pausesForStreams: Bool { true }
+
     package func start() {
         // Not weak, because that would permanently slow down every other reference. The socket makes no calls
         // after its `close`, and the server releases this object only after that.
@@ -67,7 +72,7 @@ extension ServedConnection {
         caller.hold(isCongested)
         let step = life.next(
             isUnwritten: queuedBytes > 0, isCongested: isCongested, hasMore: hasMore,
-            isInputFull: isInputFull || caller.isInputFull)
+            isInputFull: isInputFull || pausesForStreams && caller.isInputFull)
         switch step {
         case .none: break
         case .read: socket.resumeReading()

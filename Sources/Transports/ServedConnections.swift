@@ -29,11 +29,22 @@ package final class ServedConnections<Served: ServedConnection> {
     package var all: [Served] { Array(connections.values) }
 
     package func add(_ connection: Served) {
-        connections[ObjectIdentifier(connection)] = connection
+        takeOver(connection)
         engine.metrics.update { counters in
             counters.connectionsOpened += 1
             counters.connections += 1
         }
+    }
+
+    /// Adds a connection that another transport has handed over, which is counted already.
+    package func takeOver(_ connection: Served) { connections[ObjectIdentifier(connection)] = connection }
+
+    /// Releases a connection whose client another transport serves from now on.
+    package func handOver(_ connection: Served) {
+        _ = connection.life.close()
+        connection.caller.close()
+        connections[ObjectIdentifier(connection)] = nil
+        finishIfEmpty()
     }
 
     /// Releases a connection that has closed; returns false if it was not here.

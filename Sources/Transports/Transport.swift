@@ -4,12 +4,6 @@ import RPC
 
 /// A transport's connections on one loop. Belongs to the loop's thread.
 package protocol Transport: AnyObject {
-    /// Serves a client that the load has already counted.
-    func accept(_ socket: AcceptedSocket)
-
-    /// Rejects a client that the load has already counted, because too many connections are open.
-    func refuse(_ socket: AcceptedSocket)
-
     /// Applies the engine's changed limits and rights, also to open connections.
     func apply()
 
@@ -17,6 +11,22 @@ package protocol Transport: AnyObject {
     ///
     /// - Parameter completion: called once, when no connection is left.
     func shutDown(_ completion: @escaping () -> Void)
+}
+
+/// A transport that has listeners.
+package protocol ListeningTransport: Transport {
+    /// Serves a client that the load has already counted.
+    func accept(_ socket: AcceptedSocket)
+
+    /// Rejects a client that the load has already counted, because too many connections are open.
+    func refuse(_ socket: AcceptedSocket)
+}
+
+/// A transport whose clients come by the listeners of others.
+package protocol AdoptingTransport: Transport {
+    /// Serves a client that another transport has accepted, and whose first bytes show that it speaks this one's
+    /// protocol.
+    func adopt(_ client: RecognizedClient)
 }
 
 extension EventLoop: CallLoop {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 /// Determines when a connection has kept the server waiting too long. Pure: the time is passed in, in milliseconds.
-struct ConnectionClock: Sendable {
+package struct ConnectionClock: Sendable {
     /// What the connection is doing.
-    enum Phase: Equatable, Sendable {
+    package enum Phase: Equatable, Sendable {
         /// No request is in progress.
         case idle
         /// A head is arriving.
@@ -18,7 +18,7 @@ struct ConnectionClock: Sendable {
         case events
     }
 
-    enum Verdict: Equatable {
+    package enum Verdict: Equatable {
         case fine
         /// Close without a response, because no request has begun.
         case close
@@ -35,10 +35,10 @@ struct ConnectionClock: Sendable {
     private var bodyBytes = 0
     private var awaitsPong = false
 
-    init(now: UInt64) { since = now }
+    package init(now: UInt64) { since = now }
 
     /// Enters a phase. Restarts its time, unless the connection is already in it.
-    mutating func enter(_ phase: Phase, now: UInt64) {
+    package mutating func enter(_ phase: Phase, now: UInt64) {
         guard phase != self.phase else { return }
         self.phase = phase
         since = now
@@ -49,10 +49,10 @@ struct ConnectionClock: Sendable {
     /// A request's head is complete: the wait for the next head starts again, even if the answer is made at once.
     mutating func receivedHead(now: UInt64) { enter(.busy, now: now) }
 
-    mutating func received(bodyBytes count: Int) { bodyBytes += count }
+    package mutating func received(bodyBytes count: Int) { bodyBytes += count }
 
     /// The server has paused or resumed reading: measures the client's rate from now.
-    mutating func paused(now: UInt64) {
+    package mutating func paused(now: UInt64) {
         guard phase == .body else { return }
         since = now
         bodyBytes = 0
@@ -68,7 +68,7 @@ struct ConnectionClock: Sendable {
 
     /// - Parameter isWriting: whether the client still has messages to read. A ping would follow them, so the wait for
     ///   its answer restarts.
-    mutating func check(now: UInt64, isWriting: Bool, _ limits: HTTPLimits) -> Verdict {
+    package mutating func check(now: UInt64, isWriting: Bool, _ limits: HTTPLimits) -> Verdict {
         let waited = now >= since ? now - since : 0
         switch phase {
         case .busy: return .fine

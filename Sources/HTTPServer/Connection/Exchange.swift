@@ -2,8 +2,10 @@
 import RPC
 import JSON
 
-/// A request in progress, and what is needed to answer it. Belongs to the loop's thread.
-final class Exchange {
+/// A request in progress, and its response. It knows what a request means and how it is answered; how bytes come and go
+/// is its channel's business. Belongs to the loop's thread.
+package final class Exchange {
+    unowned let channel: any ResponseChannel
     let head: RequestHead
     /// When its head was complete, in nanoseconds of `MonotonicClock`.
     let started: UInt64
@@ -13,31 +15,84 @@ final class Exchange {
     var allowedOrigin: String?
     /// What happens to the body.
     var body = Body.discarded
-    var inputEnded = false
+    package internal(set) var inputEnded = false
     /// Whether the response has been written or is being streamed.
-    var isAnswered = false
+    package internal(set) var isAnswered = false
     /// The call that answers the request, once it has begun.
     var call: Call?
     /// The response with which the watch begins when its first item is available. Until then an error is answered
     /// as a status.
-    var watch: (form: WatchConnection.Form, head: ResponseHead)?
+    var watch: (form: WatchStream.Form, head: ResponseHead)?
     /// Whether the watch's items say how long the daemon took for them.
     var timesWatch = false
     /// The part of an archive that is still to be sent.
     var archive: ArchiveRest?
+    /// How the request speaks Connect; nil if it does not.
+    var connect: ConnectForm?
     /// How to send the call's answer.
     var answer = AnswerPlan()
+    /// Bytes of the body being collected.
+    private(set) var heldBody: InputClaim
 
     enum Body {
         case discarded
         case collected([UInt8])
         /// The body is passed to the call piece by piece.
         case streamed
+        /// The body has the messages of a Connect stream.
+        case messages(ConnectStream)
     }
 
-    init(_ head: RequestHead, started: UInt64) {
+    package init(_ head: RequestHead, on channel: any ResponseChannel) {
         self.head = head
-        self.started = started
+        self.channel = channel
+        started = MonotonicClock.now()
+        heldBody = InputClaim(in: channel.server.engine.load.input, of: channel.caller.share)
+    }
+
+    var server: HTTPServer { channel.server }
+    var caller: Caller { channel.caller }
+
+    /// Counts bytes of the body that are held.
+    func holdBody(_ count: Int) { heldBody.bytes += count }
+
+    /// Bytes of the body that wait to be processed.
+    package var waitingInputBytes: Int {
+        if case .messages(let stream) = body { return stream.waitingBytes }
+        return call?.waitingInputBytes ?? 0
+    }
+
+    /// Whether the client's messages are taken although the response has begun.
+    package var takesMessages: Bool { if case .messages = body { true } else { false } }
+
+    /// Frees what it holds.
+    package func close() {
+        heldBody.bytes = 0
+        if case .messages(let stream) = body { stream.close() }
+    }
+
+    /// Nobody waits for the response any more.
+    package func abandon() {
+        close()
+        let call = call
+        self.call = nil
+        call?.cancel()
+    }
+
+    /// Answers what is no valid request.
+    package static func refuse(_ failure: RequestFailure, on channel: any ResponseChannel) {
+        let rules = channel.server.rules
+        failure.body.withBytes { body in
+            var head = failure.head(body.count)
+            head.closes = true
+            head.resourcePolicy = rules.resourcePolicy
+            head.vary = rules.varyOfErrors
+            channel.write(head)
+            channel.write(body, keeping: nil)
+            channel.finishBody()
+            channel.server.record(head.status, body.count, of: nil, from: channel)
+        }
+        channel.end()
     }
 
     var isHead: Bool { head.method == .head }

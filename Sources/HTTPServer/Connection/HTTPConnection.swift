@@ -16,14 +16,16 @@ final class HTTPConnection: ServedConnection {
     var client: ClientOutput
     /// The client's address for the access log; nil over a Unix socket.
     let address: String?
+    /// The client's first bytes, while they do not show whether it speaks HTTP/2; nil once they do.
+    private var beginning: [UInt8]? = []
     private(set) var caller: Caller! = nil
     var reader: RequestReader
     var exchange: Exchange?
-    var stream: WatchConnection?
+    var watch: WatchStream?
     var clock: ConnectionClock
     var callID: Int64 = 0
-    /// Bytes of the body being collected.
-    var bodyInput: InputClaim
+    /// Whether the body that is being written consists of chunks.
+    var isChunked = false
     /// Received bytes that wait: of incomplete heads, and of later requests.
     private var waitingInput: InputClaim
     var life = ConnectionLife()
@@ -31,7 +33,6 @@ final class HTTPConnection: ServedConnection {
     private var hasMore = false
     var lingering: Timer?
 
-    var isOverUnix: Bool { address == nil }
     var isClosed: Bool { socket.isClosed }
     /// Whether no further request is read and the connection closes once everything is written.
     var isEnding: Bool { !life.takesInput }
@@ -46,8 +47,7 @@ final class HTTPConnection: ServedConnection {
         self.address = address
         reader = RequestReader(limits: server.rules.settings.limits.ofRequests)
         clock = ConnectionClock(now: server.loop.now)
-        bodyInput = InputClaim(in: server.engine.load.input, of: share)
-        waitingInput = bodyInput
+        waitingInput = InputClaim(in: server.engine.load.input, of: share)
         socket.mostReceived = Self.mostHeld / 2
         caller = Caller(server.engine, peer: peer, right: right, unread: client.unread, transport: self)
     }
@@ -59,7 +59,24 @@ final class HTTPConnection: ServedConnection {
 
     func read(_ bytes: RawSpan) {
         guard life.received(isMuch: true) != .discard else { return }
-        if let stream { stream.append(bytes) } else { reader.append(bytes) }
+        if beginning != nil { return begin(with: bytes) }
+        if let watch { watch.append(bytes) } else { reader.append(bytes) }
+        process()
+    }
+
+    /// The first bytes show which version of HTTP the client speaks.
+    private func begin(with bytes: RawSpan) {
+        var first = beginning ?? []
+        first.append(contentsOf: bytes)
+        switch Speech(first.span) {
+        case .http:
+            beginning = first
+            return balance()
+        case .http2 where server.handsOver(self, first): return
+        case .http1, .http2, .frames: break
+        }
+        beginning = nil
+        reader.append(first.span.bytes)
         process()
     }
 
@@ -67,7 +84,7 @@ final class HTTPConnection: ServedConnection {
     /// over a Unix socket the system distinguishes the two. Answers made so far are written in any case, which
     /// fails if the client is gone.
     func ended(_ end: Connection.End) {
-        guard end == .finished, stream == nil, !socket.isAbandoned else { return close() }
+        guard end == .finished, watch == nil, !socket.isAbandoned else { return close() }
         if isEnding { return socket.queuedBytes == 0 ? close() : () }
         let isAnswered = exchange?.isAnswered ?? true
         guard isOverUnix else { return isAnswered ? self.end() : close() }
@@ -119,11 +136,11 @@ final class HTTPConnection: ServedConnection {
     func workOffBacklog() { process(.backlog) }
 
     /// Bytes that have been received but not processed.
-    private var waitingBytes: Int { reader.heldBytes + (stream?.waitingBytes ?? 0) }
+    private var waitingBytes: Int { reader.heldBytes + (watch?.waitingBytes ?? 0) }
 
     /// Processes the next event; returns false if more bytes or the answer must come first.
     private func takeInput(_ budget: inout InputBudget) -> Bool {
-        if let stream { return stream.takeInput(&budget) }
+        if let watch { return watch.takeInput(&budget) }
         if let exchange, exchange.inputEnded { return false }
         let event = reader.next()
         if case .wait = event { return false }
@@ -140,21 +157,26 @@ final class HTTPConnection: ServedConnection {
         case .wait: break
         case .head(let head):
             clock.receivedHead(now: server.loop.now)
-            exchange = Exchange(head, started: MonotonicClock.now())
-            begin()
+            exchange = Exchange(head, on: self)
+            exchange?.begin()
         case .body(let piece):
             clock.received(bodyBytes: piece.count)
-            takeBody(piece)
+            exchange?.takeBody(piece)
         case .end:
-            exchange?.inputEnded = true
-            endBody()
+            exchange?.endBody()
             finishExchange()
         case .failure(let failure):
             // An incomplete upload must not take effect.
             cancelCall()
             guard exchange?.isAnswered != true else { return end() }
-            respond(failure, closes: true)
+            refuse(failure)
         }
+    }
+
+    /// Answers what is no valid request, and ends the connection.
+    private func refuse(_ failure: RequestFailure) {
+        if let exchange { return exchange.respond(failure, closes: true) }
+        Exchange.refuse(failure, on: self)
     }
 
     /// Ends the call without responding with its error, because the connection has a better reason to report.
@@ -166,8 +188,8 @@ final class HTTPConnection: ServedConnection {
 
     /// Continues with the next request if this one is answered and its body has been read.
     func finishExchange() {
-        guard let exchange, exchange.isAnswered, exchange.inputEnded, stream == nil else { return }
-        bodyInput.bytes = 0
+        guard let exchange, exchange.isAnswered, exchange.inputEnded, watch == nil else { return }
+        exchange.close()
         self.exchange = nil
         reader.startNext()
         if !isEnding { process() }
@@ -189,19 +211,10 @@ final class HTTPConnection: ServedConnection {
         client.write(server.output)
     }
 
-    /// Writes a body after the turn's output, without copying it.
-    ///
-    /// - Parameter owner: keeps the bytes, which must not change.
-    func write(_ body: Span<UInt8>, keeping owner: AnyObject) {
-        guard !isClosed else { return }
-        client.write(server.output, then: body, keeping: owner)
-        server.shrink(&server.output)
-    }
-
     func written() {
         if socket.queuedBytes == 0, life.takesInput {
             caller.transportIsReady()
-            continueArchive()
+            exchange?.continueArchive()
         }
         guard hasMore else { return process() }
         // What was left waits for its turn, also if the client has read: hundreds may read at the same time.
@@ -221,11 +234,13 @@ final class HTTPConnection: ServedConnection {
         if life.takesInput { clock.enter(phase, now: server.loop.now) }
     }
 
-    func endInputs() { if exchange == nil, stream == nil { end() } }
+    func endInputs() { if exchange == nil, watch == nil { end() } }
 
     private var phase: ConnectionClock.Phase {
-        if let stream { return stream.isWebSocket ? .webSocket : .events }
-        guard let exchange else { return hasMore ? .busy : reader.isInHead ? .head : .idle }
+        if let watch { return watch.isWebSocket ? .webSocket : .events }
+        guard let exchange else {
+            return hasMore ? .busy : reader.isInHead || beginning?.isEmpty == false ? .head : .idle
+        }
         return exchange.inputEnded || !socket.isReading ? .busy : .body
     }
 
@@ -242,11 +257,11 @@ final class HTTPConnection: ServedConnection {
         case .timeOut(let message):
             cancelCall()
             if exchange?.isAnswered == true { return end() }
-            respond(RequestFailure(.requestTimeout, message), closes: true)
+            refuse(RequestFailure(.requestTimeout, message))
             flush()
             balance()
-        case .ping: stream?.ping()
-        case .comment: stream?.comment()
+        case .ping: watch?.ping()
+        case .comment: watch?.comment()
         }
     }
 
@@ -260,7 +275,7 @@ final class HTTPConnection: ServedConnection {
 
     func drain() {
         caller.drain()
-        if exchange == nil, stream == nil { end() }
+        if exchange == nil, watch == nil { end() }
     }
 
     /// Closes once everything is written. Input is still read for a while: closing at once would make the
@@ -279,10 +294,10 @@ final class HTTPConnection: ServedConnection {
 
     /// Abandons the request.
     func closed() {
-        stream?.closed()
-        stream = nil
+        watch?.closed()
+        watch = nil
+        exchange?.close()
         exchange = nil
-        bodyInput.bytes = 0
         waitingInput.bytes = 0
         server.remove(self)
     }

@@ -7,16 +7,19 @@ import Transports
 
 /// The HTTP connections of one loop. Belongs to the loop's thread. While nobody is connected it has no timer and
 /// no buffer.
-package final class HTTPServer: Transport {
+package final class HTTPServer: ListeningTransport, AdoptingTransport {
     let engine: CallEngine
     let loop: EventLoop
-    let service: HTTPService
-    private(set) var rules: HTTPRules
+    package let service: HTTPService
+    package private(set) var rules: HTTPRules
     private let connections: ServedConnections<HTTPConnection>
+    /// Serves the clients that speak HTTP/2.
+    package var http2: (any AdoptingTransport)?
     private var sweep: Timer?
     /// The output of a turn, and the answer being written: each is used within one turn of one connection.
     var output = ByteWriter(capacity: 64)
     var answer = ByteWriter(capacity: 64)
+    let parser = JSONParser()
     private var date: (second: Int, text: [UInt8]) = (0, [])
     var isDraining: Bool { connections.isShuttingDown }
 
@@ -48,15 +51,48 @@ package final class HTTPServer: Transport {
             ?? Peer(socket.peer, groups: socket.peerGroups)
         let right = address == nil ? engine.access.right(of: peer) : rules.settings.right
         let most = address == nil ? engine.mostConnections(of: peer) : nil
-        guard service.counters.connections.load(ordering: .relaxed) < rules.settings.limits.maxConnections,
+        guard service.hasRoom(for: rules),
             let share = engine.load.users.enter(UserKey(peer), most: most)
         else { return refuse(socket) }
         if address != nil { socket.sendAtOnce() }
-        service.counters.connections.add(1, ordering: .relaxed)
         let connection = HTTPConnection(socket, self, peer: peer, right: right, share: share, address: address?.host)
         connections.add(connection)
+        serve(connection)
+    }
+
+    private func serve(_ connection: HTTPConnection) {
+        service.countConnections(1)
         if sweep == nil { startSweep() }
         connection.start()
+    }
+
+    /// Serves a client of the protocol's socket.
+    package func adopt(_ client: RecognizedClient) {
+        guard service.hasRoom(for: rules) else {
+            engine.load.users.leave(client.share)
+            engine.metrics.update { $0.connections -= 1 }
+            return refuse(client.socket)
+        }
+        let connection = HTTPConnection(
+            client.socket, self, peer: client.peer, right: client.right, share: client.share, address: client.address)
+        connections.takeOver(connection)
+        serve(connection)
+        connection.read(client.bytes.span.bytes)
+    }
+
+    /// Passes a client to HTTP/2 whose connection begins like its preface; returns false if nobody serves HTTP/2.
+    func handsOver(_ connection: HTTPConnection, _ bytes: [UInt8]) -> Bool {
+        guard let http2 else { return false }
+        // The other transport may have ended already.
+        guard !isDraining else {
+            connection.close()
+            return true
+        }
+        let client = RecognizedClient(connection, address: connection.address, bytes: bytes)
+        connections.handOver(connection)
+        if connections.isEmpty { rest() }
+        http2.adopt(client)
+        return true
     }
 
     /// Rejects a client that the daemon has already counted.
@@ -81,7 +117,7 @@ package final class HTTPServer: Transport {
 
     func remove(_ connection: HTTPConnection) {
         guard connections.remove(connection) else { return }
-        service.counters.connections.add(-1, ordering: .relaxed)
+        service.countConnections(-1)
         if connections.isEmpty { rest() }
         connections.countClosed()
     }
@@ -109,10 +145,25 @@ package final class HTTPServer: Transport {
     // MARK: Used by connections
 
     /// The current time in the format of heads.
-    var dateText: [UInt8] {
+    package var dateText: [UInt8] {
         let now = HTTPDate.now
         if now != date.second { date = (now, HTTPDate.text(now)) }
         return date.text
+    }
+
+    /// Counts a response, and writes it to the access log.
+    ///
+    /// - Parameters:
+    ///   - bytes: the size of its body.
+    ///   - head: of the request; nil if what came is none.
+    func record(_ status: HTTPStatus, _ bytes: Int, of head: RequestHead?, from channel: any ResponseChannel) {
+        service.counters.count(status: status.number)
+        service.log.record(
+            AccessLog.Entry(
+                address: channel.address ?? "unix:",
+                user: channel.isOverUnix ? String(channel.caller.peer.userID) : "-",
+                moment: HTTPDate.logText(HTTPDate.now), requestLine: head?.line ?? "-",
+                status: status.number, bytes: bytes, referer: head?[.referer], userAgent: head?[.userAgent]))
     }
 
     func shrink(_ buffer: inout ByteWriter) {

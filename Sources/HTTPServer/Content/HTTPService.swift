@@ -22,7 +22,15 @@ package final class HTTPService: Sendable {
         current = Mutex(HTTPRules(settings))
     }
 
-    var rules: HTTPRules { current.withLock { $0 } }
+    package var rules: HTTPRules { current.withLock { $0 } }
+
+    /// Whether a further connection may be served.
+    func hasRoom(for rules: HTTPRules) -> Bool {
+        counters.connections.load(ordering: .relaxed) < rules.settings.limits.maxConnections
+    }
+
+    /// Counts connections of all versions of HTTP.
+    package func countConnections(_ change: Int) { counters.connections.add(change, ordering: .relaxed) }
 
     /// Applies changed settings and reopens the access log. Returns what went wrong with it, in words for a person.
     ///

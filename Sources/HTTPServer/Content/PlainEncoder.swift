@@ -6,6 +6,7 @@ import JSON
 
 /// Leaves an answer as the call made it, or compresses it as a whole: HTTP adds no envelope.
 struct PlainEncoder: AnswerEncoder {
+    var wireProtocol: WireProtocol { .http }
     var form = AnswerForm.json
     /// Whether the client accepts gzip and the answer may be large enough.
     var compresses = false

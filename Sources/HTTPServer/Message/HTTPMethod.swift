@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// A request's method. Methods that no resource supports are one case.
-enum HTTPMethod: String, Sendable {
+package enum HTTPMethod: String, Sendable {
     case get = "GET"
     case head = "HEAD"
     case post = "POST"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// What a client accepts (RFC 9110, section 12.5).
-enum Negotiation {
+package enum Negotiation {
     /// Whether `Accept-Encoding` allows gzip, and does not prefer an uncompressed answer.
     ///
     /// If the field does not name `identity`, it is allowed but never preferred (RFC 9110, section 12.5.3).
@@ -27,7 +27,7 @@ enum Negotiation {
     }
 
     /// A media type without its parameters, in lower case.
-    static func mediaType(_ field: String) -> String {
+    package static func mediaType(_ field: String) -> String {
         (field.split(separator: ";", omittingEmptySubsequences: false).first ?? "").trimmingSpaces
             .lowercased()
     }
@@ -45,7 +45,7 @@ enum Negotiation {
 
 extension StringProtocol {
     /// The text without leading and trailing spaces and tabs.
-    var trimmingSpaces: String {
+    package var trimmingSpaces: String {
         var text = Substring(self)
         while text.first == " " || text.first == "\t" { text.removeFirst() }
         while text.last == " " || text.last == "\t" { text.removeLast() }

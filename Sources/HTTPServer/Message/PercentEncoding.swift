@@ -11,6 +11,11 @@ enum PercentEncoding {
         else {
             return String(decoding: part, as: UTF8.self)
         }
+        return bytes(part, plusIsSpace: plusIsSpace).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// The same, as bytes of any kind.
+    static func bytes(_ part: ArraySlice<UInt8>, plusIsSpace: Bool = false) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(part.count)
         var offset = part.startIndex
@@ -27,7 +32,7 @@ enum PercentEncoding {
             }
             offset += 1
         }
-        return String(validating: bytes, as: UTF8.self)
+        return bytes
     }
 
     /// Encodes all but unreserved characters.

@@ -3,16 +3,18 @@ import ClusterProtocol
 import JSON
 
 /// Why a request is not performed: a status, and the error that its body describes.
-struct RequestFailure: Error, Sendable, Equatable {
+package struct RequestFailure: Error, Sendable, Equatable {
     var status: HTTPStatus
     var error: RPCError
     /// Methods that the resource supports, for `Allow`.
     var allowed: [HTTPMethod] = []
     /// Whether the connection closes after the answer, because the request violates the syntax of HTTP or of URLs.
     var closes = false
+    /// Whether a call has failed, and not HTTP.
+    private(set) var isOfCall = false
 
     /// A failure in HTTP itself, before any call.
-    init(_ status: HTTPStatus, _ message: String, allowed: [HTTPMethod] = []) {
+    package init(_ status: HTTPStatus, _ message: String, allowed: [HTTPMethod] = []) {
         self.status = status
         error = RPCError(status.code, message)
         self.allowed = allowed
@@ -27,6 +29,7 @@ struct RequestFailure: Error, Sendable, Equatable {
 
     /// A call's error.
     init(_ error: RPCError) {
+        isOfCall = true
         status = HTTPStatus(error.code)
         self.error = error
     }
@@ -58,7 +61,8 @@ extension RequestFailure {
 }
 
 extension RPCError {
-    /// Writes the error as the Connect protocol does: its code in words, and gRPC's status beside it.
+    /// Writes the error as HTTP's resources have it: its code in the Connect protocol's words, and gRPC's status beside
+    /// it.
     func writeBody(into bytes: inout ByteWriter) {
         bytes.append("{\"code\":\"")
         bytes.append(raw: code.connectName)
@@ -70,9 +74,4 @@ extension RPCError {
         bytes.append(.object(details ?? JSONObject()))
         bytes.append("}")
     }
-}
-
-extension StatusCode {
-    /// The name in the Connect protocol, such as `not_found`.
-    var connectName: String { self == .cancelled ? "canceled" : name.lowercased() }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// A request's head. Values are slices of one copy of its bytes. Immutable.
-final class RequestHead: Sendable {
+package final class RequestHead: Sendable {
     let method: HTTPMethod
     /// Whether the version is HTTP/1.0, in which connections close by default and bodies cannot be chunked.
     let isVersion10: Bool

@@ -2,7 +2,7 @@
 import JSON
 
 /// A response's head.
-struct ResponseHead {
+package struct ResponseHead {
     /// The length of the body.
     enum Length: Equatable {
         /// The status allows no body.
@@ -14,6 +14,7 @@ struct ResponseHead {
     }
 
     var status: HTTPStatus
+    package var statusNumber: Int { status.number }
     var length: Length
     var mediaType: StaticString?
     var etag: EntityTag?

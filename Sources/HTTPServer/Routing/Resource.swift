@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import JSON
+import TypedContract
 
 /// A resource that a path names.
 enum Resource: Sendable, Equatable {
@@ -31,7 +32,8 @@ enum Resource: Sendable, Equatable {
         case .map, .asset, .ground, .archive, .health, .metrics, .query, .tileJSON, .watch:
             [.get, .head, .options]
         case .features: [.put, .options]
-        case .method: [.post, .options]
+        case .method(let name):
+            TypedMethod.named(name)?.hasNoSideEffects == true ? [.get, .head, .post, .options] : [.post, .options]
         case .server: [.options]
         }
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 /// The settings in the form in which requests are checked against them.
-struct HTTPRules: Sendable {
-    let settings: HTTPSettings
+package struct HTTPRules: Sendable {
+    package let settings: HTTPSettings
     var hosts: HostRules
     let origins: OriginRules
     private let compressedVary: String
@@ -23,6 +23,12 @@ struct HTTPRules: Sendable {
         resourcePolicy = origins.admitAll ? "cross-origin" : "same-origin"
         let seconds = settings.maxAge
         cacheControl = seconds > 0 ? "public, max-age=\(seconds), stale-while-revalidate=\(seconds)" : "no-cache"
+    }
+
+    /// Whether a request may be sent to a host, by its `Host` or `:authority`.
+    package func admits(authority text: String?) -> Bool {
+        guard let text, let host = HostName(text) else { return false }
+        return hosts.admits(host)
     }
 
     /// `Vary` of answers.

@@ -12,7 +12,7 @@ package enum ClientPart: Sendable, Equatable {
     case open(params: JSONObject, text: [UInt8], structProperties: Bool)
     /// The JSON text of an item.
     case item([UInt8])
-    /// The text of features.
+    /// The text of features: an array of them, or as the client has sent it.
     case geoJSON([UInt8])
 }
 
@@ -49,6 +49,7 @@ struct RequestReader {
             try fields.withMessage(index, in: bytes) { (bytes, range) throws(FieldFault) in
                 try params.read(field.plan, in: bytes, range, depth: 1)
             }
+            if let features = params.features { return .geoJSON(features) }
             guard isOpening else { return .item(params.text) }
             return .open(
                 params: params.object, text: keepsText ? params.text : [],

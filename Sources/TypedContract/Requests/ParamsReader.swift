@@ -12,6 +12,9 @@ struct ParamsReader {
 
     init(parser: JSONParser) { self.parser = parser }
 
+    /// The text of an item's features, an array; nil if it has none.
+    var features: [UInt8]? { texts.first { $0.member == "features" }?.text }
+
     /// The object's JSON text.
     var text: [UInt8] {
         var bytes = ByteWriter()
@@ -42,6 +45,7 @@ struct ParamsReader {
                 // A message that has nothing but a list has that list, even if it is empty.
                 if field.isRepeated, plan.fields.count == 1 {
                     object[field.member] = .array([])
+                    if case .newFeatures = field.shape { texts.append((field.member, Array("[]".utf8))) }
                 } else if field.isRequired {
                     object[field.member] = .number(0)
                 }
@@ -163,16 +167,18 @@ struct ParamsReader {
     /// Packed, an element takes a byte of the message but many in memory. No list of ids that a message of the greatest
     /// size can have is longer.
     private static let mostElements = 1 << 22
+    /// The same for words. A list needs each only once, and a word takes more memory for its byte of the message than
+    /// anything else.
+    private static let mostWords = 1 << 16
 
     private func array(
         _ index: Int, of fields: MessageFields, in bytes: Span<UInt8>,
         _ element: (FieldReader.Value) throws(FieldFault) -> JSONValue
     ) throws(FieldFault) -> JSONValue {
+        let most = fields.plan.fields[index].kind == .enumeration ? Self.mostWords : Self.mostElements
         var values: [JSONValue] = []
         try fields.forEach(index, in: bytes) { (value) throws(FieldFault) in
-            guard values.count < Self.mostElements else {
-                throw FieldFault("has more than \(Self.mostElements) elements.")
-            }
+            guard values.count < most else { throw FieldFault("has more than \(most) elements.") }
             do throws(FieldFault) { values.append(try element(value)) } catch { throw error.inside(values.count) }
         }
         return .array(values)

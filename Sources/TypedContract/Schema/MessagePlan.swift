@@ -88,8 +88,8 @@ struct Word: Sendable {
 }
 
 /// The compiled .proto files, prepared once.
-enum Contract {
-    static let descriptors: DescriptorSet = (try? DescriptorSet(EmbeddedDescriptors.bytes)) ?? DescriptorSet()
+package enum Contract {
+    package static let descriptors: DescriptorSet = (try? DescriptorSet(EmbeddedDescriptors.bytes)) ?? DescriptorSet()
 
     /// The index of each message among the plans.
     private static let indexes: [String: Int] = {

@@ -4,7 +4,7 @@ import ClusterProtocol
 import JSON
 
 /// Writes responses.
-extension HTTPConnection {
+extension Exchange {
     /// Bodies up to this size, in bytes, are copied after their heads.
     private static let copiedBody = 16 << 10
 
@@ -15,40 +15,41 @@ extension HTTPConnection {
         _ head: consuming ResponseHead, _ body: Span<UInt8> = Span(), keeping owner: AnyObject? = nil,
         closes: Bool = false
     ) {
-        guard !isClosed, exchange?.isAnswered != true else { return }
+        guard !channel.isClosed, !isAnswered else { return }
         complete(&head, closes: closes)
-        head.write(into: &server.output, date: server.dateText)
-        let sends = exchange?.isHead != true
-        if sends {
-            if let owner, body.count > Self.copiedBody {
-                write(body, keeping: owner)
-            } else {
-                server.output.append(contentsOf: body)
-            }
-        }
-        exchange?.isAnswered = true
-        record(head.status, sends ? body.count : 0)
-        if head.closes { end() }
+        channel.write(head)
+        let sends = !isHead
+        if sends { channel.write(body, keeping: body.count > Self.copiedBody ? owner : nil) }
+        channel.finishBody()
+        isAnswered = true
+        server.record(head.status, sends ? body.count : 0, of: self.head, from: channel)
+        if head.closes { channel.end() }
     }
 
     /// Adds the fields that every response of the exchange has.
     func complete(_ head: inout ResponseHead, closes: Bool) {
-        head.closes = closes || server.isDraining || exchange?.head.keepsAlive == false
-        head.announcesKeepAlive = exchange?.head.isVersion10 == true
+        head.closes = closes || server.isDraining || !self.head.keepsAlive
+        head.announcesKeepAlive = self.head.isVersion10
         head.resourcePolicy = server.rules.resourcePolicy
         if head.status.number >= 400 { head.vary = head.vary ?? server.rules.varyOfErrors }
-        guard let origin = exchange?.allowedOrigin else { return }
+        guard let origin = allowedOrigin else { return }
         head.fields.append(("Access-Control-Allow-Origin", origin))
         head.fields.append(("Access-Control-Expose-Headers", "Content-Range, ETag, Retry-After"))
     }
 
-    func respond(_ failure: RequestFailure, closes: Bool = false) {
-        failure.body.withBytes { send(failure.head($0.count), $0, closes: closes || failure.closes) }
+    package func respond(_ failure: RequestFailure, closes: Bool = false) {
+        let body = connect.map { failure.connectBody($0) } ?? failure.body
+        body.withBytes { body in
+            var head = failure.head(body.count)
+            if let connect, failure.isEndOfStream(connect) { head.asEndOfStream(connect) }
+            send(head, body, closes: closes || failure.closes)
+        }
     }
 
     /// Writes a call's answer.
     func respond(_ body: Span<UInt8>, keeping owner: AnyObject?, isGzipped: Bool) {
-        guard let plan = exchange?.answer else { return }
+        let plan = answer
+        if let connect, connect.isStream { return respond(lastMessages: body, connect) }
         var head = ResponseHead(status: .ok, length: .bytes(body.count), mediaType: plan.mediaType)
         if plan.mayBeEmpty, body.isEmpty {
             head = ResponseHead(status: .noContent, length: .none)
@@ -63,8 +64,16 @@ extension HTTPConnection {
         } else {
             head.cacheControl = "no-store"
         }
-        head.serverTime = exchange.map { MonotonicClock.now() &- $0.started }
+        head.serverTime = MonotonicClock.now() &- started
         send(head, body, keeping: owner)
+    }
+
+    /// Writes the answer of a stream from the client.
+    private func respond(lastMessages body: Span<UInt8>, _ form: ConnectForm) {
+        var head = ResponseHead(status: .ok, length: .bytes(body.count), mediaType: form.mediaType)
+        head.cacheControl = "no-store"
+        if case .messages(let stream) = self.body { head.fields = stream.fields }
+        send(head, body)
     }
 
     func respondNotModified(_ tag: EntityTag, _ match: EntityTag.Match, _ plan: AnswerPlan) {
@@ -92,11 +101,11 @@ extension HTTPConnection {
     /// Answers with the methods of a resource, or with what a page of another site may request (the Fetch
     /// standard's preflight).
     func answerOptions(_ resource: Resource) {
-        guard let request = exchange?.head else { return }
+        let request = head
         let methods = RequestFailure.list(resource.methods)
         var head = ResponseHead(status: .noContent, length: .none)
         head.fields.append(("Allow", methods))
-        if exchange?.allowedOrigin != nil, request.has(.accessControlRequestMethod) {
+        if allowedOrigin != nil, request.has(.accessControlRequestMethod) {
             head.fields.append(("Access-Control-Allow-Methods", methods))
             if let fields = request[.accessControlRequestHeaders] {
                 head.fields.append(("Access-Control-Allow-Headers", fields))
@@ -111,7 +120,7 @@ extension HTTPConnection {
 
     func answerHealth() {
         if server.isDraining {
-            exchange?.answer.isHealth = true
+            answer.isHealth = true
             respond(Array(Self.notServing.utf8).span, keeping: nil, isGzipped: false)
             return
         }
@@ -126,17 +135,5 @@ extension HTTPConnection {
         plan.acceptsGzip = acceptsGzip
         plan.variation = .encoding
         open(MethodDeclaration.getStats.fullName, ["format": .string("prometheus")], plan, form: .raw)
-    }
-
-    // MARK: The log
-
-    func record(_ status: HTTPStatus, _ bytes: Int) {
-        server.service.counters.count(status: status.number)
-        server.service.log.record(
-            AccessLog.Entry(
-                address: address ?? "unix:", user: isOverUnix ? String(caller.peer.userID) : "-",
-                moment: HTTPDate.logText(HTTPDate.now), requestLine: exchange?.head.line ?? "-",
-                status: status.number, bytes: bytes, referer: exchange?.head[.referer],
-                userAgent: exchange?.head[.userAgent]))
     }
 }

@@ -4,14 +4,13 @@ import ClusterProtocol
 import JSON
 
 /// Handles requests, from their heads to the ends of their bodies.
-extension HTTPConnection {
+extension Exchange {
     /// A head has arrived.
-    func begin() {
-        guard let head = exchange?.head else { return }
+    package func begin() {
         do throws(RequestFailure) {
             try admit(head)
             let resource = try Router.resource(head.path)
-            exchange?.resource = resource
+            self.resource = resource
             guard resource.methods.contains(head.method) else {
                 throw RequestFailure(
                     .methodNotAllowed, "This resource has the methods \(RequestFailure.list(resource.methods)) only.",
@@ -24,8 +23,9 @@ extension HTTPConnection {
     /// Rejects a request before its body has been read. A short body is read and discarded; otherwise the
     /// connection closes.
     func refuse(_ failure: RequestFailure) {
-        exchange?.body = .discarded
-        guard let head = exchange?.head, let count = head.contentLength, count <= Self.skippedBody else {
+        if case .messages(let stream) = body { stream.close() }
+        body = .discarded
+        guard let count = head.contentLength, count <= Self.skippedBody else {
             return respond(failure, closes: true)
         }
         // A client that waits for "100 Continue" may omit its body.
@@ -37,7 +37,7 @@ extension HTTPConnection {
     /// Throws unless the request is meant for this server and comes from a page that may send requests.
     private func admit(_ head: RequestHead) throws(RequestFailure) {
         let host = head.host.flatMap { HostName($0) }
-        if !isOverUnix, let text = head.host {
+        if !channel.isOverUnix, let text = head.host {
             guard let host else { throw RequestFailure.malformed("The request's Host is malformed.") }
             guard server.rules.hosts.admits(host) else {
                 throw RequestFailure(
@@ -47,7 +47,7 @@ extension HTTPConnection {
         }
         switch server.rules.origins.verdict(head[.origin], host: host) {
         case .own: break
-        case .allowed(let value): exchange?.allowedOrigin = value
+        case .allowed(let value): allowedOrigin = value
         case .refused:
             throw RequestFailure(
                 .forbidden,
@@ -73,43 +73,55 @@ extension HTTPConnection {
         switch (resource, head.method) {
         case (.features(let source), .put): try beginImport(head, source)
         case (.method(let name), .post):
+            if let form = ConnectForm(head) { return try beginConnect(name, form) }
             try checkMethod(name, head)
             try limitBody(head)
-            exchange?.body = .collected([])
+            body = .collected([])
         default: try limitBody(head)
         }
-        guard head.hasBody, !head.isVersion10, head.has(.expect), exchange?.isAnswered == false else {
+        guard head.hasBody, !head.isVersion10, head.has(.expect), isAnswered == false else {
             return
         }
-        server.output.append("HTTP/1.1 100 Continue\r\n\r\n")
+        channel.sendContinue()
     }
 
-    private func limitBody(_ head: RequestHead) throws(RequestFailure) {
+    func limitBody(_ head: RequestHead) throws(RequestFailure) {
         let most = server.rules.settings.limits.maxBodyBytes
-        reader.limitBody(to: most)
-        guard head.contentLength ?? 0 <= most else {
-            throw RequestFailure(.contentTooLarge, "The request's body is larger than the limit of \(most) bytes.")
-        }
+        channel.limitBody(to: most)
+        guard head.contentLength ?? 0 <= most else { throw largeBody }
+    }
+
+    private var largeBody: RequestFailure {
+        let most = server.rules.settings.limits.maxBodyBytes
+        return RequestFailure(.contentTooLarge, "The request's body is larger than the limit of \(most) bytes.")
+    }
+
+    /// The body turned out to be larger than its limit.
+    package func refuseLargeBody() {
+        call?.cancel()
+        call = nil
+        respond(largeBody, closes: true)
     }
 
     // MARK: Bodies
 
-    func takeBody(_ piece: [UInt8]) {
-        switch exchange?.body {
-        case .collected(var bytes)?:
-            exchange?.body = .discarded
+    package func takeBody(_ piece: [UInt8]) {
+        switch body {
+        case .collected(var bytes):
+            body = .discarded
             bytes += piece
-            exchange?.body = .collected(bytes)
+            body = .collected(bytes)
             hold(piece.count)
-        case .streamed?: exchange?.call?.receive(piece)
-        case .discarded?, nil: break
+        case .streamed: call?.receive(piece)
+        case .messages(let stream): stream.received(piece)
+        case .discarded: break
         }
     }
 
     /// Counts bytes that are held for the client, and rejects the request if there are too many.
     private func hold(_ count: Int) {
         let engine = server.engine
-        bodyInput.bytes += count
+        holdBody(count)
         guard engine.load.input.isExceeded(by: caller.share, limit: engine.limits.maxInputBytes) else {
             return
         }
@@ -117,19 +129,21 @@ extension HTTPConnection {
             RequestFailure(
                 RPCError(.resourceExhausted, "The server holds too many bytes of unfinished requests. Try again soon.")),
             closes: true)
-        end()
+        channel.end()
     }
 
     /// The request is complete.
-    func endBody() {
-        guard let exchange, !exchange.isAnswered else { return }
-        guard let resource = exchange.resource else { return }
-        if exchange.head.method == .options { return answerOptions(resource) }
-        do throws(RequestFailure) { try answer(exchange, resource) } catch { respond(error) }
+    package func endBody() {
+        inputEnded = true
+        // A stream in both directions is answered before its client ends.
+        if isAnswered, case .messages(let stream) = body { return stream.inputEnded() }
+        guard !isAnswered, let resource else { return }
+        if head.method == .options { return answerOptions(resource) }
+        do throws(RequestFailure) { try answer(resource) } catch { respond(error) }
     }
 
-    private func answer(_ exchange: Exchange, _ resource: Resource) throws(RequestFailure) {
-        let query = exchange.head.query
+    private func answer(_ resource: Resource) throws(RequestFailure) {
+        let query = head.query
         switch resource {
         case .map: try answerMap()
         case .asset(let name): try answerAsset(name)
@@ -146,7 +160,8 @@ extension HTTPConnection {
         case .query(let resource, let params, let text): try ask(resource, params, text)
         case .tileJSON(let source): try askTileJSON(source)
         case .watch(let source): try watch(source)
-        case .features: exchange.call?.endInput()
+        case .features: call?.endInput()
+        case .method(let name) where head.method != .post: try callByConnectQuery(name)
         case .method(let name): try call(name)
         case .server: break
         }
@@ -176,7 +191,7 @@ extension HTTPConnection {
         guard ["", "identity", "gzip", "x-gzip"].contains((head[.contentEncoding] ?? "").lowercased()) else {
             throw RequestFailure(.unsupportedMediaType, "The only supported Content-Encoding is gzip.")
         }
-        exchange?.body = .streamed
+        body = .streamed
         open(MethodDeclaration.importFeatures.fullName, params, AnswerPlan(), input: .bytes(mediaType: type))
     }
 
@@ -215,8 +230,10 @@ extension HTTPConnection {
     }
 
     private func call(_ name: String) throws(RequestFailure) {
-        guard case .collected(let body)? = exchange?.body else { return }
-        exchange?.body = .discarded
+        if case .messages(let stream) = body { return stream.inputEnded() }
+        guard case .collected(let body) = body else { return }
+        self.body = .discarded
+        if let connect { return try callByConnect(name, connect, body) }
         guard body.count >= LargeMessage.leastBytes else {
             return open(name, try Self.params(body), of: body)
         }
@@ -226,7 +243,7 @@ extension HTTPConnection {
         } completion: { [weak self] params in
             guard let self, isServing else { return }
             do throws(RequestFailure) { open(name, try params.get(), of: body) } catch { respond(error) }
-            goOn()
+            channel.goOn()
         }
     }
 

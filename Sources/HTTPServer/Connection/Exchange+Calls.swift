@@ -3,15 +3,15 @@ import RPC
 import ClusterProtocol
 import EventLoop
 import JSON
+import Transports
 import Synchronization
 
 /// Answers requests by calls.
-extension HTTPConnection: CallTransport {
-    var acceptsGzip: Bool { Negotiation.acceptsGzip(exchange?.head[.acceptEncoding]) }
+extension Exchange {
+    var acceptsGzip: Bool { Negotiation.acceptsGzip(head[.acceptEncoding]) }
 
     /// Answers a request for a query resource.
     func ask(_ resource: ResourceQuery, _ fixed: JSONObject, _ text: [UInt8]) throws(RequestFailure) {
-        guard let head = exchange?.head else { return }
         var params = fixed
         try QueryParameters.read(head.query, known: resource.known, into: &params)
         if resource.takesViewport, params["bbox"] == nil { params["bbox"] = Self.world }
@@ -24,7 +24,6 @@ extension HTTPConnection: CallTransport {
 
     /// Answers with the TileJSON of a source. Its URLs name this daemon as the client does.
     func askTileJSON(_ source: String) throws(RequestFailure) {
-        guard let head = exchange?.head else { return }
         var params: JSONObject = ["source": .string(source)]
         try QueryParameters.read(head.query, known: ResourceQuery.tileJSON.known, into: &params)
         let site = "\(scheme(head))://\(head.host ?? "localhost")"
@@ -56,17 +55,17 @@ extension HTTPConnection: CallTransport {
     /// - Parameter tagged: a hash of the request, if the answer depends only on it and the data.
     func open(
         _ method: String, _ params: JSONObject, _ plan: AnswerPlan, form: AnswerForm = .json,
-        input: InputForm = .items, tagged: UInt64? = nil, paramsText: [UInt8] = [], paramsBytes: Int = 0
+        typed: TypedAnswerEncoder? = nil, input: InputForm = .items, tagged: UInt64? = nil, paramsText: [UInt8] = [],
+        paramsBytes: Int = 0
     ) {
-        callID &+= 1
-        var request = CallRequest(id: callID, method: method, params: params, paramsBytes: paramsBytes)
+        var request = CallRequest(id: channel.makeCallID(), method: method, params: params, paramsBytes: paramsBytes)
         request.paramsText = paramsText
         request.memoryBytes = paramsBytes * LargeMessage.memoryPerByte
         var plan = plan
         do throws(RPCError) {
             request.timeoutMilliseconds = try timeout()
-            let encoder = PlainEncoder(form: form, compresses: plan.acceptsGzip, level: plan.isKept ? 6 : 1)
-            let prepared = try caller.prepare(request, as: encoder, input: input)
+            let plain = PlainEncoder(form: form, compresses: plan.acceptsGzip, level: plan.isKept ? 6 : 1)
+            let prepared = try caller.prepare(request, as: typed ?? plain, input: input)
             // All empty sources have revision 0, whatever their options.
             if let tagged, let revision = prepared.revision, revision > 0 {
                 let tag = EntityTag(process: server.service.process, revision: revision, request: tagged)
@@ -80,7 +79,7 @@ extension HTTPConnection: CallTransport {
                 }
                 if answerWithoutWork(tag, plan) { return caller.dismiss(prepared) }
             }
-            exchange?.answer = plan
+            answer = plan
             start(prepared)
         } catch { fail(error) }
     }
@@ -88,7 +87,7 @@ extension HTTPConnection: CallTransport {
     private func start(_ prepared: PendingCall) {
         do throws(RPCError) {
             if let call = try caller.start(prepared, into: &server.answer) {
-                exchange?.call = call
+                self.call = call
                 return
             }
             server.answer.withBytes { finish($0, nil) }
@@ -100,16 +99,17 @@ extension HTTPConnection: CallTransport {
     }
 
     /// A call has failed, perhaps before its body was read.
-    private func fail(_ error: RPCError) {
-        if exchange?.inputEnded == false {
+    func fail(_ error: RPCError) {
+        if inputEnded == false {
             refuse(RequestFailure(error))
         } else {
             respond(RequestFailure(error))
         }
     }
 
-    private func timeout() throws(RPCError) -> Int64? {
-        guard let text = exchange?.head[.connectTimeout] else { return nil }
+    /// The client's deadline, in milliseconds; nil if there is none.
+    func timeout() throws(RPCError) -> Int64? {
+        guard let text = head[.connectTimeout] else { return nil }
         guard text.utf8.count <= 10, let milliseconds = Int64(text), milliseconds >= 0 else {
             throw RPCError(
                 .invalidArgument, "Connect-Timeout-Ms must be a number of milliseconds of at most ten digits.")
@@ -119,7 +119,6 @@ extension HTTPConnection: CallTransport {
 
     /// Answers with 304 or from the cache; returns false if neither is possible.
     private func answerWithoutWork(_ tag: EntityTag, _ plan: AnswerPlan) -> Bool {
-        guard let head = exchange?.head else { return false }
         if let match = head.first(.ifNoneMatch, tag.match), !matchesAllAnswers {
             respondNotModified(tag, match, plan)
             return true
@@ -130,7 +129,7 @@ extension HTTPConnection: CallTransport {
             return false
         }
         server.service.counters.tileHits.add(1, ordering: .relaxed)
-        exchange?.answer = plan
+        answer = plan
         let body = entry.body
         respond(body.span, keeping: entry, isGzipped: entry.isGzipped)
         return true
@@ -138,78 +137,27 @@ extension HTTPConnection: CallTransport {
 
     /// Whether the client wants only an answer that it knows, by `If-Match`, and this is another.
     private func requiresOther(than tag: EntityTag) -> Bool {
-        guard let head = exchange?.head, head.has(.ifMatch) else { return false }
+        guard head.has(.ifMatch) else { return false }
         return head.first(.ifMatch) { tag.isNamed(byIfMatch: $0) ? true : nil } == nil
     }
 
     /// Whether the client only asks if there is an answer, by `If-None-Match: *`. A tag does not show that: the call
     /// may fail (RFC 9110, section 13.2.1).
     private var matchesAllAnswers: Bool {
-        exchange?.head.first(.ifNoneMatch) { EntityTag.matchesAll($0) ? true : nil } ?? false
+        head.first(.ifNoneMatch) { EntityTag.matchesAll($0) ? true : nil } ?? false
     }
 
     /// Sends a call's answer as the response.
-    private func finish(_ bytes: Span<UInt8>, _ owner: OutgoingBytes?) {
-        guard let exchange else { return }
-        if let tag = exchange.answer.tag, matchesAllAnswers {
-            return respondNotModified(tag, .plain, exchange.answer)
+    func finish(_ bytes: Span<UInt8>, _ owner: OutgoingBytes?) {
+        guard !TypedAnswerEncoder.hasFailed(bytes) else { return fail(TypedAnswerEncoder.failureError) }
+        if let tag = answer.tag, matchesAllAnswers {
+            return respondNotModified(tag, .plain, answer)
         }
-        let isGzipped = exchange.answer.acceptsGzip && Gzip.isCompressed(bytes)
-        if exchange.answer.isKept, let tag = exchange.answer.tag {
+        let isGzipped = answer.acceptsGzip && Gzip.isCompressed(bytes)
+        if answer.isKept, let tag = answer.tag {
             let entry = AnswerCache.Entry(tag: tag, isGzipped: isGzipped, body: Array(copying: bytes))
-            server.service.cache.keep(entry, exchange.head.target, acceptsGzip: exchange.answer.acceptsGzip)
+            server.service.cache.keep(entry, head.target, acceptsGzip: answer.acceptsGzip)
         }
         respond(bytes, keeping: owner, isGzipped: isGzipped)
-    }
-
-    // MARK: Later answers
-
-    func canTakeItem(of call: Call) -> Bool {
-        (stream != nil || exchange?.watch != nil) && !isEnding && socket.queuedBytes == 0
-    }
-
-    func call(_ call: Call, answered answer: OutgoingBytes) {
-        guard !isClosed else { return }
-        if let stream {
-            stream.finish()
-            return flush()
-        }
-        guard exchange?.call === call else { return }
-        exchange?.call = nil
-        answer.writer.withBytes { finish($0, answer) }
-        goOn()
-    }
-
-    func call(_ call: Call, sent item: OutgoingBytes, of revision: UInt64?) {
-        guard !isClosed, !isEnding else { return }
-        if stream == nil { beginWatch(call) }
-        stream?.send(item, of: revision)
-        flush()
-        balance()
-    }
-
-    func call(_ call: Call, failed error: RPCError) {
-        guard !isClosed else { return }
-        if let stream {
-            stream.fail(error)
-            flush()
-            return balance()
-        }
-        guard exchange?.call === call else { return }
-        exchange?.call = nil
-        fail(error)
-        goOn()
-    }
-
-    func callTookInput(_ call: Call) {
-        guard !isClosed else { return }
-        balance()
-    }
-
-    /// An answer arrived outside a turn.
-    func goOn() {
-        finishExchange()
-        flush()
-        balance()
     }
 }

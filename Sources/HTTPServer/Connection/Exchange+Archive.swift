@@ -5,12 +5,12 @@ import EventLoop
 import JSON
 
 /// Sends archives of tiles and parts of them.
-extension HTTPConnection {
+extension Exchange {
     /// The number of bytes read and written at a time, so that a large archive uses little memory.
     private static let pieceSize = 256 << 10
 
     func answerArchive(_ names: [String]) throws(RequestFailure) {
-        try readParameters(exchange?.head.query, [])
+        try readParameters(head.query, [])
         guard caller.right >= .query else {
             throw RequestFailure(.forbidden, "You have no right to read archives.")
         }
@@ -30,15 +30,15 @@ extension HTTPConnection {
                         .notFound,
                         "There is no archive of that name below the directories of --export-dir."))
             }
-            goOn()
+            channel.goOn()
         }
     }
 
     /// Whether the request is still to be answered.
-    var isServing: Bool { !isClosed && !isEnding && exchange?.isAnswered == false }
+    var isServing: Bool { channel.exchange === self && channel.isServing }
 
     private func serve(_ archive: ServedArchive) {
-        guard let request = exchange?.head else { return }
+        let request = head
         switch ArchivePrecondition(request, archive) {
         case .failed(let field):
             return respond(
@@ -85,14 +85,14 @@ extension HTTPConnection {
     private func send(_ head: ResponseHead, _ rest: ArchiveRest) {
         var rest = rest
         rest.head = head
-        exchange?.archive = rest
+        archive = rest
         sendPiece()
     }
 
     /// Reads the next piece on the pool and writes it.
     private func sendPiece() {
-        guard let rest = exchange?.archive, !rest.isReading else { return }
-        exchange?.archive?.isReading = true
+        guard let rest = archive, !rest.isReading else { return }
+        archive?.isReading = true
         let piece = rest.range.prefix(Self.pieceSize)
         let range = piece.startIndex..<piece.endIndex
         caller.runOnPool {
@@ -105,43 +105,44 @@ extension HTTPConnection {
             guard let self, isServing else { return }
             guard let bytes else { return failArchive() }
             write(bytes)
-            exchange?.archive?.isReading = false
-            exchange?.archive?.range = range.upperBound..<rest.range.upperBound
+            archive?.isReading = false
+            archive?.range = range.upperBound..<rest.range.upperBound
             if range.upperBound == rest.range.upperBound { finishArchive() } else { continueArchive() }
-            goOn()
+            channel.goOn()
         }
     }
 
     private func write(_ bytes: OutgoingBytes) {
-        if var head = exchange?.archive?.head {
+        if var head = archive?.head {
             complete(&head, closes: false)
-            head.write(into: &server.output, date: server.dateText)
-            record(head.status, exchange?.archive?.range.count ?? 0)
-            exchange?.archive?.closes = head.closes
-            exchange?.archive?.head = nil
+            channel.write(head)
+            server.record(head.status, archive?.range.count ?? 0, of: self.head, from: channel)
+            archive?.closes = head.closes
+            archive?.head = nil
         }
-        bytes.writer.withBytes { write($0, keeping: bytes) }
+        bytes.writer.withBytes { channel.write($0, keeping: bytes) }
     }
 
     /// Everything before has been written: sends the next piece.
-    func continueArchive() {
-        guard exchange?.archive != nil, socket.queuedBytes == 0, isServing else { return }
+    package func continueArchive() {
+        guard archive != nil, channel.queuedBytes == 0, isServing else { return }
         sendPiece()
     }
 
     private func finishArchive() {
-        let closes = exchange?.archive?.closes == true
-        exchange?.archive = nil
-        exchange?.isAnswered = true
-        if closes || server.isDraining { end() }
+        let closes = archive?.closes == true
+        archive = nil
+        isAnswered = true
+        channel.finishBody()
+        if closes || server.isDraining { channel.end() }
     }
 
     /// The file cannot be read. If the body has begun, it can only be cut off.
     private func failArchive() {
-        let hasBegun = exchange?.archive?.head == nil
-        exchange?.archive = nil
-        if hasBegun { return close() }
+        let hasBegun = archive?.head == nil
+        archive = nil
+        if hasBegun { return channel.close() }
         respond(RequestFailure(.internalServerError, "The archive could not be read. Try again."))
-        goOn()
+        channel.goOn()
     }
 }

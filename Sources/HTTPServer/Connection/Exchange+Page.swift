@@ -3,7 +3,7 @@ import Compression
 import JSON
 
 /// Serves the map page and its files.
-extension HTTPConnection {
+extension Exchange {
     func answerMap() throws(RequestFailure) {
         let assets = server.service.assets
         guard let page = assets.asset("index.html") else {
@@ -25,7 +25,7 @@ extension HTTPConnection {
     }
 
     private func send(_ asset: AssetStore.Asset, fields: [(name: StaticString, value: String)] = []) {
-        if let match = exchange?.head.first(.ifNoneMatch, asset.tag.match) {
+        if let match = head.first(.ifNoneMatch, asset.tag.match) {
             var head = notModified(asset.tag, match, .encoding, cacheControl: "no-cache")
             // A browser replaces the fields that it has stored: the policy follows the configuration.
             head.fields = fields
@@ -45,7 +45,7 @@ extension HTTPConnection {
     /// Answers with a tile of the ground, which is below the page's circles and for maps of others, or with their
     /// TileJSON.
     func answerGround(_ place: GroundPlace?) throws(RequestFailure) {
-        guard let head = exchange?.head, let (tiles, file) = server.service.assets.groundTiles() else {
+        guard let (tiles, file) = server.service.assets.groundTiles() else {
             throw RequestFailure(
                 .notFound, "The ground's tiles are not installed: they belong to PREFIX/share/clusterd/web/ground.")
         }
