@@ -26,8 +26,7 @@ public final class Daemon {
     private let serverStatus: ServerStatus
     /// Sockets handed over by the service manager.
     private let handedOver: [Systemd.HandedSocket]
-    /// Nil if HTTP is not served.
-    private let http: HTTPService?
+    private let http: HTTPService
     private var signals: [SignalWatcher] = []
     private var watchdog: Watchdog?
     private var expiry: SourceExpiry?
@@ -51,9 +50,8 @@ public final class Daemon {
         handedOver = Systemd.listenSockets()
         log = Log(configuration.log)
         loop = try Self.explained { () throws(EventLoopError) in try EventLoop() }
-        let servesHTTP = !configuration.http.listen.isEmpty || handedOver.contains(where: \.isHTTP)
-        http = servesHTTP ? HTTPService(configuration.http) : nil
-        let metrics = Metrics(transports: http?.metrics ?? [])
+        http = HTTPService(configuration.http)
+        let metrics = Metrics(transports: http.metrics)
         serverStatus = ServerStatus(metrics: metrics)
         sources = SourceSet(
             configuration: configuration, directory: try Self.stateDirectory(configuration),
@@ -61,7 +59,7 @@ public final class Daemon {
         servers = try Self.explained { [loop, sources, http] () throws(EventLoopError) in
             try ServerGroup(
                 loop: loop, limits: configuration.limits, access: configuration.access, metrics: metrics,
-                methods: sources.methods, http: http)
+                methods: sources.methods, http: http, health: SourceHealth(registry: sources.registry))
         }
         servers.observe(CallLog(log, configuration.log))
         filler = SourceFiller(
@@ -187,13 +185,12 @@ public final class Daemon {
     }
 
     private func listenForHTTP() throws(Problem) {
-        guard let http else { return }
         let problem = http.apply(configuration.http, exportDirectories: configuration.exportDirectories)
         if let problem { throw Problem(description: problem) }
         for socket in handedOver where socket.isHTTP {
             try Self.explained { () throws(EventLoopError) in
                 if let address = try servers.listen(for: .http, descriptor: socket.descriptor) {
-                    announce(address, http)
+                    announce(address)
                 }
             }
         }
@@ -208,7 +205,7 @@ public final class Daemon {
             case .tcp(let host, let port):
                 try Self.explained { () throws(EventLoopError) in
                     for found in try InternetAddress.resolve(host: host, port: port) {
-                        announce(try servers.listen(for: .http, on: found), http)
+                        announce(try servers.listen(for: .http, on: found))
                     }
                 }
             }
@@ -216,7 +213,7 @@ public final class Daemon {
         servers.apply(limits: configuration.limits, access: configuration.access)
     }
 
-    private func announce(_ address: InternetAddress, _ http: HTTPService) {
+    private func announce(_ address: InternetAddress) {
         http.add(listening: address.host, isIPv6: address.isIPv6, isWildcard: address.isWildcard, port: address.port)
         log.write(.info, "serving HTTP on http://\(address)/")
     }
@@ -263,7 +260,7 @@ public final class Daemon {
         for name in configuration.membersFixedBut(changedIn: new) {
             log.write(.warning, "\(name) changed in the configuration: that takes effect with a restart")
         }
-        if let problem = http?.apply(new.http, exportDirectories: new.exportDirectories) {
+        if let problem = http.apply(new.http, exportDirectories: new.exportDirectories) {
             log.write(.error, problem)
         }
         warnOfUnknownNames(new.access)

@@ -43,6 +43,7 @@ extension SocketConnection: CallTransport {
 
 /// Wraps an answer as a frame with the protocol's envelope.
 struct FrameAnswerEncoder: AnswerEncoder {
+    var wireProtocol: WireProtocol { .frames }
     let id: Int64
     let compresses: Bool
 

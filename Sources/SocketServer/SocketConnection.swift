@@ -57,6 +57,7 @@ final class SocketConnection: ServedConnection {
 
     func read(_ bytes: RawSpan) {
         guard life.isOpen else { return }
+        if messages == 0, decoder.waiting == 0, server.handsOver(self, bytes) { return }
         decoder.append(bytes)
         // More bytes may follow at once, endlessly.
         switch life.received(isMuch: decoder.waiting >= Self.mostDeferred) {

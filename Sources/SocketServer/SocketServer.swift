@@ -6,7 +6,7 @@ import JSON
 import Transports
 
 /// The connections of one loop that use the protocol over Unix sockets. Belongs to the loop's thread.
-package final class SocketServer: Transport {
+package final class SocketServer: ListeningTransport {
     let loop: EventLoop
     let engine: CallEngine
     let parser = JSONParser()
@@ -16,6 +16,9 @@ package final class SocketServer: Transport {
     private let connections: ServedConnections<SocketConnection>
     /// When draining the clients' calls began; nil before.
     private var drainedSince: UInt64?
+
+    /// Serves the clients of the socket that speak HTTP.
+    package var http: (any AdoptingTransport)?
 
     /// The interval at which connections are checked for clients that neither read nor send, in milliseconds.
     static let watchInterval: UInt64 = 100
@@ -52,6 +55,23 @@ package final class SocketServer: Transport {
         let connection = SocketConnection(socket, peer: peer, share: share, server: self)
         connections.add(connection)
         connection.start()
+    }
+
+    /// Passes a client to HTTP if its first bytes are not those of a frame.
+    func handsOver(_ connection: SocketConnection, _ bytes: RawSpan) -> Bool {
+        guard let http else { return false }
+        var first: [UInt8] = []
+        first.append(contentsOf: bytes)
+        guard Speech(first.span) != .frames else { return false }
+        // The other transport may have ended already.
+        guard !isShuttingDown else {
+            connection.close()
+            return true
+        }
+        let client = RecognizedClient(connection, address: nil, bytes: first)
+        connections.handOver(connection)
+        http.adopt(client)
+        return true
     }
 
     /// Rejects a client that the load has already counted, because too many connections are open.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import RPC
 import EventLoop
+import HTTP2Server
 import HTTPServer
 import Synchronization
 import SystemSupport
@@ -26,8 +27,7 @@ public final class ServerGroup {
     private struct Member {
         let loop: EventLoop
         let engine: CallEngine
-        /// One server for each transport that is served.
-        let servers: [TransportKind: any Transport]
+        let servers: LoopServers
         let connections: Count
     }
 
@@ -46,7 +46,8 @@ public final class ServerGroup {
     ///   - loop: the loop that accepts connections; it also serves its share of them.
     package init(
         loop: EventLoop, limits: Limits, access: AccessPolicy = AccessPolicy(), metrics: Metrics,
-        methods: MethodSet, http: HTTPService? = nil
+        methods: MethodSet, http: HTTPService = HTTPService(HTTPSettings()),
+        health: any HealthStatus = NoSources()
     ) throws(EventLoopError) {
         self.loop = loop
         self.limits = limits
@@ -73,7 +74,7 @@ public final class ServerGroup {
             members.append(
                 Member(
                     loop: own, engine: engine,
-                    servers: TransportKind.servers(of: own, engine, http: http, onClosed: onClosed),
+                    servers: LoopServers(of: own, engine, http: http, health: health, onClosed: onClosed),
                     connections: connections))
         }
         self.members = members
@@ -122,7 +123,7 @@ public final class ServerGroup {
         member.connections.add(1)
         on(member) { member in
             let server = member.servers[kind]
-            if hasRoom { server?.accept(socket) } else { server?.refuse(socket) }
+            if hasRoom { server.accept(socket) } else { server.refuse(socket) }
         }
         guard load.openConnections >= descriptorRoom else { return }
         gate.isFull.store(true, ordering: .relaxed)
@@ -189,7 +190,7 @@ public final class ServerGroup {
         for member in members {
             on(member) { member in
                 member.engine.apply(limits: limits, access: access)
-                for server in member.servers.values { server.apply() }
+                for server in member.servers.all { server.apply() }
             }
         }
     }
@@ -214,7 +215,7 @@ public final class ServerGroup {
     /// - Parameter completion: called once on the first loop, when no connection is left.
     public func shutDown(_ completion: @escaping () -> Void) {
         guard left == 0 else { return }
-        left = members.reduce(0) { $0 + $1.servers.count }
+        left = members.reduce(0) { $0 + $1.servers.all.count }
         for listener in listeners { listener.close() }
         listeners = []
         endOfAll = Timer(on: loop, delay: .max) {}
@@ -230,7 +231,7 @@ public final class ServerGroup {
         for member in members {
             on(member) { [remote = loop.remote] member in
                 member.engine.beginDraining()
-                for server in member.servers.values { server.shutDown { remote.post { finish.value() } } }
+                for server in member.servers.all { server.shutDown { remote.post { finish.value() } } }
             }
         }
     }
