@@ -4,6 +4,7 @@ import ClusterProtocol
 import CommandLineOptions
 import Glibc
 import JSON
+import TypedContract
 
 /// `clusterctl call`: any method with any params.
 enum CallCommand: Subcommand {
@@ -16,6 +17,8 @@ enum CallCommand: Subcommand {
                 + "up. JSON is sent as it is written.",
             "The answer is printed as the daemon sends it. A method that streams prints an item a line, and then the "
                 + "stream's end. Each line of standard input is an item of ImportFeatures.",
+            "With --grpc the call is made by gRPC, and all JSON is protobuf's mapping of proto/clusterd/v1/clusterd.proto: "
+                + "PARAMS is the request or, of a stream from the client, what its first message opens it with.",
         ],
         operands: [
             Operand(
@@ -24,17 +27,20 @@ enum CallCommand: Subcommand {
                 "PARAMS", kind: .dynamic("params"), count: .any,
                 help: "a JSON object, @FILE, -, or NAME=VALUE"),
         ],
+        options: [.flag("grpc", help: "call by gRPC, with messages in protobuf's JSON")],
         examples: [
             Example("clusterctl call ListSources", "needs no params"),
             Example("clusterctl call GetClusters source=cities zoom=3 bbox=[-10,35,30,60]", "names them one by one"),
             Example("clusterctl call GetSource '{\"source\":\"cities\"}'", "gives them as JSON"),
             Example("clusterctl call ImportFeatures source=cities < items.ndjson", "sends items"),
+            Example("clusterctl call --grpc GetClusterExpansionZoom source=cities clusterId=164", "calls by gRPC"),
         ])
 
     static func run(_ invocation: Invocation) async throws {
         let method = try method(try invocation.operand(0), invocation)
         var text = ParamsText()
         for word in invocation.arguments.operands.dropFirst() { try add(word, to: &text, invocation) }
+        if invocation.arguments.has("grpc") { return try callByGRPC(method, text, invocation) }
         let client = try await invocation.connect()
         defer { client.close() }
         let (name, params, options) = (method.fullName, text.params, invocation.callOptions)
@@ -58,6 +64,31 @@ enum CallCommand: Subcommand {
         case .both:
             for try await item in try client.openBothWays(name, params, options: options) { write(item) }
         }
+    }
+
+    private static func callByGRPC(
+        _ method: MethodDeclaration, _ params: ParamsText, _ invocation: Invocation
+    ) throws {
+        guard let typed = TypedMethod.named(method.fullName) else {
+            throw invocation.arguments.usageError("'\(method.name)' is not served by gRPC")
+        }
+        var first: String? = typed.clientStreams ? #"{"open":\#(params.text)}"# : params.text
+        let call = try GRPCCall(typed) {
+            if let message = first {
+                first = nil
+                return Array(message.utf8)
+            }
+            guard typed.clientStreams, !typed.serverStreams else { return nil }
+            while let line = readLine() {
+                if !line.allSatisfy(\.isWhitespace) { return Array(line.utf8) }
+            }
+            return nil
+        } show: { message in
+            Terminal.write(message + [UInt8(ascii: "\n")])
+        }
+        try call.run(
+            on: SocketPath.candidates(option: invocation.arguments.string("socket")),
+            timeout: invocation.arguments.number("timeout"))
     }
 
     private static func write(_ answer: Answer) { Terminal.write(answer.line) }

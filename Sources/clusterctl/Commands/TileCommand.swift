@@ -56,7 +56,7 @@ enum TileCommand: Subcommand {
     }
 
     private static func write(_ base64: String, to path: String) throws {
-        guard let bytes = [UInt8](base64: base64) else {
+        guard let bytes = Base64.decode(Array(base64.utf8).span) else {
             throw Failure(message: "the daemon's tile is not base64")
         }
         try OutputFile.write(bytes, to: path)
@@ -79,23 +79,3 @@ struct TileOperand: Equatable {
         self.y = y
     }
 }
-
-extension [UInt8] {
-    /// Decodes base64 (RFC 4648, section 4); nil if the text is anything else.
-    init?(base64 text: String) {
-        let digits = text.utf8.prefix { $0 != UInt8(ascii: "=") }
-        let padding = text.utf8.dropFirst(digits.count)
-        guard text.utf8.count % 4 == 0, padding.count <= 2, padding.allSatisfy({ $0 == UInt8(ascii: "=") })
-        else { return nil }
-        self = []
-        var bits: UInt32 = 0
-        for (index, character) in digits.enumerated() {
-            guard let digit = base64Digits.firstIndex(of: character) else { return nil }
-            bits = bits << 6 | UInt32(digit)
-            // Each digit but the first of four completes a byte.
-            if index % 4 > 0 { append(UInt8(truncatingIfNeeded: bits >> UInt32(6 - 2 * (index % 4)))) }
-        }
-    }
-}
-
-private let base64Digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
