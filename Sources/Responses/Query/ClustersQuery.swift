@@ -59,8 +59,12 @@ public enum FeatureForm: Sendable, Equatable {
 }
 
 extension FeatureOutput {
-    /// Whether features have their default form.
-    var isWhole: Bool { self == FeatureOutput() }
+    /// Whether features have all their properties and nothing else.
+    var isWhole: Bool {
+        var plain = self
+        plain.form = .json
+        return plain == FeatureOutput()
+    }
 
     /// How many features may be written between two checks for cancellation. Costly details read all points of a
     /// cluster.

@@ -106,6 +106,12 @@ struct FeatureWriter {
         }
     }
 
+    /// Writes a node as a feature of a collection, in the output's form.
+    func writeFeature(_ node: Node, into bytes: inout ByteWriter) throws(SourceError) {
+        guard let structProperties = output.form.structProperties else { return try write(node, into: &bytes) }
+        try writeMessage(node, as: TypedFields.Answer.features, structProperties, into: &bytes)
+    }
+
     func write(_ node: Node, into bytes: inout ByteWriter) throws(SourceError) {
         switch node {
         case .point(let point): write(point, into: &bytes)

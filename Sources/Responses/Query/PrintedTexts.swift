@@ -6,7 +6,7 @@ import SourceEngine
 import Synchronization
 import SystemSupport
 
-/// Serialized features by node, each with a comma before it. Safe from any thread, without a lock.
+/// Serialized features by node, each with a comma before it if it is JSON. Safe from any thread, without a lock.
 ///
 /// Invariant: `entries` has `ways` values for each of `setMask + 1` sets and `texts` has `capacity` bytes behind them,
 /// in one block from malloc that `deinit` frees. Each byte below `used` has been assigned to one writer, which
@@ -17,6 +17,8 @@ final class PrintedTexts: @unchecked Sendable {
     private let entries: UnsafeMutablePointer<Atomic<UInt64>>
     private let setMask: Int
     let capacity: Int
+    /// The bytes before each text: a comma, or nothing.
+    fileprivate let separators: Int
     private let used = Atomic<Int>(0)
     /// The number of cached texts, and how often they were reused.
     private let kept = Atomic<Int>(0)
@@ -29,9 +31,12 @@ final class PrintedTexts: @unchecked Sendable {
     /// Texts so long that fewer than this many would fit are not cached.
     private static let fewestTexts = 16
 
-    /// - Parameter capacity: bytes of texts; a power of two from 16 KiB to 16 MiB.
-    init(capacity: Int) {
+    /// - Parameters:
+    ///   - capacity: bytes of texts; a power of two from 16 KiB to 16 MiB.
+    ///   - areJSON: whether a comma stands between texts.
+    init(capacity: Int, areJSON: Bool) {
         self.capacity = capacity
+        separators = areJSON ? 1 : 0
         let count = capacity / Self.bytesPerEntry
         let tableBytes = count * MemoryLayout<UInt64>.stride
         setMask = count / Self.ways - 1
@@ -86,14 +91,14 @@ final class PrintedTexts: @unchecked Sendable {
     }
 
     func keep(_ text: UnsafeRawBufferPointer, of node: Node) -> Bool {
-        let length = text.count + 1
+        let length = text.count + separators
         guard let source = text.baseAddress, length <= min(Entry.longest, capacity / Self.fewestTexts) else {
             return true
         }
         let start = used.add(length, ordering: .relaxed).oldValue
         guard start <= capacity - length else { return false }
-        texts.storeBytes(of: UInt8(ascii: ","), toByteOffset: start, as: UInt8.self)
-        (texts + start + 1).copyMemory(from: source, byteCount: text.count)
+        if separators > 0 { texts.storeBytes(of: UInt8(ascii: ","), toByteOffset: start, as: UInt8.self) }
+        (texts + start + separators).copyMemory(from: source, byteCount: text.count)
         kept.add(1, ordering: .relaxed)
         let (set, tag) = slot(of: node)
         let isTaken = entries[set].load(ordering: .relaxed) != 0
@@ -139,7 +144,7 @@ extension CollectionWriter {
     /// Copies features that were printed before.
     @inline(__always) mutating func append(_ range: Range<Int>, of texts: PrintedTexts, to bytes: inout ByteWriter) {
         guard !range.isEmpty else { return }
-        texts.write(isFirst ? range.dropFirst() : range, into: &bytes)
+        texts.write(isFirst ? range.dropFirst(texts.separators) : range, into: &bytes)
         isFirst = false
     }
 

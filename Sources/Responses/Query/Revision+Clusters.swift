@@ -42,8 +42,8 @@ extension Revision {
         _ nodes: [Node], _ output: FeatureOutput, of view: View, to collection: inout CollectionWriter,
         into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
-        let mayBeCached = output.isWhole && nodes.count <= PrintedFeatures.mostFeatures
-        let printed = mayBeCached ? ViewAnswerCache.of(view).features : nil
+        let mayBeCached = nodes.count <= PrintedFeatures.mostFeatures
+        let printed = mayBeCached ? ViewAnswerCache.of(view).printed(output) : nil
         // If all features are cached, no writer is needed. Making one takes a twentieth of such an answer.
         if let printed, printed.copy(nodes, to: &collection, into: &bytes) { return }
         let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)

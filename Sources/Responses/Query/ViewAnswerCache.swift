@@ -8,13 +8,27 @@ import Synchronization
 final class ViewAnswerCache: ViewCache, @unchecked Sendable {
     let hulls = HullCache()
     let features: PrintedFeatures
+    /// The same as messages.
+    let messages: PrintedFeatures
 
     private init(_ view: View) {
         // There are many views of filters, and their memory is counted when they are made.
-        features = PrintedFeatures(indexBytes: view.members == nil ? view.index.memoryBytes : 0)
+        let indexBytes = view.members == nil ? view.index.memoryBytes : 0
+        features = PrintedFeatures(indexBytes: indexBytes, areJSON: true)
+        messages = PrintedFeatures(indexBytes: indexBytes, areJSON: false)
     }
 
-    override var memoryBytes: Int { features.memoryBytes }
+    override var memoryBytes: Int { features.memoryBytes + messages.memoryBytes }
+
+    /// The features in the form of an output; nil if it has them in a form of its own.
+    func printed(_ output: FeatureOutput) -> PrintedFeatures? {
+        guard output.isWhole else { return nil }
+        return switch output.form {
+        case .json: features
+        case .protobuf(structProperties: false): messages
+        case .protobuf(structProperties: true): nil
+        }
+    }
 
     static func of(_ view: View) -> ViewAnswerCache {
         view.cache { ViewAnswerCache(view) }
@@ -62,6 +76,7 @@ final class PrintedFeatures: Sendable {
     private let rest = Atomic<Int>(0)
     /// The most bytes of texts; 0 if the view is too small to be worth caching.
     let limit: Int
+    private let areJSON: Bool
 
     /// Answers with more features do not come from maps, and would only evict what maps show.
     static let mostFeatures = 512
@@ -72,7 +87,8 @@ final class PrintedFeatures: Sendable {
     private static let restFactor = 4
 
     /// - Parameter indexBytes: the memory of the view's index. Texts take at most half of that.
-    init(indexBytes: Int) {
+    init(indexBytes: Int, areJSON: Bool) {
+        self.areJSON = areJSON
         var limit = Self.mostBytes
         while limit > indexBytes / 2 { limit /= 2 }
         self.limit = limit >= Self.fewestBytes ? limit : 0
@@ -122,7 +138,7 @@ final class PrintedFeatures: Sendable {
             run = 0..<0
             try collection.beginFeature(&bytes, writer.cancellation)
             let start = bytes.count
-            try writer.write(node, into: &bytes)
+            try writer.writeFeature(node, into: &bytes)
             printed += 1
             // Beyond an answer's limit, the writer overwrites its buffer, so the text is not valid.
             guard bytes.count > start, !isResting else { continue }
@@ -146,7 +162,7 @@ final class PrintedFeatures: Sendable {
                 return nil
             }
             let capacity = full.map { min(limit, $0.capacity * Self.growth) } ?? Self.fewestBytes
-            let new = PrintedTexts(capacity: capacity)
+            let new = PrintedTexts(capacity: capacity, areJSON: areJSON)
             state = State(texts: new)
             return new
         }
