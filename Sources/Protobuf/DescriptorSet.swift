@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The messages, enumerations and services of a compiled .proto file with those that it imports, as a FileDescriptorSet has
-/// them. Source: google/protobuf/descriptor.proto
+/// The messages, enumerations and services of a compiled .proto file with those that it imports, as a FileDescriptorSet
+/// has them. Source: google/protobuf/descriptor.proto
 public struct DescriptorSet: Sendable {
     /// A field of a message.
     public struct Field: Sendable {

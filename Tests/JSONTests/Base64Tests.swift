@@ -23,4 +23,13 @@ import Testing
             #expect(encode(bytes) == Data(bytes).base64EncodedString())
         }
     }
+
+    @Test(
+        "it is decoded, also in the alphabet for URLs and without padding",
+        arguments: [
+            ("", [] as [UInt8]?), ("AQ==", [1]), ("AQ", [1]), ("AQI=", [1, 2]), ("AQID", [1, 2, 3]),
+            ("-_8", [0xFB, 0xFF]),
+            ("A", nil), ("A?==", nil), ("AQ=", nil), ("AQID====", nil), ("=", nil),
+        ])
+    func decoding(text: String, bytes: [UInt8]?) { #expect(JSON.Base64.decode(Array(text.utf8).span) == bytes) }
 }

@@ -119,7 +119,7 @@ opens(SOURCE + "ImportFeatures", pb.ImportFeaturesRequest(open=pb.ImportFeatures
 opens(SOURCE + "ImportFeatures", pb.ImportFeaturesRequest(open=pb.ImportFeaturesOpen(source="a")), {"source": "a"})
 case(SOURCE + "ImportFeatures", pb.ImportFeaturesRequest(geojson=b'{"type":"FeatureCollection"}'),
      geojson='{"type":"FeatureCollection"}')
-case(SOURCE + "ImportFeatures", pb.ImportFeaturesRequest(features=pb.NewFeatures()), item='{"features":[]}')
+case(SOURCE + "ImportFeatures", pb.ImportFeaturesRequest(features=pb.NewFeatures()), geojson="[]")
 FEATURES = [
     pb.NewFeature(id=pb.FeatureId(unsigned_integer=1 << 63), position=pb.Position(longitude=1.5, latitude=-2, further=[3, 4.25]),
                   properties_json='{"a": 1.0, "b":[ ]}', members_json='{"bbox": [1,2,3,4], "x":null}'),
@@ -138,7 +138,7 @@ TEXTS = [
 ]
 for feature, text in zip(FEATURES, TEXTS):
     case(SOURCE + "ImportFeatures", pb.ImportFeaturesRequest(features=pb.NewFeatures(features=[feature])),
-         item='{"features":[%s]}' % text)
+         geojson=f"[{text}]")
 opens(SOURCE + "UpdateFeatures", pb.UpdateFeaturesRequest(source="a", upsert=FEATURES, remove=IDS),
       {"source": "a", "upsert": [], "remove": [7, 'a"b', 1.5]},
       '{"source":"a","upsert":[%s],"remove":[7,"a\\"b",1.5]}' % ",".join(TEXTS))
@@ -212,6 +212,7 @@ fails(CLUSTER + "GetClusters", clusters(filter_json=""), "params.filter is not J
 fails(CLUSTER + "GetClusters", clusters(filter_json='1,"limit":5'), "params.filter is not JSON: The text is not JSON at byte 1.")
 fails(CLUSTER + "GetClusters", clusters(include=[1, 99]), "params.include[1] has the value 99, which its enumeration does not have.")
 fails(CLUSTER + "GetClusters", clusters(include=[0]), "params.include[0] is no value: INCLUDE_UNSPECIFIED.")
+fails(CLUSTER + "GetClusters", clusters(include=[1] * 70_000), "params.include has more than 65536 elements.")
 fails(CLUSTER + "GetClusters", clusters(properties_format=7),
       "params.propertiesFormat has the value 7, which its enumeration does not have.")
 fails(CLUSTER + "WatchClusters", b"", "The message is empty: it must have one of open, viewport.")

@@ -82,8 +82,8 @@ import Testing
             let entry = [0x0a, 1, 0x61] + wrap(value, 2)
             let message = wrap(wrap(wrap(wrap(entry, 1), 5), 1), 2)
             if levels < 100 {
-                guard case .item = try method.read(message.span) else {
-                    Issue.record("no item")
+                guard case .geoJSON = try method.read(message.span) else {
+                    Issue.record("no features")
                     return
                 }
             } else {
@@ -94,13 +94,25 @@ import Testing
 
     @Test("a message of very many small fields takes no time that grows with their square") func many() throws {
         let method = try #require(TypedMethod.named("clusterd.v1.ClusterService/GetClusters"))
-        // A box a million times, then a filter and a million details.
+        // A box a million times, then a million pins.
         var message: [UInt8] = []
         for _ in 0..<1_000_000 { message += [0x12, 0] }
-        for _ in 0..<1_000_000 { message += [0xb8, 1, 1] }
+        for _ in 0..<1_000_000 { message += [0x62, 2, 8, 1] }
         guard case .open(let params, _, _) = try method.read(message.span) else { return }
         #expect(params["bbox"] == [0, 0, 0, 0])
-        if case .array(let words)? = params["include"] { #expect(words.count == 1_000_000) }
+        if case .array(let pins)? = params["pin"] { #expect(pins.count == 1_000_000) }
+    }
+
+    @Test("a list of words, which take a byte each, is bounded") func words() throws {
+        let method = try #require(TypedMethod.named("clusterd.v1.ClusterService/GetClusters"))
+        var message: [UInt8] = []
+        for _ in 0..<1 << 16 { message += [0xb8, 1, 1] }
+        guard case .open(let params, _, _) = try method.read(message.span) else { return }
+        if case .array(let words)? = params["include"] { #expect(words.count == 1 << 16) }
+        message += [0xb8, 1, 1]
+        #expect(throws: RPCError.invalidParam("params.include", "has more than 65536 elements.")) {
+            try method.read(message.span)
+        }
     }
 
     @Test("very many features without content are an error") func emptyFeatures() throws {

@@ -109,14 +109,6 @@ import Testing
     func boxesAreFourNumbers(text: String, box: BoundingBox?) { #expect(BoundingBox(text: text) == box) }
 
     @Test(
-        "base 64 is decoded",
-        arguments: [
-            ("", [] as [UInt8]?), ("AQ==", [1]), ("AQI=", [1, 2]), ("AQID", [1, 2, 3]), ("A", nil),
-            ("A?==", nil),
-        ])
-    func base64IsDecoded(text: String, bytes: [UInt8]?) { #expect([UInt8](base64: text) == bytes) }
-
-    @Test(
         "ids that look like numbers are numbers",
         arguments: [
             ("17", "17"), ("\"17\"", "\"17\""), ("abc", "\"abc\""), ("true", "\"true\""),

@@ -22,13 +22,15 @@ func makeTarget() -> any FuzzTarget {
     case "snapshot"?: return SnapshotTarget()
     case "request"?: return RequestTarget()
     case "websocket"?: return WebSocketTarget()
+    case "http2"?: return HTTP2Target()
+    case "message"?: return MessageTarget()
     case "journal"?: return JournalTarget()
     case "backup"?: return BackupTarget()
     case "updates"?: return UpdatesTarget()
     case "watches"?: return WatchesTarget()
     default:
         say(
-            "FUZZ_TARGET must be frame, envelope, geojson, expression, options, snapshot, request, websocket, journal, backup, updates or watches"
+            "FUZZ_TARGET must be frame, envelope, geojson, expression, options, snapshot, request, websocket, http2, message, journal, backup, updates or watches"
         )
         exit(2)
     }

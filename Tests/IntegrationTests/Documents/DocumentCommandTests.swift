@@ -51,6 +51,11 @@ import Testing
             let result = try DaemonProcess.run("clusterctl", Array(words.dropFirst()) + ["--help"])
             #expect(result.status == 0, "\(page): \(command): \(result.errors)")
         case "curl": #expect(words.contains { $0.hasPrefix("'http://localhost:") })
+        case "grpcurl":
+            let proto = try String(
+                contentsOf: ShellBlock.root.appendingPathComponent("proto/clusterd/v1/clusterd.proto"), encoding: .utf8)
+            let method = words.last?.split(separator: "/").last ?? ""
+            #expect(method == "list" || proto.contains("rpc \(method)("), "\(page): \(command)")
         case "xdg-open": #expect(words.count == 2 && words[1].hasPrefix("http"))
         default: Issue.record("\(page): nobody runs or checks '\(command)'")
         }

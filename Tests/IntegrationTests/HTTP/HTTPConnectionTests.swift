@@ -240,7 +240,7 @@ struct HTTPConnectionTests {
                 "Access-Control-Request-Headers: content-type",
             ])
         #expect(preflight.status == 204)
-        #expect(preflight["access-control-allow-methods"] == "POST, OPTIONS")
+        #expect(preflight["access-control-allow-methods"] == "GET, HEAD, POST, OPTIONS")
         #expect(preflight["access-control-allow-headers"] == "content-type")
         let refused = try http.exchange("OPTIONS", "/sources", ["Origin: null", "Access-Control-Request-Method: GET"])
         #expect(refused.status == 403)

@@ -451,7 +451,8 @@ import Testing
         for (method, target, allowed) in [
             ("DELETE", "/sources/s", "GET, HEAD, OPTIONS"), ("PUT", "/sources/s", "GET, HEAD, OPTIONS"),
             ("GET", "/sources/s/features", "PUT, OPTIONS"), ("BREW", "/", "GET, HEAD, OPTIONS"),
-            ("GET", "/clusterd.v1.ServerService/Check", "POST, OPTIONS"),
+            ("GET", "/clusterd.v1.SourceService/DeleteSource", "POST, OPTIONS"),
+            ("PUT", "/clusterd.v1.ServerService/Check", "GET, HEAD, POST, OPTIONS"),
             ("POST", "/sources/s/watch", "GET, HEAD, OPTIONS"),
         ] {
             let response = try http.exchange(method, target)

@@ -44,15 +44,18 @@ extension Caller {
     }
 
     /// Opens a call on the source "test". What it answers at once goes to `answers` too.
-    func open(_ method: String, _ params: JSONObject, id: Int64, timeout: Int64? = nil, answers: KeptAnswers) {
+    func open(
+        _ method: String, _ params: JSONObject, id: Int64, timeout: Int64? = nil,
+        as encoder: any AnswerEncoder = BareEncoder(), answers: KeptAnswers
+    ) {
         var params = params
         params["source"] = "test"
         var bytes = ByteWriter()
         var request = CallRequest(id: id, method: "clusterd.v1.\(method)", params: params)
         request.timeoutMilliseconds = timeout
         do throws(RPCError) {
-            if try open(request, as: BareEncoder(), into: &bytes) == nil {
-                answers.answers.append(bytes.string)
+            if try open(request, as: encoder, into: &bytes) == nil {
+                answers.answerBytes.append(bytes.bytes)
             }
         } catch { answers.errors.append(error) }
     }

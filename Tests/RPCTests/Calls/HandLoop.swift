@@ -50,13 +50,15 @@ final class KeptAnswers: CallTransport {
 
     func canTakeItem(of call: Call) -> Bool { canTakeItem }
 
-    var answers: [String] = []
-    var items: [String] = []
+    var answerBytes: [[UInt8]] = []
+    var itemBytes: [[UInt8]] = []
+    var answers: [String] { answerBytes.map { String(decoding: $0, as: UTF8.self) } }
+    var items: [String] { itemBytes.map { String(decoding: $0, as: UTF8.self) } }
     var errors: [RPCError] = []
 
-    func call(_ call: Call, answered answer: OutgoingBytes) { answers.append(answer.writer.string) }
+    func call(_ call: Call, answered answer: OutgoingBytes) { answerBytes.append(answer.writer.bytes) }
     func call(_ call: Call, sent item: OutgoingBytes, of revision: UInt64?) {
-        items.append(item.writer.string)
+        itemBytes.append(item.writer.bytes)
     }
     func call(_ call: Call, failed error: RPCError) { errors.append(error) }
     func callTookInput(_ call: Call) {}
@@ -64,6 +66,7 @@ final class KeptAnswers: CallTransport {
 
 /// Wraps nothing around an answer.
 struct BareEncoder: AnswerEncoder {
+    var wireProtocol: WireProtocol { .frames }
     var compresses: Bool { false }
     func begin(_ part: AnswerPart, into bytes: inout ByteWriter) {}
     func end(_ part: AnswerPart, from start: Int, in bytes: inout ByteWriter) {}

@@ -31,7 +31,7 @@ import Testing
     private func point(_ number: UInt32) -> Node { .point(PointIndex(rawValue: number)) }
 
     @Test("a cached text is found by its node only") func whatIsKeptIsFoundByItsNodeAlone() {
-        let texts = PrintedTexts(capacity: 1 << 16)
+        let texts = PrintedTexts(capacity: 1 << 16, areJSON: true)
         #expect(text(point(0), in: texts) == nil)
         #expect(keep(bytes, cluster(0), in: texts))
         #expect(text(cluster(0), in: texts) == "{\"some\":\"text\"}")
@@ -42,7 +42,7 @@ import Testing
 
     @Test("of three nodes that share two entries, the last one is found")
     func ofThreeNodesThatShareTwoEntriesTheLastIsFound() {
-        let texts = PrintedTexts(capacity: 1 << 16)
+        let texts = PrintedTexts(capacity: 1 << 16, areJSON: true)
         #expect(keep(bytes, cluster(7), in: texts))
         #expect(keep([65], point(7), in: texts))
         #expect(text(cluster(7), in: texts) == "{\"some\":\"text\"}")
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test("without room, nothing is cached") func whereThereIsNoRoomNothingIsKept() {
-        let texts = PrintedTexts(capacity: 1 << 14)
+        let texts = PrintedTexts(capacity: 1 << 14, areJSON: true)
         var kept: UInt32 = 0
         while kept < 2000, keep(bytes, cluster(kept), in: texts) { kept += 1 }
         // 15 bytes and a comma.
@@ -64,7 +64,7 @@ import Testing
 
     @Test("long texts are not cached") func longTextsAreLeftOut() {
         for (capacity, longest) in [(1 << 14, 1023), (1 << 20, 4094)] {
-            let texts = PrintedTexts(capacity: capacity)
+            let texts = PrintedTexts(capacity: capacity, areJSON: true)
             #expect(keep([UInt8](repeating: 65, count: longest + 1), point(1), in: texts))
             #expect(text(point(1), in: texts) == nil)
             #expect(keep([UInt8](repeating: 65, count: longest), point(1), in: texts))
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test("large node numbers and the last entries are found") func largeNumbersAndTheLastPlacesAreTold() {
-        let texts = PrintedTexts(capacity: 1 << 24)
+        let texts = PrintedTexts(capacity: 1 << 24, areJSON: true)
         let long = [UInt8](repeating: 65, count: 4094)
         var number = UInt32.max
         while keep(long, point(number), in: texts) { number -= 1 }
@@ -85,7 +85,7 @@ import Testing
 
     /// Threads insert and find texts of the same nodes; each text names its node.
     @Test("threads never see partly written texts") func threadsSeeWholeTextsOnly() {
-        let texts = PrintedTexts(capacity: 1 << 16)
+        let texts = PrintedTexts(capacity: 1 << 16, areJSON: true)
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
             for step in 0..<4000 {
                 let number = UInt32((step * 7 + thread) % 3000)
@@ -153,6 +153,28 @@ import Testing
         try compare(test, seed: 1)
     }
 
+    @Test("cached features of messages are those that were printed, and are another form than JSON") func messages()
+        throws
+    {
+        let test = try source(points: 20_000)
+        var query = ClustersQuery(box: .world, zoom: 2, limit: 400)
+        let json = try test.clusters(query).text
+        func message(_ output: FeatureOutput) throws -> [UInt8] {
+            query.output = output
+            let revision = test.source.revision
+            var bytes = ByteWriter()
+            try revision.writeClusters(query, of: revision.view(nil, zoom: query.zoom, .never), into: &bytes, .never)
+            return bytes.bytes
+        }
+        var output = FeatureOutput()
+        output.form = .protobuf(structProperties: false)
+        let first = try message(output)
+        #expect(ViewAnswerCache.of(test.source.revision.view).messages.memoryBytes > 0)
+        #expect(try message(output) == first)
+        query.output = FeatureOutput()
+        #expect(try test.clusters(query).text == json)
+    }
+
     @Test("caching pauses if it has not paid off, and resumes later")
     func keepingRestsWhereItHasNotPaidAndGoesOnAfterwards() throws {
         let test = try source(points: 20_000)
@@ -201,10 +223,10 @@ import Testing
 
     @Test("the cache's memory is bounded by the index's, and small sources have no cache")
     func memoryIsBoundedByTheIndexAndFewPointsKeepNone() throws {
-        let large = PrintedFeatures(indexBytes: 1 << 30)
+        let large = PrintedFeatures(indexBytes: 1 << 30, areJSON: true)
         #expect(large.limit == 16 << 20)
-        #expect(PrintedFeatures(indexBytes: 10 << 20).limit <= 5 << 20)
-        #expect(PrintedFeatures(indexBytes: 1 << 10).limit == 0)
+        #expect(PrintedFeatures(indexBytes: 10 << 20, areJSON: true).limit <= 5 << 20)
+        #expect(PrintedFeatures(indexBytes: 1 << 10, areJSON: true).limit == 0)
         let few = try source(points: 100)
         _ = try few.world(3)
         #expect(ViewAnswerCache.of(few.source.revision.view).features.memoryBytes == 0)

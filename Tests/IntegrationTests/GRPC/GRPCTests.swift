@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TestSupport
+import Testing
+
+/// Clients that others have made speak gRPC and Connect with the daemon.
+@Suite(
+    "gRPC and Connect",
+    .enabled(
+        if: DebianPython.has(["grpc", "google.protobuf", "hpack"]), "needs Debian's python3-grpcio and python3-h2"))
+struct GRPCTests {
+    /// A daemon that serves HTTP to callers who may do everything.
+    private final class Served {
+        let daemon: DaemonProcess
+        let port: String
+        /// What the compiler of protobuf has made of the contract.
+        let generated: String
+        let archives: String
+
+        init() throws {
+            let folder = NSTemporaryDirectory() + "clusterd-grpc-\(UUID().uuidString.prefix(8))"
+            (generated, archives) = (folder + "/generated", folder + "/archives")
+            for folder in [generated, archives] {
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            }
+            let protocols = Repository.root.appendingPathComponent("proto").path
+            let compiled = try DaemonProcess.run(
+                "/usr/bin/protoc", ["-I", protocols, "--python_out", generated, "clusterd/v1/clusterd.proto"])
+            try #require(compiled.status == 0, "\(compiled.errors)")
+            let settings = folder + "/clusterd.json"
+            try #"{"http":{"listen":["127.0.0.1:0"],"right":"admin"},"exportDirectories":["\#(archives)"]}"#
+                .write(toFile: settings, atomically: true, encoding: .utf8)
+            daemon = try DaemonProcess(["--config", settings, "--log-level", "info"])
+            let text = daemon.errorText()
+            let start = try #require(text.range(of: "http://127.0.0.1:"), "\(text)")
+            port = String(text[start.upperBound...].prefix { $0.isNumber })
+        }
+
+        deinit {
+            try? FileManager.default.removeItem(
+                atPath: URL(fileURLWithPath: generated).deletingLastPathComponent().path)
+        }
+
+        func run(_ script: String, _ arguments: [String]) throws {
+            let path = Repository.root.appendingPathComponent("Tests/GRPC/\(script)").path
+            let result = try DaemonProcess.run("/usr/bin/python3", ["-B", path] + arguments)
+            #expect(
+                result.status == 0 && result.output.contains("ok"),
+                "\(result.output) \(result.errors) \(daemon.errorText())")
+        }
+    }
+
+    @Test("every method answers grpcio", arguments: [true, false]) func methods(overUnixSocket: Bool) throws {
+        let served = try Served()
+        let target = overUnixSocket ? "unix:\(served.daemon.socketPath)" : "127.0.0.1:\(served.port)"
+        try served.run("methods.py", [served.generated, target, served.archives + "/points.pmtiles"])
+    }
+
+    @Test("Connect's calls and streams answer over HTTP/1.1") func connect() throws {
+        let served = try Served()
+        try served.run("connect.py", [served.generated, "127.0.0.1", served.port])
+    }
+
+    @Test("a client that breaks the rules of HTTP/2 harms only itself") func hostility() throws {
+        let served = try Served()
+        try served.run("http2_hostility.py", ["127.0.0.1", served.port])
+    }
+
+    @Test("streams that end when nobody expects it leave nothing") func streams() throws {
+        let served = try Served()
+        try served.run("streams.py", [served.generated, "127.0.0.1", served.port])
+    }
+
+    @Test("a client that begins to speak HTTP/2 during a shutdown does not keep the daemon") func shutdown() throws {
+        let daemon = try DaemonProcess()
+        let script = Repository.root.appendingPathComponent("Tests/GRPC/shutdown.py").path
+        let result = try DaemonProcess.run(
+            "/usr/bin/python3", ["-B", script, daemon.socketPath, "\(daemon.process.processIdentifier)"])
+        #expect(result.status == 0, "\(result)")
+        #expect(daemon.process.waitForEnd() == 0)
+    }
+
+    @Test("HTTP's resources are served over HTTP/2", .enabled(if: has("curl"), "needs curl")) func resources() throws {
+        let served = try Served()
+        let site = "http://127.0.0.1:\(served.port)"
+        func curl(_ arguments: String...) throws -> String {
+            try DaemonProcess.run("/usr/bin/env", ["curl", "-s", "--http2-prior-knowledge"] + arguments).output
+        }
+        #expect(try curl("\(site)/health") == #"{"status":"SERVING"}"#)
+        let socket = served.daemon.socketPath
+        #expect(try curl("--unix-socket", socket, "http://clusterd/health") == #"{"status":"SERVING"}"#)
+        let cities = Repository.root.appendingPathComponent("Examples/cities.geojson").path
+        let method = "\(site)/clusterd.v1.SourceService/CreateSource"
+        _ = try curl("-H", "content-type: application/json", "-d", #"{"source":"cities"}"#, method)
+        #expect(try curl("-T", cities, "\(site)/sources/cities/features").contains(#""points":505"#))
+        for (path, code) in [("/", "200 2"), ("/sources/cities/tiles/0/0/0.mvt", "200 2"), ("/nosuch", "404 2")] {
+            #expect(try curl("-o", "/dev/null", "-w", "%{http_code} %{http_version}", site + path) == code)
+        }
+    }
+
+    @Test("clusterctl calls by gRPC") func control() throws {
+        let daemon = try DaemonProcess()
+        let cities = Repository.root.appendingPathComponent("Examples/cities.geojson").path
+        func control(_ arguments: String...) throws -> (status: Int32, output: String, errors: String) {
+            try DaemonProcess.run("clusterctl", ["--socket", daemon.socketPath] + arguments)
+        }
+        _ = try control("import", "cities", cities)
+        let described = try control("call", "--grpc", "GetSource", "source=cities")
+        #expect(described.output.contains(#""points":"505""#) && described.status == 0, "\(described)")
+        let pages = try control("call", "--grpc", "GetFeatures", "source=cities").output.split(separator: "\n")
+        #expect(pages.last == #"{"done":{"features":"505","revision":"1"}}"#)
+        let failed = try control("call", "--grpc", "GetSource", "source=nosuch")
+        #expect(failed.status == 3 && failed.errors.contains("nosuch"), "\(failed)")
+    }
+
+    /// The commands at the head of an example, and what it prints.
+    @Test(
+        "the examples run",
+        .enabled(
+            if: FileManager.default.fileExists(atPath: "/usr/bin/grpc_cpp_plugin"), "needs protobuf-compiler-grpc"),
+        arguments: ["clusters.py", "clusters.cc"])
+    func examples(name: String) throws {
+        let daemon = try DaemonProcess()
+        let cities = Repository.root.appendingPathComponent("Examples/cities.geojson").path
+        _ = try DaemonProcess.run("clusterctl", ["--socket", daemon.socketPath, "import", "cities", cities])
+        let folder = daemon.folder + "/example"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        for part in ["proto", "Examples"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(folder)/\(part)", withDestinationPath: Repository.root.appendingPathComponent(part).path)
+        }
+        let text = try String(
+            contentsOfFile: Repository.root.appendingPathComponent("Examples/grpc/\(name)").path, encoding: .utf8)
+        let prefix = name.hasSuffix(".py") ? "    " : "//   "
+        let commands = text.split(separator: "\n").prefix(12).filter { $0.hasPrefix(prefix) }
+            .map { $0.dropFirst(prefix.count) }.joined(separator: "\n")
+            .replacingOccurrences(of: "/run/clusterd/clusterd.sock", with: daemon.socketPath)
+            .replacingOccurrences(of: "python3 ", with: "/usr/bin/python3 ")
+        let result = try DaemonProcess.run("/bin/sh", ["-ec", "cd \(folder)\n\(commands)"])
+        #expect(result.status == 0 && result.output.contains("points around"), "\(commands) \(result)")
+    }
+}
