@@ -9,7 +9,8 @@ import JSON
 /// `fill`, which keep this object alive; pointers that it passes are used only during the callback.
 package final class HTTP2Session {
     private var raw: OpaquePointer?
-    private weak var owner: (any HTTP2SessionOwner)?
+    /// It owns this session. Not weak, because that would slow down every other reference to it.
+    private unowned var owner: (any HTTP2SessionOwner)?
     /// Where `fill` writes, while it runs.
     private var output: UnsafeMutablePointer<ByteWriter>?
     private var hasSentSettings = false

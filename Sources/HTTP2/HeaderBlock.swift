@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import JSON
 
 /// The fields of a request's or a response's head, or trailers: names in lower case, in order. Pseudo-fields such as
 /// `:path` come first.
@@ -27,9 +28,9 @@ package struct HeaderBlock: Sendable {
     }
 
     package mutating func append(_ name: Span<UInt8>, _ value: Span<UInt8>) {
-        for index in name.indices { bytes.append(name[index]) }
+        bytes.append(contentsOf: name.bytes)
         let name = bytes.count
-        for index in value.indices { bytes.append(value[index]) }
+        bytes.append(contentsOf: value.bytes)
         ends.append((name, bytes.count))
     }
 
