@@ -20,7 +20,7 @@ INSTALL = install
 # read-only afterwards.
 build = swift build -c release --static-swift-stdlib --scratch-path $(scratch) -debug-info-format none \
 	-Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)=." -Xcc "-ffile-prefix-map=$(CURDIR)=." -Xcxx "-ffile-prefix-map=$(CURDIR)=." \
-	-Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now -Xlinker --build-id=none
+	-Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now -Xlinker --build-id=none -Xlinker --no-export-dynamic
 
 .PHONY: all build texts install uninstall clean
 all: texts
