@@ -29,6 +29,7 @@ def stubs():
     return made
 
 
+grpc.channel_ready_future(channel).result(timeout=20)
 call = stubs()
 
 

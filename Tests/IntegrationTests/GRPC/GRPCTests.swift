@@ -66,6 +66,48 @@ struct GRPCTests {
         try served.run("http2_hostility.py", ["127.0.0.1", served.port])
     }
 
+    private static let nginx = "/usr/sbin/nginx"
+
+    @Test(
+        "nginx passes every method on",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: nginx), "needs nginx: apt-get install nginx-light"))
+    func proxy() throws {
+        let served = try Served()
+        let folder = served.daemon.folder + "/nginx"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let page = try String(
+            contentsOf: Repository.root.appendingPathComponent("proto-docs/grpc.md"), encoding: .utf8)
+        let pass = "grpc_pass grpc://unix:/run/clusterd/clusterd.sock;"
+        try #require(page.contains(pass))
+        let port = try HTTPProxyTests.freePort()
+        let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+            .map { "\($0)_temp_path \(folder)/\($0);" }.joined(separator: " ")
+        try """
+        daemon off; pid \(folder)/pid; error_log \(folder)/error.log;
+        events {}
+        http {
+            access_log off; \(temporary)
+            server {
+                listen 127.0.0.1:\(port) http2;
+                location / { \(pass) grpc_read_timeout 1h; client_max_body_size 0; }
+            }
+        }
+        """
+        // Nginx's workers are another user, whom the daemon's socket does not admit.
+        .replacingOccurrences(of: "unix:/run/clusterd/clusterd.sock", with: "127.0.0.1:\(served.port)")
+        .write(toFile: folder + "/nginx.conf", atomically: true, encoding: .utf8)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: Self.nginx)
+        process.arguments = ["-c", folder + "/nginx.conf", "-p", folder, "-e", folder + "/error.log"]
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        defer {
+            process.terminate()
+            process.waitForEnd()
+        }
+        try served.run("methods.py", [served.generated, "127.0.0.1:\(port)", served.archives + "/points.pmtiles"])
+    }
+
     @Test("streams that end when nobody expects it leave nothing") func streams() throws {
         let served = try Served()
         try served.run("streams.py", [served.generated, "127.0.0.1", served.port])
