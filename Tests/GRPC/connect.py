@@ -131,4 +131,17 @@ expect(status == 400, f"no protobuf: {status} {body}")
 status, head, body = request("POST", CLUSTER + "GetClusters", VIEW.SerializeToString(), content_type="application/proto",
                              connect_timeout_ms="x")
 expect(status == 400, f"a malformed timeout: {status} {body}")
+status, head, body = request("POST", SOURCE + "GetFeatures", envelope(b'{"source":"points"}'),
+                             content_type="application/connect+json", connect_timeout_ms="x")
+parts = list(envelopes(body))
+expect(parts[0][0] == 2 and json.loads(parts[0][1])["error"]["code"] == "invalid_argument",
+       f"a malformed timeout of a stream: {status} {body}")
+status, head, body = request("GET", CLUSTER + "GetClusters?connect=v1&encoding=proto&base64=1&message=%3F")
+expect(status == 400 and isinstance(json.loads(body)["details"], list), f"a message that is not base64: {status} {body}")
+# A small query may inflate to much: it is read elsewhere, and others are answered meanwhile.
+pins = gzip.compress(json.dumps({"source": "points", "pin": [{}] * 200000}).encode())
+packed = base64.urlsafe_b64encode(pins).decode()
+status, head, body = request(
+    "GET", CLUSTER + f"GetClusters?connect=v1&encoding=json&compression=gzip&base64=1&message={packed}")
+expect(status == 400 and "pin" in json.loads(body)["message"], f"a message that inflates: {status} {body[:200]}")
 print("ok")
