@@ -64,8 +64,8 @@ def main(binaries, seconds):
                                "--output", "geojson")
                 views.append((len(text), longitude, width))
         for form in ("12 KB as JSON", "12 KB as protobuf"):
-            wanted = 12_000 if form.endswith("JSON") else 12_000 / 0.33
-            size, longitude, width = min(views, key=lambda view: abs(view[0] - wanted))
+            target = 12_000 if form.endswith("JSON") else 12_000 / 0.33
+            size, longitude, width = min(views, key=lambda view: abs(view[0] - target))
             box = pb.BoundingBox(west=longitude, south=-20, east=longitude + width, north=width)
             message = pb.GetClustersRequest(source="bench", bbox=box, zoom=5).SerializeToString()
             data = os.path.join(folder, "request")

@@ -46,7 +46,7 @@ package final class HTTP2Session {
         guard isMade == 0 else { return }
         raw = session
         let entries = [
-            // The library would end a connection that exceeds the number; it is to be told of a stream that is refused.
+            // The library would end a connection that exceeds the number; here the stream is refused instead.
             // So the library gets no limit, and `fill` writes the limit into the frame.
             entry(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, settings.isClient ? 0 : UInt32(Int32.max)),
             entry(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(clamping: settings.headBytes)),
@@ -136,7 +136,7 @@ package final class HTTP2Session {
         nghttp2_submit_rst_stream(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, code.rawValue)
     }
 
-    /// Ends the connection once its client has been told why.
+    /// Ends the connection after a frame that says why.
     package func terminate(_ code: HTTP2Error) { nghttp2_session_terminate_session(raw, code.rawValue) }
 
     /// Tells the client that the connection will end, and asks whether it knows.

@@ -230,7 +230,7 @@ extension HTTP2Connection: HTTP2SessionOwner {
     }
 
     func ended(_ stream: Int32) {
-        // A client that still sends is told that nobody reads it (RFC 9113, section 8.1).
+        // Nobody reads what the client still sends (RFC 9113, section 8.1).
         guard let stream = streams[stream], !stream.inputHasEnded else { return }
         session.reset(stream.id, .none)
     }
@@ -316,19 +316,19 @@ struct HTTP2Clock {
 
     /// Counts a stream that the client opened for nothing; returns whether these are too many.
     mutating func countsReset(now: UInt64) -> Bool {
-        turn(now)
+        beginWindow(at: now)
         resets += 1
         return resets > Self.most
     }
 
     /// Counts a frame that asks for nothing; returns whether these are too many.
     mutating func countsIdleFrame(now: UInt64) -> Bool {
-        turn(now)
+        beginWindow(at: now)
         idleFrames += 1
         return idleFrames > Self.most
     }
 
-    private mutating func turn(_ now: UInt64) {
+    private mutating func beginWindow(at now: UInt64) {
         guard now - window >= Self.windowMilliseconds else { return }
         (window, resets, idleFrames) = (now, 0, 0)
     }

@@ -25,8 +25,8 @@ final class HealthCheck: GRPCService {
     private unowned let exchange: GRPCExchange
     private let isWatch: Bool
     private var service: String?
-    /// What the client of a watch was told last.
-    private var told: Status?
+    /// The status that was sent last.
+    private var reported: Status?
     private var hasEnded = false
 
     /// `ServingStatus` of the standard's health.proto.
@@ -77,7 +77,7 @@ final class HealthCheck: GRPCService {
     func inputEnded() throws(RPCError) {
         guard service != nil else { throw RPCError(.internal, "The call has no message: its request was expected.") }
         hasEnded = true
-        guard !isWatch else { return tell() }
+        guard !isWatch else { return report() }
         guard let status = status else {
             throw RPCError(.notFound, "There is no service \"\(service ?? "")\", or you may not see it.")
         }
@@ -110,20 +110,20 @@ final class HealthCheck: GRPCService {
         exchange.send(bytes)
     }
 
-    /// Tells the client of a watch what has changed.
-    private func tell() {
+    /// Sends the status to the client of a watch if it has changed.
+    private func report() {
         guard isWatch, hasEnded else { return }
         let status = status ?? .serviceUnknown
-        guard status != told, exchange.stream.waitingBytes == 0 else { return }
-        told = status
+        guard status != reported, exchange.stream.waitingBytes == 0 else { return }
+        reported = status
         send(status)
     }
 
-    func wasWritten() { tell() }
-    func check() { tell() }
+    func wasWritten() { report() }
+    func check() { report() }
 
     func drain() {
-        tell()
+        report()
         guard isWatch else { return }
         exchange.fail(RPCError(.unavailable, "The server is shutting down. Try again soon."))
     }

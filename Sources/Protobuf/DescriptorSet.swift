@@ -228,10 +228,10 @@ public struct DescriptorSet: Sendable {
     }
 
     /// Whether a field of options is 1: `map_entry`, or an idempotency level of NO_SIDE_EFFECTS.
-    private static func flag(_ wanted: Int, in options: ArraySlice<UInt8>) throws(WireError) -> Bool {
+    private static func flag(_ field: Int, in options: ArraySlice<UInt8>) throws(WireError) -> Bool {
         var reader = MessageReader(options)
         while let (number, value) = try reader.next() {
-            if number == wanted, value == .varint(1) { return true }
+            if number == field, value == .varint(1) { return true }
         }
         return false
     }

@@ -660,7 +660,7 @@ def hint(scene):
     page.wait("location.hash.startsWith('#2/40')", "moved again")
     touch(50)
     page.wait("!location.hash.startsWith('#2/')", "another tap zooms in")
-    check(not page.evaluate(told), "who has held a circle is told no more")
+    check(not page.evaluate(told), "who has held a circle is not shown the hint again")
     page.evaluate("localStorage.clear()")
     scene.check_page(page)
 

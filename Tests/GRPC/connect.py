@@ -119,13 +119,13 @@ status, head, body = request("POST", SOURCE + "GetFeatures", envelope(b'{"source
 parts = list(envelopes(body))
 expect(status == 200 and parts[0][0] == 2 and json.loads(parts[0][1])["error"]["code"] == "not_found",
        f"a stream of nothing: {status} {body}")
-for path, kind, wanted in [(CLUSTER + "WatchClusters", "application/connect+json", 505),
+for path, kind, expected in [(CLUSTER + "WatchClusters", "application/connect+json", 505),
                            (CLUSTER + "GetClusters", "application/connect+proto", 415),
                            (SOURCE + "GetFeatures", "application/proto", 415),
                            (CLUSTER + "GetClusters", "application/x-protobuf", 415),
                            (CLUSTER + "NoSuch", "application/proto", 501)]:
     status, head, body = request("POST", path, b"", content_type=kind)
-    expect(status == wanted, f"{path} as {kind}: {status} {body}")
+    expect(status == expected, f"{path} as {kind}: {status} {body}")
 status, head, body = request("POST", CLUSTER + "GetClusters", b"\xff\xff", content_type="application/proto")
 expect(status == 400, f"no protobuf: {status} {body}")
 status, head, body = request("POST", CLUSTER + "GetClusters", VIEW.SerializeToString(), content_type="application/proto",

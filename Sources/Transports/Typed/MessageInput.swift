@@ -15,7 +15,7 @@ package final class MessageInput {
     private var decoder: FrameDecoder
     private let encoding: Encoding
     /// Whether a message is being read on the pool; later ones wait.
-    private(set) var isReading = false
+    private var isReading = false
     /// Whether a message is lent to the sink, so that the decoder must stay as it is.
     private var isLending = false
     private var hasEnded = false
@@ -42,7 +42,7 @@ package final class MessageInput {
 
         package var format: InflateStream.Format? { if case .compressed(let format) = self { format } else { nil } }
 
-        /// All, as clients are told.
+        /// The names of all, as a client sees them.
         package static let names = "identity,deflate,gzip"
     }
 
@@ -55,9 +55,6 @@ package final class MessageInput {
                 consequence: "The call has failed."))
         claim = InputClaim(in: engine.load.input, of: owner.caller.share)
     }
-
-    /// Bytes of a message that is incomplete, and of those after one that is being read.
-    package var heldBytes: Int { claim.bytes }
 
     package func append(_ bytes: RawSpan) {
         guard sink != nil else { return }
