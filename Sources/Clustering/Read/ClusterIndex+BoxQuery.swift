@@ -19,26 +19,32 @@ extension ClusterIndex {
     ) -> Bool {
         found.removeAll(keepingCapacity: true)
         guard pointCount > 0 else { return false }
-        guard options.projection.isRound else {
-            return collect(planarBox(west, south, east, north), zoom, limit, &found)
-        }
+        let (box, western) = unitBoxes(west: west, south: south, east: east, north: north)
+        if collect(box, zoom, limit, &found) { return true }
+        return western.map { collect($0, zoom, limit, &found) } ?? false
+    }
+
+    /// A box in the unit square, in two parts if it crosses the antimeridian: the eastern one, then the western one.
+    @inline(__always) func unitBoxes(
+        west: Double, south: Double, east: Double, north: Double
+    ) -> (UnitBox, western: UnitBox?) {
+        guard options.projection.isRound else { return (planarBox(west, south, east, north), nil) }
         let bottom = Mercator.y(latitude: max(-90, min(90, south)))
         let top = Mercator.y(latitude: max(-90, min(90, north)))
         var left = Self.wrapped(west)
         var right = east == 180 ? 180 : Self.wrapped(east)
+        var western: UnitBox?
         if east - west >= 360 {
             (left, right) = (-180, 180)
         } else if left > right {
-            let eastern = UnitBox(
-                minimumX: Mercator.x(longitude: left), minimumY: top, maximumX: 1, maximumY: bottom)
-            let western = UnitBox(
+            western = UnitBox(
                 minimumX: 0, minimumY: top, maximumX: Mercator.x(longitude: right), maximumY: bottom)
-            return collect(eastern, zoom, limit, &found) || collect(western, zoom, limit, &found)
+            right = 180
         }
         let box = UnitBox(
             minimumX: Mercator.x(longitude: left), minimumY: top, maximumX: Mercator.x(longitude: right),
             maximumY: bottom)
-        return collect(box, zoom, limit, &found)
+        return (box, western)
     }
 
     /// A box of a plane, which has no antimeridian: a box whose west is greater than its east is empty.
@@ -100,10 +106,10 @@ extension ClusterIndex {
         options.radii[min(max(zoom, 0), ClusteringOptions.deepestZoom)] / options.extent
     }
 
-    func visitPositions(in box: UnitBox, at zoom: Zoom, _ body: (Double, Double) -> Void) {
+    func visitNodes(in box: UnitBox, at zoom: Zoom, _ body: (NodeKey, Double, Double) -> Void) {
         guard box.minimumX <= box.maximumX, box.minimumY <= box.maximumY else { return }
         let level = max(options.minimumZoom, min(zoom.rawValue, options.maximumZoom + 1))
-        layers.visitPositions(in: box, level: level, body)
+        layers.visitNodes(in: box, level: level, body)
     }
 
     func collect(_ box: UnitBox, _ zoom: Zoom, _ limit: Int, _ found: inout [Node]) -> Bool {

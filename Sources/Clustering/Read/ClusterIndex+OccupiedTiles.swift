@@ -17,7 +17,7 @@ extension ClusterIndex {
         guard pointCount > 0 else { return }
         let range = tileRange(block, zoom)
         for box in range.boxes {
-            visitPositions(in: box, at: level(for: Double(zoom))) { range.addTiles(of: $0, $1, to: &found) }
+            visitNodes(in: box, at: level(for: Double(zoom))) { _, x, y in range.addTiles(of: x, y, to: &found) }
         }
     }
 

@@ -62,25 +62,24 @@ extension LayeredIndex {
         found.append(key.node)
     }
 
-    /// Calls `body` with the position of each node inside a box at a level, in no particular order.
-    func visitPositions(in box: UnitBox, level: Int, _ body: (_ x: Double, _ y: Double) -> Void) {
+    /// Calls `body` with each node inside a box at a level, and its position as compared, in no particular order.
+    func visitNodes(in box: UnitBox, level: Int, _ body: (_ key: NodeKey, _ x: Double, _ y: Double) -> Void) {
         switch base.spatial {
-        case .float(let spatial): visitPositions(in: box, level, spatial, body)
-        case .double(let spatial): visitPositions(in: box, level, spatial, body)
+        case .float(let spatial): visitNodes(in: box, level, spatial, body)
+        case .double(let spatial): visitNodes(in: box, level, spatial, body)
         }
     }
 
-    private func visitPositions<Scalar: Coordinate>(
-        in box: UnitBox, _ level: Int, _ spatial: SpatialIndex<Scalar>, _ body: (Double, Double) -> Void
+    private func visitNodes<Scalar: Coordinate>(
+        in box: UnitBox, _ level: Int, _ spatial: SpatialIndex<Scalar>, _ body: (NodeKey, Double, Double) -> Void
     ) {
         let isPlain = delta.isEmpty
         spatial.visitTogether(box, zoom: level) { slot in
-            if isPlain || !delta.hides(key(ofBase: slot.node), at: level) {
-                body(Double(slot.x), Double(slot.y))
-            }
+            let key = key(ofBase: slot.node)
+            if isPlain || !delta.hides(key, at: level) { body(key, Double(slot.x), Double(slot.y)) }
         }
         guard !isPlain else { return }
-        delta.levels[level - options.minimumZoom].visit(box) { body($0.x, $0.y) }
+        delta.levels[level - options.minimumZoom].visit(box) { body($0.key, $0.x, $0.y) }
     }
 
     /// Whether a node of the delta precedes a node of the base that lies in the cell with the given code.

@@ -38,19 +38,20 @@ extension ClusterIndex {
 
         /// Calls `body` with all leaves in order, without a search for each leaf.
         @inline(__always) func visit(_ body: (PointIndex) -> Void) {
+            forEachRun { run, count in
+                if run.isPoint { return body(PointIndex(rawValue: UInt32(truncatingIfNeeded: run.first))) }
+                for index in run.first..<run.first + count { body(PointIndex(rawValue: leaves[within: index])) }
+            }
+        }
+
+        /// Calls `body` with all runs in order, and the number of leaves of each.
+        @inline(__always) func forEachRun(_ body: (LeafRun, _ count: Int) -> Void) {
             guard !runs.isEmpty else {
-                for index in start..<start + endIndex { body(PointIndex(rawValue: leaves[within: index])) }
-                return
+                return body(LeafRun(position: 0, first: start, isPoint: false), endIndex)
             }
             for (number, run) in runs.enumerated() {
-                if run.isPoint {
-                    body(PointIndex(rawValue: UInt32(truncatingIfNeeded: run.first)))
-                    continue
-                }
                 let end = number + 1 < runs.count ? runs[number + 1].position : endIndex
-                for index in run.first..<Swift.max(run.first, run.first + end - run.position) {
-                    body(PointIndex(rawValue: leaves[within: index]))
-                }
+                body(run, Swift.max(0, end - run.position))
             }
         }
     }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+import SystemSupport
+
+/// How the values of points are distributed.
+public struct ValueHistogram: Sendable, Equatable {
+    /// Ascending; one more than there are bins.
+    public let edges: [Double]
+    /// For each bin the number of values from its lower edge to below its upper edge; the last bin includes its upper edge.
+    public let counts: [Int]
+    public let below: Int
+    public let above: Int
+    /// The number of points without a value.
+    public let missing: Int
+}
+
+extension IndexedPoints {
+    /// Counts the values of points in a box between edges.
+    ///
+    /// - Parameters:
+    ///   - edges: at least two, strictly ascending.
+    ///   - window: only points that it contains, by another property.
+    ///   - isCancelled: called every few milliseconds; if true, the result is wrong.
+    /// - Complexity: O(nodes at the box's edge × bins × log(points)); with a window, O(points that it contains in the
+    ///   box × log(points)).
+    public func histogram(
+        in box: CoordinateBox, edges: [Double], window: PointWindow? = nil, isCancelled: () -> Bool = { false }
+    ) -> ValueHistogram {
+        histogram(spans(in: box), edges, window, isCancelled)
+    }
+
+    /// The same with bins of equal width from the least to the greatest value, with the edges that NumPy's `histogram`
+    /// gives. If all values are equal, they extend half a unit to both sides; without any value from 0 to 1.
+    public func histogram(
+        in box: CoordinateBox, bins: Int, window: PointWindow? = nil, isCancelled: () -> Bool = { false }
+    ) -> ValueHistogram {
+        let spans = spans(in: box)
+        var (least, greatest) = extremes(spans, window, isCancelled) ?? (0, 1)
+        if least == greatest { (least, greatest) = (least - 0.5, greatest + 0.5) }
+        return histogram(spans, Self.edges(from: least, to: greatest, bins: bins), window, isCancelled)
+    }
+
+    /// NumPy's `linspace`.
+    private static func edges(from first: Double, to last: Double, bins: Int) -> [Double] {
+        let count = Double(bins)
+        let width = last - first
+        // Values near both limits of a double: their difference is beyond these, that of their parts is not.
+        let step = width.isFinite ? width / count : last / count - first / count
+        return (0..<bins).map { Double($0) * step + first } + [last]
+    }
+
+    /// The least and the greatest value; nil if no point has one.
+    private func extremes(
+        _ spans: PointSpans, _ window: PointWindow?, _ isCancelled: () -> Bool
+    ) -> (Double, Double)? {
+        var (least, greatest) = (Double.infinity, -Double.infinity)
+        func add(_ value: Double) { (least, greatest) = (min(least, value), max(greatest, value)) }
+        for slot in spans.placed where window?.contains(placed: slot) ?? true { value(placed: slot).map(add) }
+        if let window {
+            var (lowest, highest) = (Int.max, -1)
+            visit(spans.spans, window, isCancelled) { (lowest, highest) = (min(lowest, $0), max(highest, $0)) }
+            if highest >= 0 {
+                add(sorted[lowest])
+                add(sorted[highest])
+            }
+        } else {
+            for order in [true, false] {
+                ranks.visit(spans.spans, in: 0..<sorted.count, ascending: order) { rank in
+                    add(sorted[rank])
+                    return false
+                }
+            }
+        }
+        return least <= greatest ? (least, greatest) : nil
+    }
+
+    private func histogram(
+        _ spans: PointSpans, _ edges: [Double], _ window: PointWindow?, _ isCancelled: () -> Bool
+    ) -> ValueHistogram {
+        // The ranks at which bins begin, then where the last one and where the values end.
+        var limits = edges.dropLast().map { sorted.count(below: $0) }
+        limits.append(edges.last.map { sorted.count(below: $0, isInclusive: true) } ?? sorted.count)
+        limits.append(sorted.count)
+        var counts: [Int]
+        if let window {
+            counts = [Int](repeating: 0, count: limits.count + 1)
+            var missing = 0
+            for span in spans.spans { missing += window.points.ranks.count(span, in: window.ranks) }
+            visit(spans.spans, window, isCancelled) { rank in
+                missing -= 1
+                counts[limits.partitionIndex { $0 <= rank }] += 1
+            }
+            counts[limits.count] = missing
+        } else {
+            counts = ranks.distribution(spans.spans, by: limits)
+        }
+        for slot in spans.placed where window?.contains(placed: slot) ?? true {
+            counts[bin(value(placed: slot), edges)] += 1
+        }
+        let end = edges.count
+        return ValueHistogram(
+            edges: edges, counts: Array(counts[1..<end]), below: counts[0], above: counts[end], missing: counts[end + 1]
+        )
+    }
+
+    /// The index of a value's count: below, the bins, above, missing.
+    private func bin(_ value: Double?, _ edges: [Double]) -> Int {
+        guard let value else { return edges.count + 1 }
+        // The last bin includes its upper edge.
+        if value == edges.last { return edges.count - 1 }
+        return edges.partitionIndex { $0 <= value }
+    }
+
+    /// Calls `body` with the ranks of points of the build that a window of another property contains and that have a
+    /// value.
+    private func visit(
+        _ spans: [WaveletMatrix.Span], _ window: PointWindow, _ isCancelled: () -> Bool, _ body: (Int) -> Void
+    ) {
+        let other = window.points.ranks
+        for span in spans {
+            for start in stride(from: span.start, to: span.end, by: Self.pieceCount) where !isCancelled() {
+                let piece = WaveletMatrix.Span(start: start, end: min(span.end, start + Self.pieceCount))
+                let inside = other.count(piece, in: window.ranks)
+                guard inside > 0 else { continue }
+                if inside * PointWindow.costOfOffset < piece.count || piece.count == 1 {
+                    other.visit([piece], in: window.ranks) { rank in
+                        let own = ranks.value(at: other.offset(of: rank))
+                        if own < sorted.count { body(own) }
+                        return true
+                    }
+                } else {
+                    for (rank, own) in zip(other.values(piece), ranks.values(piece))
+                    where window.ranks.contains(Int(rank)) && Int(own) < sorted.count { body(Int(own)) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+import SystemSupport
+
+/// A half-open range of one property's values: it counts and finds the points whose value lies in it.
+public struct PointWindow: Sendable {
+    let points: IndexedPoints
+    private let from: Double
+    private let to: Double
+    /// The ranks of values in the window.
+    let ranks: Range<Int>
+
+    /// - Parameters:
+    ///   - from: the least value that counts; nil for no bound.
+    ///   - to: the first value that does not count any more; nil for no bound. Not above `from`: nothing counts.
+    public init(_ points: IndexedPoints, from: Double?, to: Double?) {
+        self.points = points
+        self.from = from ?? -.infinity
+        self.to = to ?? .infinity
+        let (lower, upper) = (
+            points.sorted.count(below: self.from), to.map { points.sorted.count(below: $0) } ?? points.sorted.count
+        )
+        ranks = lower..<max(lower, upper)
+    }
+
+    func contains(_ value: Double) -> Bool { value >= from && value < to }
+
+    /// Whether a point counts. A point without a value never does.
+    ///
+    /// - Complexity: O(log(points)).
+    public func contains(_ point: PointIndex) -> Bool {
+        if let slot = points.values.slots[point.rawValue] { return contains(placed: slot) }
+        guard let offset = points.offset(of: point) else { return false }
+        return ranks.contains(points.ranks.value(at: offset))
+    }
+
+    func contains(placed slot: UInt32) -> Bool { points.value(placed: slot).map(contains) ?? false }
+
+    /// The number of a node's points that count.
+    ///
+    /// - Complexity: O(log(points)); for a cluster that an update made, for each of its children that updates made.
+    public func count(of node: Node) -> Int {
+        switch node {
+        case .point(let point): return contains(point) ? 1 : 0
+        case .cluster(let cluster):
+            if let span = points.span(of: cluster) { return points.ranks.count(span, in: ranks) }
+            return count(points.spans(of: node))
+        }
+    }
+
+    func count(_ spans: PointSpans) -> Int {
+        spans.spans.reduce(spans.placed.lazy.filter(contains(placed:)).count) {
+            $0 + points.ranks.count($1, in: ranks)
+        }
+    }
+
+    /// The points of a cluster that count, in the order of its leaves.
+    ///
+    /// - Parameters:
+    ///   - offset: how many of them to leave out.
+    ///   - limit: the most to return.
+    ///   - isCancelled: called every few milliseconds; if true, the result is incomplete.
+    /// - Complexity: O(log(points)) for each point returned, or O(leaves).
+    public func leaves(
+        of cluster: ClusterOrdinal, offset: Int = 0, limit: Int = .max, isCancelled: () -> Bool = { false }
+    ) -> [PointIndex] {
+        var (found, skipped): ([PointIndex], Int) = ([], offset)
+        points.index.leaves(of: cluster).forEachRun { run, count in
+            guard found.count < limit else { return }
+            if run.isPoint {
+                let point = PointIndex(rawValue: UInt32(truncatingIfNeeded: run.first))
+                guard contains(point) else { return }
+                if skipped > 0 { skipped -= 1 } else { found.append(point) }
+                return
+            }
+            var span = WaveletMatrix.Span(start: run.first, end: run.first + count)
+            let inside = points.ranks.count(span, in: ranks)
+            if skipped >= inside { return skipped -= inside }
+            if skipped > 0 { span = rest(of: span, after: skipped) }
+            skipped = 0
+            visitOffsets(span, isCancelled) { offset in
+                found.append(points.point(at: offset))
+                return found.count < limit
+            }
+        }
+        return found
+    }
+
+    /// A span without its first points, among which so many count.
+    private func rest(of span: WaveletMatrix.Span, after count: Int) -> WaveletMatrix.Span {
+        let start = (span.start..<span.end).partitionIndex { offset in
+            points.ranks.count(WaveletMatrix.Span(start: span.start, end: offset + 1), in: ranks) <= count
+        }
+        return WaveletMatrix.Span(start: start, end: span.end)
+    }
+
+    /// Calls `body` with the offsets of a span's points that count, in ascending order, until it returns false.
+    func visitOffsets(_ span: WaveletMatrix.Span, _ isCancelled: () -> Bool, _ body: (Int) -> Bool) {
+        var start = span.start
+        while start < span.end, !isCancelled() {
+            let piece = WaveletMatrix.Span(start: start, end: min(span.end, start + IndexedPoints.pieceCount))
+            let inside = points.ranks.count(piece, in: ranks)
+            start = piece.end
+            guard inside > 0 else { continue }
+            var offsets: [Int] = []
+            if inside * Self.costOfOffset < piece.count {
+                points.ranks.visit([piece], in: ranks) { rank in
+                    offsets.append(points.ranks.offset(of: rank))
+                    return true
+                }
+                offsets.sort()
+            } else {
+                for (index, rank) in points.ranks.values(piece).enumerated() where ranks.contains(Int(rank)) {
+                    offsets.append(piece.start + index)
+                }
+            }
+            for offset in offsets where !body(offset) { return }
+        }
+    }
+
+    /// Finding a rank's offset takes about as long as reading this many ranks in their order.
+    static let costOfOffset = 32
+}
