@@ -40,7 +40,9 @@ import Testing
         init(_ places: [Position], _ numbers: [Double], _ options: ClusteringOptions) throws {
             (self.places, self.numbers, original) = (places, numbers, places)
             index = try ClusterIndex.build(places, options)
-            values = try PointValues.build(index, [("other", numbers.map { -$0 }), ("value", numbers)], threads: 2)
+            values = PointValues(of: index)
+            try values.add("other", numbers.map { -$0 }, of: index, threads: 2)
+            try values.add("value", numbers, of: index, threads: 2)
         }
 
         /// Moves, adds and removes some points, some of them only by their value.
@@ -290,7 +292,8 @@ import Testing
         var random = SeededGenerator(state: 5)
         let places = PointSet.gathered.places(50_000)
         let index = try ClusterIndex.build(places, ClusteringOptions())
-        let values = try PointValues.build(index, [("value", kind.numbers(places.count, &random))], threads: 1)
+        var values = PointValues(of: index)
+        try values.add("value", kind.numbers(places.count, &random), of: index, threads: 1)
         // Patterns of all 64 bits at random cannot be compressed, and the ranks come on top of them.
         let most = kind == .wide ? 9.0 : 8
         #expect(Double(values.memoryBytes) / Double(places.count) < most)
@@ -306,22 +309,29 @@ import Testing
         }
         let owner = SectionOwner(stored)
         let read = try #require(
-            PointValues(live.values.names, of: live.index, owner: owner) {
+            PointValues(live.values.names, of: live.index, memory: owner) {
                 owner.sections[$0] ?? .init(start: nil, count: 0)
             })
+        #expect(read.memoryBytes == 0)
+        #expect(read.fileBytes == live.values.memoryBytes)
         var copy = live
         copy.values = read
         try Self.check(copy, "read back", &random)
         #expect(
-            PointValues(live.values.names, of: live.index, owner: owner) { number in
+            PointValues(live.values.names, of: live.index, memory: owner) { number in
                 let bytes = owner.sections[number] ?? .init(start: nil, count: 0)
                 return number == 2 ? UnsafeRawBufferPointer(rebasing: bytes.dropLast(16)) : bytes
             } == nil, "a section that is too short was accepted")
     }
 
     /// Keeps sections in memory.
-    private final class SectionOwner {
+    ///
+    /// `@unchecked Sendable` holds because nobody writes them.
+    private final class SectionOwner: IndexMemory, @unchecked Sendable {
         let sections: [UInt32: UnsafeRawBufferPointer]
+        let isDamaged = false
+        let isResident = true
+        let isEvictable = true
 
         init(_ stored: [UInt32: [UInt64]]) {
             sections = stored.mapValues { words in

@@ -23,6 +23,10 @@ public struct IndexedPoints: Sendable {
         return value(rank: ranks.value(at: offset))
     }
 
+    fileprivate init(_ index: ClusterIndex, _ values: PointValues, _ property: Int) {
+        (self.index, self.values, self.property) = (index, values, property)
+    }
+
     func value(placed slot: UInt32) -> Double? {
         let value = values.properties[property].placed[Int(slot)]
         return value.isNaN ? nil : value
@@ -158,5 +162,16 @@ public struct CoordinateBox: Sendable {
 
     public init(west: Double, south: Double, east: Double, north: Double) {
         (self.west, self.south, self.east, self.north) = (west, south, east, north)
+    }
+}
+
+extension PointValues {
+    /// Whether a point has these values, one for each property.
+    public func equal(_ numbers: [Double], of point: PointIndex, in index: ClusterIndex) -> Bool {
+        numbers.indices.allSatisfy { property in
+            let value = IndexedPoints(index, self, property).value(of: point) ?? .nan
+            let number = Self.value(numbers[property])
+            return value == number || (value.isNaN && number.isNaN)
+        }
     }
 }

@@ -19,33 +19,32 @@ public struct PointValues: Sendable {
         let sorted: SortedValues
         /// By the slot of a placed point; not-a-number if it has no value.
         var placed = PagedArray<Double>()
-
-        var memoryBytes: Int { ranks.words.memoryBytes + sorted.memoryBytes + placed.memoryBytes }
     }
 
     /// Which points of the build are in no cluster.
     let unclustered: RankedBits
-    var properties: [Property]
+    private(set) var properties: [Property]
     /// The slots of points that updates placed.
     private(set) var slots = PagedNumberMap()
     /// The points, by slot.
     private(set) var placedPoints = PagedArray<UInt32>()
 
-    init(unclustered: RankedBits, properties: [Property]) {
-        (self.unclustered, self.properties) = (unclustered, properties)
-    }
+    /// Where the columns lie; nil if the values own them.
+    private let memory: (any IndexMemory)?
 
     /// The properties' names.
     public var names: [String] { properties.map(\.name) }
 
+    /// Bytes of memory, without what lies in memory that is not the values' own.
     public var memoryBytes: Int {
-        properties.reduce(unclustered.lines.memoryBytes + slots.memoryBytes + placedPoints.memoryBytes) {
-            $0 + $1.memoryBytes
-        }
+        let placed = properties.reduce(slots.memoryBytes + placedPoints.memoryBytes) { $0 + $1.placed.memoryBytes }
+        return placed + builtBytes - fileBytes
     }
 
-    /// Bytes of what a build made, without what updates placed.
-    var builtBytes: Int {
+    /// The bytes of columns that may have to be read from a file.
+    public var fileBytes: Int { memory?.isEvictable == true ? builtBytes : 0 }
+
+    private var builtBytes: Int {
         properties.reduce(unclustered.lines.memoryBytes) {
             $0 + $1.ranks.words.memoryBytes + $1.sorted.memoryBytes
         }
@@ -70,30 +69,31 @@ public struct PointValues: Sendable {
 }
 
 extension PointValues {
-    /// Arranges the values of an index without a delta.
+    /// No properties yet of an index without a delta.
+    public init(of index: ClusterIndex) {
+        unclustered = Self.unclustered(index.layers.base)
+        properties = []
+        memory = nil
+    }
+
+    /// Arranges the values of another property.
     ///
     /// - Parameters:
-    ///   - values: for each property its name and a value for each point, by `PointIndex`; not-a-number or infinite for
-    ///     none.
+    ///   - numbers: a value for each point, by `PointIndex`; not-a-number or infinite for none.
+    ///   - index: the index that these values are of.
     ///   - threads: how many cores may be used; the result does not depend on it.
     ///   - isCancelled: called every few milliseconds, from any thread; once true it must stay true.
-    /// - Complexity: O(points × log(points)) a property, with 40 bytes a point of working memory.
-    public static func build(
-        _ index: ClusterIndex, _ values: [(name: String, numbers: [Double])], threads: Int,
+    /// - Complexity: O(points × log(points)), with 40 bytes a point of working memory.
+    public mutating func add(
+        _ name: String, _ numbers: [Double], of index: ClusterIndex, threads: Int,
         isCancelled: @escaping @Sendable () -> Bool = { false }
-    ) throws(ClusteringError) -> PointValues {
-        let parallel = Parallel(.shared, threads: threads, isCancelled: isCancelled)
+    ) throws(ClusteringError) {
         let base = index.layers.base
-        guard index.isPlain, values.allSatisfy({ $0.numbers.count == base.pointCount }) else {
+        guard index.isPlain, numbers.count == base.pointCount, unclustered.count == base.pointCount else {
             throw .invalidOptions("a property must have one value for each point of an index without changes")
         }
-        let unclustered = unclustered(base)
-        var properties: [Property] = []
-        for (name, numbers) in values {
-            try parallel.stopIfCancelled()
-            properties.append(try property(name, numbers, base, unclustered, parallel))
-        }
-        return PointValues(unclustered: unclustered, properties: properties)
+        let parallel = Parallel(.shared, threads: threads, isCancelled: isCancelled)
+        properties.append(try Self.property(name, numbers, base, unclustered, parallel))
     }
 
     private static func unclustered(_ base: BaseIndex) -> RankedBits {
@@ -190,22 +190,24 @@ extension PointValues {
     /// - Parameters:
     ///   - names: those of the properties, in the order in which they were built.
     ///   - index: the index without a delta that they were built for.
-    ///   - owner: keeps the bytes valid and unchanged.
+    ///   - memory: keeps the bytes valid and unchanged.
     ///   - section: returns the bytes of a section, aligned to 8; empty if there are none.
     /// - Returns: nil if a section is not of the size that the index requires.
     public init?(
-        _ names: [String], of index: ClusterIndex, owner: AnyObject, section: (UInt32) -> UnsafeRawBufferPointer
+        _ names: [String], of index: ClusterIndex, memory: any IndexMemory,
+        section: (UInt32) -> UnsafeRawBufferPointer
     ) {
         func column<Element: BitwiseCopyable>(_ number: UInt32) -> Column<Element>? {
             let bytes = section(number)
             guard bytes.count % MemoryLayout<Element>.stride == 0,
                 Int(bitPattern: bytes.baseAddress) % MemoryLayout<Element>.alignment == 0
             else { return nil }
-            return Column(bytes.assumingMemoryBound(to: Element.self), owner: owner)
+            return Column(bytes.assumingMemoryBound(to: Element.self), owner: memory)
         }
         let count = index.layers.base.pointCount
         guard let lines: Column<UInt64> = column(0), lines.count == RankedBits.wordCount(count) else { return nil }
         unclustered = RankedBits(lines: lines, count: count)
+        self.memory = memory
         properties = []
         for (position, name) in names.enumerated() {
             let first = UInt32(truncatingIfNeeded: position) * Section.count

@@ -32,12 +32,20 @@ package enum SectionFile {
         case snapshot = 1
         case journal = 2
 
-        /// The format version that is written, and the only one that is read. `docs/versioning.md` lists the versions.
+        /// The format version that is written. `docs/versioning.md` lists the versions.
         ///
         /// A version rises when an older clusterd would misread the file: when a section or record changes
         /// its meaning, or when one is added that must not be ignored. A section or record member that may be
         /// ignored needs no new version.
         package var version: UInt32 {
+            switch self {
+            case .snapshot: 4
+            case .journal: 2
+            }
+        }
+
+        /// The oldest version that is read.
+        var oldestVersion: UInt32 {
             switch self {
             case .snapshot: 3
             case .journal: 2
@@ -60,7 +68,7 @@ package enum SectionFile {
                     "\(path) was written by a newer clusterd: it has format version \(found), and this one reads up to \(kind.version). Start the newer clusterd; nothing was changed"
             )
         }
-        guard !isIntact || found == kind.version || found == 0 else { throw StateFault(olderFormat: path) }
+        guard !isIntact || found >= kind.oldestVersion || found == 0 else { throw StateFault(olderFormat: path) }
         guard number(at: 16, in: bytes) == byteOrder, number(at: 12, in: bytes) == kind.rawValue, isIntact,
             found > 0
         else { throw StateFault("\(path) is damaged in its header") }

@@ -82,7 +82,7 @@ public final class Revision: Sendable {
     public var fileBytes: Int { store.fileBytes + indexFileBytes }
 
     /// Those of the index: 0 if all of it is in memory.
-    public var indexFileBytes: Int { view.index.fileBytes }
+    public var indexFileBytes: Int { view.index.fileBytes + (view.values?.fileBytes ?? 0) }
 
     /// Whether its features can be found and read without waiting for a disk.
     public var isResident: Bool { store.isResident && view.index.isResident }

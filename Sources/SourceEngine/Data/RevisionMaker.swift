@@ -74,12 +74,14 @@ package struct RevisionMaker {
         defer { withExtendedLifetime(claim) {} }
         let start = ContinuousClock.now
         let known = store === counted ? known : nil
-        let columns = try SourceColumns(
-            store, reading: options.propertyNames, from: known, threads: threads, cancellation)
+        var columns = try SourceColumns(
+            store, reading: options.propertyNames.union(options.indexedNames), from: known, threads: threads,
+            cancellation)
         try claim.grow(to: bytes + columns.memoryBytes)
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: threads, cancellation: cancellation)
         let view = try maker.make()
+        columns = columns.keeping(options.propertyNames)
         let duration = ContinuousClock.now - start
         let revision = Revision(
             number: shared.nextRevision(), options: options, store: store, columns: columns, view: view,

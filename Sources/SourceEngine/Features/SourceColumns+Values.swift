@@ -71,6 +71,11 @@ extension SourceColumns {
 
     /// A weight for each row; NaN if the expression returns no number.
     package static func weights(_ expression: Expression, _ rows: RowSource) throws(SourceError) -> [Double] {
+        try numbers(expression, rows)
+    }
+
+    /// A number for each row; NaN if the expression fails or returns anything else.
+    package static func numbers(_ expression: Expression, _ rows: RowSource) throws(SourceError) -> [Double] {
         let values = try Self.values(expression, rows)
         return zip(values.numbers, values.kinds).map { $1 == .number ? $0 : .nan }
     }

@@ -47,6 +47,14 @@ package struct SourceColumns: Sendable {
 
     package var memoryBytes: Int { columns.memoryBytes }
 
+    /// The columns of some names.
+    package func keeping(_ names: Set<String>) -> SourceColumns {
+        var kept = self
+        kept.columns = FeatureColumns(count: columns.count)
+        for name in names { if let column = columns.column(name) { kept.columns.add(name, column) } }
+        return kept
+    }
+
     package func has(_ name: String) -> Bool { columns.column(name) != nil }
 
     /// These columns together with others of the same rows.

@@ -79,6 +79,27 @@ package enum ExpressionOption {
         return options
     }
 
+    /// Values of points by name.
+    static func indexedProperties(_ value: JSONValue, path: String) throws(SourceError) -> [IndexedPropertyOption] {
+        let most = IndexedPropertyOption.most
+        guard case .object(let object) = value, object.members.count <= most else {
+            throw .invalidParameter(
+                path: path, message: "must be an object of at most \(most) expressions by name")
+        }
+        var options: [IndexedPropertyOption] = []
+        for (name, definition) in object.members {
+            guard name.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_.]*/) != nil else {
+                throw .invalidParameter(
+                    path: "\(path).\(name)",
+                    message: "must have a name of letters, digits, _ and ., that begins with a letter or _")
+            }
+            let expression = try compile(definition, expected: nil, purpose: .map, path: "\(path).\(name)")
+            options.append(
+                IndexedPropertyOption(name: name, value: CompiledOption(source: definition, expression: expression)))
+        }
+        return options
+    }
+
     private static func invalid(_ failure: ExpressionCompileFailure, path: String) -> SourceError {
         .invalidExpression(path: path, errors: failure.errors)
     }
@@ -95,8 +116,11 @@ extension SourceOptions {
     /// The properties read when deciding which features to load.
     package var screeningNames: Set<String> { [filter, weight].propertyNames }
 
+    /// The properties of which only the indexed values are kept.
+    package var indexedNames: Set<String> { indexedProperties.map(\.value).propertyNames }
+
     /// All properties that loading reads.
-    package var readNames: Set<String> { propertyNames.union(screeningNames) }
+    package var readNames: Set<String> { propertyNames.union(screeningNames).union(indexedNames) }
 }
 
 extension [CompiledOption?] {

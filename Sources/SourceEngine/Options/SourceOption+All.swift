@@ -58,6 +58,16 @@ extension SourceOption {
                 guard !options.clusterProperties.isEmpty else { return nil }
                 return .object(JSONObject(options.clusterProperties.map { (key: $0.name, value: $0.source) }))
             }),
+        SourceOption(
+            "indexedProperties", .other, "numbers of features by name, for windows, tops and histograms",
+            read: { (options, value, path) throws(SourceError) in
+                options.indexedProperties = try ExpressionOption.indexedProperties(value, path: path)
+            },
+            write: { options in
+                guard !options.indexedProperties.isEmpty else { return nil }
+                return .object(
+                    JSONObject(options.indexedProperties.map { (key: $0.name, value: $0.value.source) }))
+            }),
     ]
 
     /// Far above any practical value. Keeps coordinates within the range of vector tiles.

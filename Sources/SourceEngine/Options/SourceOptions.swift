@@ -44,6 +44,8 @@ public struct SourceOptions: Sendable {
     public internal(set) var sortKey: CompiledOption?
     /// The aggregated properties, in the order in which they were given.
     public internal(set) var clusterProperties: [ClusterPropertyOption] = []
+    /// The values by which points can be counted and ranked, in the order in which they were given.
+    public internal(set) var indexedProperties: [IndexedPropertyOption] = []
 
     /// The defaults.
     public init() {}
@@ -83,6 +85,15 @@ public enum ClusterIds: String, Sendable, CaseIterable {
 public struct CompiledOption: Sendable {
     public let source: JSONValue
     public let expression: Expression
+}
+
+/// One indexed property: its name and the expression of its values.
+public struct IndexedPropertyOption: Sendable {
+    public let name: String
+    public let value: CompiledOption
+
+    /// The most of one source.
+    public static let most = 8
 }
 
 /// One aggregated property, with its JSON for descriptions.

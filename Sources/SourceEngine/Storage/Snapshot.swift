@@ -83,6 +83,9 @@ package struct Snapshot {
         if !view.partitions.isEmpty {
             try ValueSections.write(view.partitions, to: writer, SnapshotSection.partitions)
         }
+        try view.values?.forEachSection { (number, bytes) throws(FileError) in
+            try writer.add(SnapshotSection.value(number), bytes)
+        }
         try writer.add(SnapshotSection.momentStarts, revision.store.plainMoments.starts)
         try writer.add(SnapshotSection.moments, revision.store.plainMoments.milliseconds)
         try view.order?.withArrays { (rows, points) throws(FileError) in
@@ -205,7 +208,18 @@ package struct Snapshot {
             description.hasPartitions ? try ValueSections.read(reader, count: nil, SnapshotSection.partitions) : []
         return View(
             index: index, members: nil, order: try order(reader, description), bounds: description.bounds,
-            aggregates: aggregates, partitions: partitions, propertyErrors: description.errors)
+            aggregates: aggregates, partitions: partitions, propertyErrors: description.errors,
+            values: try values(reader, description, index))
+    }
+
+    private static func values(
+        _ reader: SectionFileReader, _ description: SnapshotDescription, _ index: ClusterIndex
+    ) throws(StateFault) -> PointValues? {
+        let names = description.options.indexedProperties.map(\.name)
+        guard !names.isEmpty else { return nil }
+        let values = PointValues(names, of: index, memory: reader.image) { reader.bytes(SnapshotSection.value($0)) }
+        guard let values else { throw StateFault("\(reader.path) lacks indexed values, or they have a wrong size") }
+        return values
     }
 
     private static func order(

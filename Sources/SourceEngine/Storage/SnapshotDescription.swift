@@ -167,6 +167,9 @@ package enum SnapshotSection {
         0x1000 + UInt32(truncatingIfNeeded: index) * 8 + part
     }
 
+    /// One array of the points' indexed values (`PointValues`). Only with the option `indexedProperties`.
+    package static func value(_ number: UInt32) -> UInt32 { 0x2000 + number }
+
     /// The values of `partitionBy`.
     package static func partitions(_ part: UInt32) -> UInt32 { 0x10 + part }
 }

@@ -30,9 +30,11 @@ package struct LiveUpdate {
         var partitions = view.partitions
         var order = view.order
         let oldStore = base.store
-        guard let changes = try pointChanges(&partitions, &order) else { return nil }
+        var values = view.values
+        guard let changes = try pointChanges(&partitions, &order, &values) else { return nil }
         guard !view.isAhead else {
-            let view = view.ahead(view.index, bounds: view.bounds, order: order, partitions: partitions)
+            let view = view.ahead(
+                view.index, bounds: view.bounds, order: order, partitions: partitions, values: values)
             return try revision(of: store, view, since: start)
         }
         guard changes.count < base.pointCount,
@@ -46,7 +48,7 @@ package struct LiveUpdate {
         else { return nil }
         let newView = View(
             index: updated.index, members: nil, order: order, bounds: bounds(of: store, updated.index, order),
-            aggregates: aggregates, partitions: partitions)
+            aggregates: aggregates, partitions: partitions, values: values)
         return try revision(of: store, newView, since: start)
     }
 
@@ -73,12 +75,12 @@ package struct LiveUpdate {
         plan.changes.map { FeatureReplacement(row: $0.key, newRow: $0.value) }
     }
 
-    /// The changes of points. New partitions are added to `partitions`. A feature whose
-    /// sort key changes moves to another position in `order`.
+    /// The changes of points. New partitions are added to `partitions`, and the points' indexed values to `values`. A
+    /// feature whose sort key changes moves to another position in `order`.
     ///
     /// - Returns: nil if everything must be clustered again.
     private func pointChanges(
-        _ partitions: inout [JSONValue], _ order: inout PointOrder?
+        _ partitions: inout [JSONValue], _ order: inout PointOrder?, _ values: inout PointValues?
     ) throws(SourceError) -> PointChanges? {
         let new = try newRows(&partitions)
         var changes = PointChanges()
@@ -96,16 +98,20 @@ package struct LiveUpdate {
                 inserted.append((row, newRow))
                 continue
             }
-            if new.havePositionsOnly, update.store.coordinates(newRow) == base.store.coordinates(row) {
+            if new.havePositionsOnly, update.store.coordinates(newRow) == base.store.coordinates(row),
+                !new.changesValues(newRow, point, of: base.view.index, values)
+            {
                 continue
             }
             changes.moved.append(new.placement(newRow, point))
+            values?.place(point, new.values(newRow))
         }
         for (index, newRow) in plan.additions.enumerated() {
             inserted.append((base.store.count + index, newRow))
         }
         guard let keys = new.keys else {
             changes.added = inserted.map { new.placement($0.new, Self.point($0.row)) }
+            for (row, newRow) in inserted { values?.place(Self.point(row), new.values(newRow)) }
             return changes
         }
         let (built, current) = (base.store.plainBase, base.store)
@@ -120,6 +126,9 @@ package struct LiveUpdate {
         guard let change = change ?? nil else { return nil }
         changes.relabelled = change.relabelled
         changes.added = zip(change.insertions, inserted).map { new.placement($1.new, $0.point, $0.label) }
+        for (insertion, (_, newRow)) in zip(change.insertions, inserted) {
+            values?.place(insertion.point, new.values(newRow))
+        }
         return changes
     }
 
@@ -132,6 +141,8 @@ package struct LiveUpdate {
         let store: FeatureStore
         let weights: [Double]?
         let parts: [UInt32]?
+        /// By indexed property, then row.
+        let numbers: [[Double]]
         /// Nil if features are not sorted by a key.
         let keys: (option: SortKeys, ofRows: [SortKey])?
         /// Whether a cluster depends only on its features' positions.
@@ -143,12 +154,22 @@ package struct LiveUpdate {
                 point: point, longitude: longitude, latitude: latitude, weight: weights?[row] ?? 1,
                 partition: parts?[row] ?? 0, label: label)
         }
+
+        /// A feature's indexed values.
+        func values(_ row: Int) -> [Double] { numbers.map { $0[row] } }
+
+        /// Whether a feature has other indexed values than the point that it replaces.
+        func changesValues(_ row: Int, _ point: PointIndex, of index: ClusterIndex, _ values: PointValues?) -> Bool {
+            guard let values else { return false }
+            return !values.equal(self.values(row), of: point, in: index)
+        }
     }
 
     /// New partitions are added to `partitions`.
     private func newRows(_ partitions: inout [JSONValue]) throws(SourceError) -> NewRows {
         let options = base.options
-        let columns = try SourceColumns(update.store, reading: options.propertyNames, threads: threads, cancellation)
+        let columns = try SourceColumns(
+            update.store, reading: options.propertyNames.union(options.indexedNames), threads: threads, cancellation)
         let rows = columns.rows(nil, of: update.store, cancellation)
         let weights = try options.weight.map { (weight) throws(SourceError) in
             try SourceColumns.weights(weight.expression, rows)
@@ -163,7 +184,10 @@ package struct LiveUpdate {
             )
         }
         return NewRows(
-            store: update.store, weights: weights, parts: parts, keys: keys,
+            store: update.store, weights: weights, parts: parts,
+            numbers: try options.indexedProperties.map { (property) throws(SourceError) in
+                try SourceColumns.numbers(property.value.expression, rows)
+            }, keys: keys,
             havePositionsOnly: base.view.aggregates.isEmpty && weights == nil && parts == nil)
     }
 

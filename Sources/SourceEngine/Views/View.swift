@@ -25,6 +25,10 @@ public final class View: Sendable {
     /// Advice about the filter, if nothing passes it or it is probably not what was meant: sentences that say what to
     /// do.
     package let warnings: [String]
+    /// The points' indexed values; nil without that option, and for the view of a filter, which has them in `filtered`.
+    package let values: PointValues?
+    /// The indexed values of a filter's view by name, arranged on first use.
+    let filtered = Mutex<[String: FilteredValues]>([:])
     /// Whether the index already has changes that are still to be replayed (see `Checkpoint`). Such a view is never
     /// served.
     package let isAhead: Bool
@@ -39,7 +43,7 @@ public final class View: Sendable {
         index: ClusterIndex, members: [UInt32]?, order: PointOrder? = nil, bounds: Box?,
         aggregates: [NamedAggregate] = [],
         partitions: [JSONValue] = [], propertyErrors: [PropertyError] = [], warnings: [String] = [],
-        isAhead: Bool = false
+        values: PointValues? = nil, isAhead: Bool = false
     ) {
         self.index = index
         self.members = members
@@ -49,6 +53,7 @@ public final class View: Sendable {
         self.partitions = partitions
         self.propertyErrors = propertyErrors
         self.warnings = warnings
+        self.values = values
         self.isAhead = isAhead
     }
 
@@ -69,19 +74,24 @@ public final class View: Sendable {
     func with(warnings: [String]) -> View {
         View(
             index: index, members: members, order: order, bounds: bounds, aggregates: aggregates,
-            partitions: partitions, propertyErrors: propertyErrors, warnings: warnings)
+            partitions: partitions, propertyErrors: propertyErrors, warnings: warnings, values: values)
     }
 
     /// The same view with an index that has changes which are still to be replayed, and what has been replayed.
-    func ahead(_ index: ClusterIndex, bounds: Box?, order: PointOrder? = nil, partitions: [JSONValue]? = nil) -> View {
+    func ahead(
+        _ index: ClusterIndex, bounds: Box?, order: PointOrder? = nil, partitions: [JSONValue]? = nil,
+        values: PointValues? = nil
+    ) -> View {
         View(
             index: index, members: nil, order: order ?? self.order, bounds: bounds, aggregates: aggregates,
-            partitions: partitions ?? self.partitions, isAhead: true)
+            partitions: partitions ?? self.partitions, values: values ?? self.values, isAhead: true)
     }
 
     /// The same view once all has been replayed.
     func caughtUp(_ aggregates: [NamedAggregate]) -> View {
-        View(index: index, members: nil, order: order, bounds: bounds, aggregates: aggregates, partitions: partitions)
+        View(
+            index: index, members: nil, order: order, bounds: bounds, aggregates: aggregates, partitions: partitions,
+            values: values)
     }
 
     /// The row of a point's feature in the store.
@@ -146,7 +156,7 @@ public final class View: Sendable {
 
     /// Bytes of memory that the view holds.
     package var memoryBytes: Int {
-        indexBytes - index.fileBytes + aggregates.reduce(0) { $0 + $1.memoryBytes }
+        indexBytes - index.fileBytes + aggregates.reduce(values?.memoryBytes ?? 0) { $0 + $1.memoryBytes }
             + (cached.withLock { $0 }?.memoryBytes ?? 0)
     }
 }

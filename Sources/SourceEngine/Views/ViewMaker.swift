@@ -29,6 +29,7 @@ package struct ViewMaker {
 
     private var readsRows: Bool {
         options.weight != nil || options.partitionBy != nil || !options.clusterProperties.isEmpty
+            || !options.indexedProperties.isEmpty
     }
 
     /// Clusters some of the features.
@@ -76,7 +77,21 @@ package struct ViewMaker {
             index: index, members: members, order: order, bounds: bounds,
             aggregates: aggregates.filter { !$0.isHidden }, partitions: parts?.values ?? [],
             propertyErrors: errors.sorted { $0.key < $1.key }.map { PropertyError(message: $0, count: $1) },
-            warnings: warnings)
+            warnings: warnings, values: members == nil ? try values(index, rows) : nil)
+    }
+
+    /// The points' indexed values; nil without that option.
+    private func values(_ index: ClusterIndex, _ rows: RowSource) throws(SourceError) -> PointValues? {
+        guard !options.indexedProperties.isEmpty else { return nil }
+        var values = PointValues(of: index)
+        for property in options.indexedProperties {
+            let numbers = try SourceColumns.numbers(property.value.expression, rows)
+            let cancellation = cancellation
+            do throws(ClusteringError) {
+                try values.add(property.name, numbers, of: index, threads: threads) { cancellation.isCancelled }
+            } catch { throw SourceError(error) }
+        }
+        return values
     }
 
     private func index(
