@@ -10,7 +10,10 @@ import Testing
 
 @Suite("Options of sources: flags and documents") struct SourceOptionFlagsTests {
     /// Options that a flag sets under another name, or with others.
-    private static let flags = ["clusterProperties": "cluster-property", "projection": "planar", "ttlSeconds": "ttl"]
+    private static let flags = [
+        "clusterProperties": "cluster-property", "indexedProperties": "indexed-property", "projection": "planar",
+        "ttlSeconds": "ttl",
+    ]
 
     private static func text(_ path: String) throws -> String {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -28,6 +28,10 @@ enum SourceOptionFlags {
                 "cluster-property", short: "p", value: "NAME=JSON", isRepeatable: true,
                 help: "an aggregated property of clusters, such as 'people=[\"+\",[\"get\",\"population\"]]'"),
             Option(
+                "indexed-property", value: "NAME=JSON", isRepeatable: true,
+                help: "a number of features for windows, tops and histograms, such as 'people=[\"get\",\"population\"]'"
+            ),
+            Option(
                 "planar", value: "X,Y,X,Y",
                 help: "coordinates are units of this box (minimum x and y, maximum x and y), not degrees"),
             Option("options", value: "JSON", help: "further options as a JSON object, or @FILE to read it"),
@@ -70,11 +74,12 @@ enum SourceOptionFlags {
         if let text = arguments.string("planar") {
             options["projection"] = .object(["planar": try box(text, invocation)])
         }
-        let properties = try arguments.strings("cluster-property").map { try property($0, invocation) }
-        if !properties.isEmpty {
-            var all = options["clusterProperties"]?.asObject ?? [:]
+        for (flag, name) in [("cluster-property", "clusterProperties"), ("indexed-property", "indexedProperties")] {
+            let properties = try arguments.strings(flag).map { try property($0, flag, invocation) }
+            guard !properties.isEmpty else { continue }
+            var all = options[name]?.asObject ?? [:]
             for (name, value) in properties { all[name] = value }
-            options["clusterProperties"] = .object(all)
+            options[name] = .object(all)
         }
         return options
     }
@@ -100,12 +105,14 @@ enum SourceOptionFlags {
         return .array(edges.map { .number($0 ?? 0) })
     }
 
-    private static func property(_ text: String, _ invocation: Invocation) throws -> (String, JSONValue) {
+    private static func property(
+        _ text: String, _ flag: String, _ invocation: Invocation
+    ) throws -> (String, JSONValue) {
         guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
             throw invocation.arguments.usageError(
-                "invalid argument '\(text)' for '--cluster-property': NAME=JSON is expected")
+                "invalid argument '\(text)' for '--\(flag)': NAME=JSON is expected")
         }
-        let value = try invocation.json(String(text[text.index(after: equals)...]), of: "cluster-property")
+        let value = try invocation.json(String(text[text.index(after: equals)...]), of: flag)
         return (String(text[..<equals]), value)
     }
 
