@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // In-process figures of the index, on a file of points: `ClusterBenchmarks FILE
-// [threads|hull|updates|answers|sources|aggregates|missing|lookups]`, where FILE holds longitude and latitude of each
+// [threads|hull|updates|answers|sources|aggregates|missing|lookups|windows]`, where FILE holds longitude and latitude of each
 // as little-endian doubles; with a third word only what that is about. Benchmarks/run makes the file and the table.
 import Clustering
 import Glibc
@@ -18,8 +18,9 @@ func benchmark() {
     let isAnswersAlone = arguments.last == "answers"
     let isSourcesAlone = arguments.last == "sources"
     let isLookupsAlone = arguments.last == "lookups"
+    let isWindowsAlone = arguments.last == "windows"
     guard
-        arguments.count == (isThreadsAlone || isUpdatesAlone || isAnswersAlone || isSourcesAlone || isLookupsAlone || isAggregatesAlone ? 3 : 2),
+        arguments.count == (isWindowsAlone || isThreadsAlone || isUpdatesAlone || isAnswersAlone || isSourcesAlone || isLookupsAlone || isAggregatesAlone ? 3 : 2),
         let file = fopen(arguments[1], "rb")
     else {
         perror("ClusterBenchmarks: a file of points is needed")
@@ -35,6 +36,10 @@ func benchmark() {
     let latitudes = (0..<count).map { places[2 * $0 + 1] }
     places = []
     if isThreadsAlone { return benchmarkThreads(longitudes: longitudes, latitudes: latitudes) }
+    if isWindowsAlone {
+        do { try benchmarkWindows(longitudes: longitudes, latitudes: latitudes) } catch { print("error\t0\t\(error)") }
+        return
+    }
     if isLookupsAlone {
         do { try benchmarkLookups(longitudes: longitudes, latitudes: latitudes) } catch { print("error\t0\t\(error)") }
         return
