@@ -5,7 +5,8 @@ extension MethodDeclaration {
     /// All methods, in the order in which they are listed.
     public static let all: [MethodDeclaration] = [
         getClusters, getTile, getChildren, getLeaves, getClusterExpansionZoom, getConvexHull, locateFeature,
-        watchClusters, createSource, importFeatures, loadFile, updateFeatures, updateOptions, publishTiles,
+        watchClusters, topFeatures, getHistogram, createSource, importFeatures, loadFile, updateFeatures, updateOptions,
+        publishTiles,
         deleteSource, getFeatures, getSource, listSources, evaluateExpression, check, getServerInfo, getStats,
     ]
 
@@ -16,19 +17,21 @@ extension MethodDeclaration {
         "Clusters and points in a box at a zoom.")
     public static let getTile = MethodDeclaration(
         .cluster, "GetTile", right: .query, on: .query,
-        params: [.source, .tileZoom, .tileColumn, .tileRow, .encoding, .properties, .include] + ParamDeclaration.data,
+        params: [.source, .tileZoom, .tileColumn, .tileRow, .encoding, .properties, .include]
+            + ParamDeclaration.restrictions + ParamDeclaration.data,
         "The features of a tile, as JSON or as a Mapbox Vector Tile.")
     public static let getChildren = MethodDeclaration(
-        .cluster, "GetChildren", right: .query, on: .query, params: ParamDeclaration.cluster,
+        .cluster, "GetChildren", right: .query, on: .query, params: ParamDeclaration.cluster + [.window],
         "A cluster's children on the next zoom.")
     public static let getLeaves = MethodDeclaration(
-        .cluster, "GetLeaves", right: .query, on: .query, params: ParamDeclaration.cluster + [.leafLimit, .offset],
+        .cluster, "GetLeaves", right: .query, on: .query,
+        params: ParamDeclaration.cluster + [.leafLimit, .offset, .window],
         "A page of a cluster's points.")
     public static let getClusterExpansionZoom = MethodDeclaration(
         .cluster, "GetClusterExpansionZoom", right: .query, on: .query, params: ParamDeclaration.cluster,
         "The zoom at which a cluster splits.")
     public static let getConvexHull = MethodDeclaration(
-        .cluster, "GetConvexHull", right: .query, on: .query, params: ParamDeclaration.cluster,
+        .cluster, "GetConvexHull", right: .query, on: .query, params: ParamDeclaration.cluster + [.window],
         "The smallest convex shape around a cluster's points.")
     public static let locateFeature = MethodDeclaration(
         .cluster, "LocateFeature", right: .query, on: .query,
@@ -36,8 +39,16 @@ extension MethodDeclaration {
         "The cluster or point that shows a feature at a zoom.")
     public static let watchClusters = MethodDeclaration(
         .cluster, "WatchClusters", .both, right: .query, on: .query,
-        params: ParamDeclaration.viewport + [.maxRateHz, .transitions], items: [.bbox, .zoom],
+        params: ParamDeclaration.viewport + [.maxRateHz, .transitions], items: [.bbox, .zoom, .window, .pin],
         "A viewport's changes as they happen.")
+    public static let topFeatures = MethodDeclaration(
+        .cluster, "TopFeatures", right: .query, on: .query,
+        params: [.source, .bbox, .by, .topLimit, .properties, .precision, .window] + ParamDeclaration.data,
+        "The features in a box with the greatest or least values of an indexed property.")
+    public static let getHistogram = MethodDeclaration(
+        .cluster, "GetHistogram", right: .query, on: .query,
+        params: [.source, .bbox, .property, .bins, .edges, .window] + ParamDeclaration.data,
+        "How the values of an indexed property are distributed in a box.")
 
     /// It is served over HTTP as a document of its own, so it is not among `all`.
     public static let describeTiles = MethodDeclaration(

@@ -24,7 +24,7 @@ extension ParamDeclaration {
     public static let filter = ParamDeclaration(
         "filter", .expression, defaultInWords: "all features", "use only the features that pass")
     public static let include = ParamDeclaration(
-        "include", .words(["hull", "bbox", "expansionZoom", "coincident", "anchor", "spider", "key"]),
+        "include", .words(["hull", "bbox", "expansionZoom", "coincident", "anchor", "spider", "key", "top"]),
         defaultInWords: "none", "further members of each cluster")
     public static let revision = ParamDeclaration(
         "revision", .revision, defaultInWords: "the current one", "fail if the data are of another revision")
@@ -34,8 +34,20 @@ extension ParamDeclaration {
 
     /// Params of the data that a query reads.
     public static let data: [ParamDeclaration] = [filter, revision, atLeast]
+    public static let window = ParamDeclaration(
+        "window", .window, defaultInWords: "all points",
+        "count only points whose value of an indexed property lies in a half-open range; null: unbounded")
+    public static let pin = ParamDeclaration(
+        "pin", .featureIDs, defaultInWords: "none",
+        "up to 100 ids of features to show as points of their own, which do not count in their clusters")
+    public static let topBy = ParamDeclaration(
+        "topBy", .string, defaultInWords: "none",
+        "an indexed property: include \"top\" is the point with the greatest value, after - the least")
+    /// Params of what a view shows.
+    static let restrictions: [ParamDeclaration] = [window, pin, topBy]
     /// Params of `GetClusters` and `WatchClusters`.
-    static let viewport: [ParamDeclaration] = [source, bbox, zoom, limit, properties, precision, include] + data
+    static let viewport: [ParamDeclaration] =
+        [source, bbox, zoom, limit, properties, precision, include] + restrictions + data
     public static let maxRateHz = ParamDeclaration(
         "maxRateHz", .number(0.01...1e9), unit: "changes per second", default: .number(10),
         "the maximum rate; more than 1000 count as 1000")
@@ -68,6 +80,19 @@ extension ParamDeclaration {
         "offset", .count, default: .number(0), "leave out the first points")
     public static let featureID = ParamDeclaration(
         "featureId", .featureID, isRequired: true, "the feature's id")
+
+    // MARK: Values of points
+
+    public static let by = ParamDeclaration(
+        "by", .string, isRequired: true, "an indexed property; after - in ascending order")
+    public static let topLimit = ParamDeclaration(
+        "limit", .integer(1...1000), default: .number(20), "the most features of the answer")
+    public static let property = ParamDeclaration("property", .string, isRequired: true, "an indexed property")
+    public static let bins = ParamDeclaration(
+        "bins", .integer(1...1000), defaultInWords: "none",
+        "the number of bins of equal width, from the least to the greatest value in the box")
+    public static let edges = ParamDeclaration(
+        "edges", .numbers, defaultInWords: "none", "the edges of bins: 2 to 1001 ascending numbers")
 
     // MARK: Sources
 

@@ -68,6 +68,7 @@ public enum ParamType: Sendable, Equatable {
     /// `[west, south, east, north]`.
     case box
     case strings
+    case numbers
     /// One of these words.
     case word([String])
     /// Some of these words.
@@ -76,6 +77,8 @@ public enum ParamType: Sendable, Equatable {
     /// A number or a string. It is read from its text, because a parsed number loses digits of long integers.
     case featureID
     case featureIDs
+    /// `{"property": [from, to]}`; in a text `property,from,to`, with nothing for null.
+    case window
     /// GeoJSON features. Only their text is kept.
     case features
     case object
@@ -122,12 +125,14 @@ public enum ParamType: Sendable, Equatable {
         case .number(nil): "number"
         case .box: "[west, south, east, north]"
         case .strings: "list of strings"
+        case .numbers: "list of numbers"
         case .word(let words): Self.list(words, "or")
         case .words(let words): "list of \(Self.list(words, "and"))"
         case .expression: "expression"
         case .featureID: "number or string"
         case .featureIDs: "list of numbers or strings"
         case .features: "list of features"
+        case .window: "property and range"
         case .object: "object"
         case .value: "any value"
         case .revision: "revision"
@@ -142,10 +147,10 @@ public enum ParamType: Sendable, Equatable {
         case .boolean: "true or false"
         case .integer, .revision: "an integer"
         case .number: "a number"
-        case .box, .strings, .words, .featureIDs, .features: "an array"
+        case .box, .strings, .numbers, .words, .featureIDs, .features: "an array"
         case .expression, .value: "an expression"
         case .featureID: "a number or a string"
-        case .object: "an object"
+        case .object, .window: "an object"
         }
     }
 
@@ -163,14 +168,21 @@ public enum ParamType: Sendable, Equatable {
         switch self {
         case .integer, .number, .revision: Self.number(text)
         case .boolean: text == "true" ? .bool(true) : text == "false" ? .bool(false) : .string(text)
-        case .box:
+        case .box, .numbers:
             .array(
                 text.split(separator: ",", omittingEmptySubsequences: false).map { Self.number(String($0)) })
+        case .window: Self.window(text)
         case .strings, .words: .array(text.split(separator: ",").map { .string(String($0)) })
         case .featureIDs: .array(text.split(separator: ",").map { Self.number(String($0)) })
         case .expression, .features, .object, .value: try JSONReader.parse(text)
         case .sourceName, .string, .word, .featureID, .logPosition: .string(text)
         }
+    }
+
+    private static func window(_ text: String) -> JSONValue {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3 else { return .string(text) }
+        return .object([parts[0]: .array(parts.dropFirst().map { $0.isEmpty ? .null : Self.number($0) })])
     }
 
     private static func number(_ text: String) -> JSONValue {

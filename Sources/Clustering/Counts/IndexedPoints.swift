@@ -155,10 +155,10 @@ public struct IndexedPoints: Sendable {
 
 /// A box in the coordinates of points: degrees, or units of a plane. `ClusterIndex.nodes` says what its edges mean.
 public struct CoordinateBox: Sendable {
-    let west: Double
-    let south: Double
-    let east: Double
-    let north: Double
+    public let west: Double
+    public let south: Double
+    public let east: Double
+    public let north: Double
 
     public init(west: Double, south: Double, east: Double, north: Double) {
         (self.west, self.south, self.east, self.north) = (west, south, east, north)

@@ -17,24 +17,29 @@ struct RankedBits: Sendable {
     let lines: Column<UInt64>
     let count: Int
 
+    init(lines: Column<UInt64>, count: Int) { (self.lines, self.count) = (lines, count) }
+
     /// The words that `count` bits take. The last line ends after the last bit, so that each offset has a line.
     static func wordCount(_ count: Int) -> Int { (count / bitsOfLine + 1) * wordsOfLine }
 
     /// The number of ones before an offset.
     ///
     /// - Parameter offset: from 0 to `count`. Any other gives a number without meaning.
-    @inline(__always) func ones(before offset: Int) -> Int {
-        let line = UInt(bitPattern: offset) / UInt(Self.bitsOfLine)
-        let first = Int(bitPattern: line &* UInt(Self.wordsOfLine))
+    @inline(__always) func ones(before offset: Int) -> Int { Self.ones(before: offset, in: lines, from: 0) }
+
+    /// The same of bits that begin with a word of longer lines.
+    @inline(__always) static func ones(before offset: Int, in lines: Column<UInt64>, from start: Int) -> Int {
+        let line = UInt(bitPattern: offset) / UInt(bitsOfLine)
+        let first = start &+ Int(bitPattern: line &* UInt(wordsOfLine))
         let head = lines[within: first]
-        var rest = offset &- Int(bitPattern: line) &* Self.bitsOfLine
+        var rest = offset &- Int(bitPattern: line) &* bitsOfLine
         var ones = Int(truncatingIfNeeded: head & 0xffff_ffff)
-        let start = head &>> 32
-        guard rest > Self.bitsOfHead else {
-            return ones &+ (start & ((1 &<< UInt64(truncatingIfNeeded: rest)) &- 1)).nonzeroBitCount
+        let early = head &>> 32
+        guard rest > bitsOfHead else {
+            return ones &+ (early & ((1 &<< UInt64(truncatingIfNeeded: rest)) &- 1)).nonzeroBitCount
         }
-        ones &+= start.nonzeroBitCount
-        rest &-= Self.bitsOfHead
+        ones &+= early.nonzeroBitCount
+        rest &-= bitsOfHead
         var word = first &+ 1
         while rest >= 64 {
             ones &+= lines[within: word].nonzeroBitCount
@@ -46,10 +51,12 @@ struct RankedBits: Sendable {
     }
 
     /// The bit at an offset below `count`.
-    @inline(__always) subscript(offset: Int) -> Bool {
-        let line = UInt(bitPattern: offset) / UInt(Self.bitsOfLine)
-        let bit = offset &- Int(bitPattern: line) &* Self.bitsOfLine &+ Self.bitsOfHead
-        let word = lines[within: Int(bitPattern: line) &* Self.wordsOfLine &+ bit &>> 6]
+    @inline(__always) subscript(offset: Int) -> Bool { Self.bit(offset, in: lines, from: 0) }
+
+    @inline(__always) static func bit(_ offset: Int, in lines: Column<UInt64>, from start: Int) -> Bool {
+        let line = UInt(bitPattern: offset) / UInt(bitsOfLine)
+        let bit = offset &- Int(bitPattern: line) &* bitsOfLine &+ bitsOfHead
+        let word = lines[within: start &+ Int(bitPattern: line) &* wordsOfLine &+ bit &>> 6]
         return word &>> UInt64(truncatingIfNeeded: bit & 63) & 1 == 1
     }
 

@@ -24,9 +24,9 @@ extension WaveletMatrix {
     private func visit(
         _ spans: [Span], level: Int, first: Int, _ range: Range<Int>, _ ascending: Bool, _ body: (Int) -> Bool
     ) -> Bool {
-        let size = 1 << (levels.count - level)
+        let size = 1 << (levelCount - level)
         guard !spans.isEmpty, first < range.upperBound, first + size > range.lowerBound else { return true }
-        guard level < levels.count else { return body(first) }
+        guard level < levelCount else { return body(first) }
         let (zeros, ones) = split(spans, at: level)
         let (lower, upper) = ((zeros, first), (ones, first + size / 2))
         for (spans, first) in ascending ? [lower, upper] : [upper, lower] {
@@ -51,16 +51,16 @@ extension WaveletMatrix {
         _ spans: [Span], level: Int, first: Int, _ limits: ArraySlice<Int>, _ counts: inout [Int]
     ) {
         guard !spans.isEmpty else { return }
-        let end = first + 1 << (levels.count - level)
+        let end = first + 1 << (levelCount - level)
         // Limits that all or none of these values reach do not divide them.
         let lower = limits.partitionIndex { $0 <= first }
         let upper = limits.partitionIndex { $0 < end }
-        guard lower < upper, level < levels.count else {
+        guard lower < upper, level < levelCount else {
             counts[lower] += spans.reduce(0) { $0 + $1.count }
             return
         }
         let (zeros, ones) = split(spans, at: level)
-        let half = 1 << (levels.count - level - 1)
+        let half = 1 << (levelCount - level - 1)
         distribute(zeros, level: level + 1, first: first, limits[lower..<upper], &counts)
         distribute(ones, level: level + 1, first: first + half, limits[lower..<upper], &counts)
     }
@@ -77,7 +77,7 @@ extension WaveletMatrix {
 
     /// - Parameter origins: for each value of the span, its index in `found`.
     private func collect(_ span: Span, level: Int, value: UInt32, _ origins: [UInt32], _ found: inout [UInt32]) {
-        guard origins.count > Self.fewValues, level < levels.count else {
+        guard origins.count > Self.fewValues, level < levelCount else {
             for (index, origin) in origins.enumerated() {
                 let value = self.value(at: span.start &+ index, level: level, value: Int(value))
                 found[Int(origin)] = UInt32(truncatingIfNeeded: value)
@@ -85,9 +85,8 @@ extension WaveletMatrix {
             return
         }
         var (zeros, ones): ([UInt32], [UInt32]) = ([], [])
-        let bits = levels[level]
         for (index, origin) in origins.enumerated() {
-            if bits[span.start &+ index] { ones.append(origin) } else { zeros.append(origin) }
+            if bit(span.start &+ index, at: level) { ones.append(origin) } else { zeros.append(origin) }
         }
         let (zeroSpan, oneSpan) = split(span, at: level)
         if !zeros.isEmpty { collect(zeroSpan, level: level + 1, value: value &<< 1, zeros, &found) }

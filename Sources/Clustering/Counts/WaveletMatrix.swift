@@ -7,13 +7,18 @@ import SystemSupport
 /// The levels have the values' bits from the highest. Within a level the values are sorted by their higher bits, so
 /// the values of a range of offsets that share these bits are a range there as well: see "The wavelet matrix"
 /// (Claude, Navarro and Ordóñez, 2015). Takes 1.07 × log2(count) bits a value.
-struct WaveletMatrix: Sendable {
+///
+/// A class, so that a query retains one object instead of its parts.
+final class WaveletMatrix: Sendable {
     let count: Int
-    let levels: [RankedBits]
+    /// The number of bits of a value.
+    let levelCount: Int
     /// By level: the number of zeros, which come before the ones in the next level.
-    let zeros: [Int]
+    private let zeros: [Int]
     /// All levels, one after another.
     let words: Column<UInt64>
+    /// The words of a level.
+    private let wordsOfLevel: Int
 
     /// The number of bits of a value.
     static func levelCount(_ count: Int) -> Int { count < 2 ? 0 : Int.bitWidth - (count - 1).leadingZeroBitCount }
@@ -26,10 +31,8 @@ struct WaveletMatrix: Sendable {
         guard count >= 0, words.count == Self.wordCount(count) else { return nil }
         self.count = count
         self.words = words
-        let size = RankedBits.wordCount(count)
-        levels = (0..<Self.levelCount(count)).map {
-            RankedBits(lines: words.part($0 * size..<($0 + 1) * size), count: count)
-        }
+        levelCount = Self.levelCount(count)
+        wordsOfLevel = RankedBits.wordCount(count)
         // A permutation's bits are those of 0 to count - 1.
         zeros = (0..<Self.levelCount(count)).map { Self.zeros(level: $0, count: count) }
     }
@@ -87,6 +90,16 @@ struct WaveletMatrix: Sendable {
         return WaveletMatrix(words.finish(count: wordCount(count)), count: count)
     }
 
+    /// The number of ones before an offset of a level.
+    @inline(__always) private func ones(before offset: Int, at level: Int) -> Int {
+        RankedBits.ones(before: offset, in: words, from: level &* wordsOfLevel)
+    }
+
+    /// The bit at an offset of a level.
+    @inline(__always) func bit(_ offset: Int, at level: Int) -> Bool {
+        RankedBits.bit(offset, in: words, from: level &* wordsOfLevel)
+    }
+
     /// A range of a level's values.
     struct Span: BitwiseCopyable {
         var start: Int
@@ -97,8 +110,7 @@ struct WaveletMatrix: Sendable {
 
     /// The values of a span whose next bit is zero, and those whose next bit is one, in the next level.
     @inline(__always) func split(_ span: Span, at level: Int) -> (zeros: Span, ones: Span) {
-        let bits = levels[level]
-        let (first, last) = (bits.ones(before: span.start), bits.ones(before: span.end))
+        let (first, last) = (ones(before: span.start, at: level), ones(before: span.end, at: level))
         let zeros = zeros[level]
         return (
             Span(start: span.start &- first, end: span.end &- last),
@@ -113,9 +125,9 @@ struct WaveletMatrix: Sendable {
     ///   - value: the bits of the levels before it.
     func value(at offset: Int, level: Int = 0, value: Int = 0) -> Int {
         var (value, offset) = (value, offset)
-        for level in level..<levels.count {
-            let ones = levels[level].ones(before: offset)
-            let isOne = levels[level][offset]
+        for level in level..<levelCount {
+            let ones = ones(before: offset, at: level)
+            let isOne = bit(offset, at: level)
             offset = isOne ? zeros[level] &+ ones : offset &- ones
             value = value &<< 1 | (isOne ? 1 : 0)
         }
@@ -125,9 +137,11 @@ struct WaveletMatrix: Sendable {
     /// The offset of a value.
     func offset(of value: Int) -> Int {
         var offset = endOffset(of: value)
-        for level in levels.indices.reversed() {
-            let isOne = value &>> (levels.count &- 1 &- level) & 1 == 1
-            offset = levels[level].offset(of: isOne ? offset &- zeros[level] : offset, isOne: isOne)
+        for level in (0..<levelCount).reversed() {
+            let isOne = value &>> (levelCount &- 1 &- level) & 1 == 1
+            let bits = RankedBits(
+                lines: words.part(level * wordsOfLevel..<(level + 1) * wordsOfLevel), count: count)
+            offset = bits.offset(of: isOne ? offset &- zeros[level] : offset, isOne: isOne)
         }
         return offset
     }
@@ -135,9 +149,9 @@ struct WaveletMatrix: Sendable {
     /// Where the last level's order, which nothing stores, has a value.
     private func endOffset(of value: Int) -> Int {
         var span = Span(start: 0, end: count)
-        for level in levels.indices {
+        for level in 0..<levelCount {
             let (zeros, ones) = split(span, at: level)
-            span = value &>> (levels.count &- 1 &- level) & 1 == 1 ? ones : zeros
+            span = value &>> (levelCount &- 1 &- level) & 1 == 1 ? ones : zeros
         }
         return span.start
     }
@@ -147,10 +161,10 @@ struct WaveletMatrix: Sendable {
         guard limit < count else { return max(0, span.count) }
         guard limit > 0 else { return 0 }
         var (span, found) = (span, 0)
-        for level in levels.indices {
+        for level in 0..<levelCount {
             guard span.start < span.end else { break }
             let (zeros, ones) = split(span, at: level)
-            if limit &>> (levels.count &- 1 &- level) & 1 == 1 {
+            if limit &>> (levelCount &- 1 &- level) & 1 == 1 {
                 found &+= zeros.count
                 span = ones
             } else {
@@ -173,7 +187,7 @@ struct WaveletMatrix: Sendable {
         guard below > 0 else { return nil }
         // The value that has below - 1 smaller ones in the span.
         var (span, rank, value) = (span, below &- 1, 0)
-        for level in levels.indices {
+        for level in 0..<levelCount {
             let (zeros, ones) = split(span, at: level)
             if rank < zeros.count {
                 (span, value) = (zeros, value &<< 1)

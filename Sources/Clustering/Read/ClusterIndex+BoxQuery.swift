@@ -24,6 +24,21 @@ extension ClusterIndex {
         return western.map { collect($0, zoom, limit, &found) } ?? false
     }
 
+    /// Whether `nodes` finds a point at a position in a box.
+    public func isInside(
+        _ longitude: Double, _ latitude: Double, west: Double, south: Double, east: Double, north: Double
+    ) -> Bool {
+        let (first, western) = unitBoxes(west: west, south: south, east: east, north: north)
+        let (x, y) = comparedPosition(longitude, latitude)
+        return first.contains(x, y) || western?.contains(x, y) == true
+    }
+
+    /// A position as a build compares it.
+    private func comparedPosition(_ longitude: Double, _ latitude: Double) -> (x: Double, y: Double) {
+        let (x, y) = options.unitPosition(longitude, latitude)
+        return (options.rounded(x), options.rounded(y))
+    }
+
     /// A box in the unit square, in two parts if it crosses the antimeridian: the eastern one, then the western one.
     @inline(__always) func unitBoxes(
         west: Double, south: Double, east: Double, north: Double
@@ -66,6 +81,8 @@ extension ClusterIndex {
         /// The tile's column as seen from the node's copy of the world: `x`, or beyond its edge if the tile's
         /// margin crosses the antimeridian.
         public let column: Double
+
+        public init(node: Node, column: Double) { (self.node, self.column) = (node, column) }
     }
 
     /// Finds the nodes of a tile and of a margin of one radius around it, as supercluster's `getTile` does.
@@ -78,22 +95,41 @@ extension ClusterIndex {
         found.removeAll(keepingCapacity: true)
         guard pointCount > 0 else { return }
         let level = level(for: Double(z))
-        let scale = Double(sign: .plus, exponent: z, significand: 1)
-        let margin = margin(at: z)
-        let top = (y - margin) / scale
-        let bottom = (y + 1 + margin) / scale
         var nodes: [Node] = []
-        func add(_ left: Double, _ right: Double, column: Double) {
+        forEachPart(ofTile: z, x, y) { box, column in
             nodes.removeAll(keepingCapacity: true)
-            let box = UnitBox(minimumX: left, minimumY: top, maximumX: right, maximumY: bottom)
             _ = collect(box, level, .max, &nodes)
             found.reserveCapacity(found.count + nodes.count)
             for node in nodes { found.append(TileNode(node: node, column: column)) }
         }
-        add((x - margin) / scale, (x + 1 + margin) / scale, column: x)
+    }
+
+    /// The columns from which a tile, as `tileNodes` sees it, shows a position; none if it does not.
+    public func columns(showing longitude: Double, _ latitude: Double, inTile z: Int, x: Double, y: Double) -> [Double]
+    {
+        let position = comparedPosition(longitude, latitude)
+        var columns: [Double] = []
+        forEachPart(ofTile: z, x, y) { box, column in
+            if box.contains(position.x, position.y) { columns.append(column) }
+        }
+        return columns
+    }
+
+    /// Calls `body` with the boxes of a tile and its margin, beyond the antimeridian too, and with the tile's column
+    /// as seen from each.
+    @inline(__always) private func forEachPart(
+        ofTile z: Int, _ x: Double, _ y: Double, _ body: (UnitBox, _ column: Double) -> Void
+    ) {
+        let scale = Double(sign: .plus, exponent: z, significand: 1)
+        let margin = margin(at: z)
+        func part(_ left: Double, _ right: Double) -> UnitBox {
+            UnitBox(
+                minimumX: left, minimumY: (y - margin) / scale, maximumX: right, maximumY: (y + 1 + margin) / scale)
+        }
+        body(part((x - margin) / scale, (x + 1 + margin) / scale), x)
         guard options.projection.isRound else { return }
-        if x == 0 { add(1 - margin / scale, 1, column: scale) }
-        if x == scale - 1 { add(0, margin / scale, column: -1) }
+        if x == 0 { body(part(1 - margin / scale, 1), scale) }
+        if x == scale - 1 { body(part(0, margin / scale), -1) }
     }
 
     /// Wraps a longitude to the range from -180 to 180, excluding 180, as supercluster does.

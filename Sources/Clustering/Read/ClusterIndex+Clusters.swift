@@ -106,7 +106,7 @@ extension ClusterIndex {
 public struct ClusterSummary: Sendable, BitwiseCopyable {
     /// The id from `ClusterIndex.id(of:)`, unless the reader replaces it.
     public var id: Int64
-    public let pointCount: Int
+    public var pointCount: Int
     /// The centre in the unit square.
     public let x: Double
     public let y: Double

@@ -10,12 +10,12 @@ extension FeatureStore {
     /// - Complexity: O(the feature's text).
     public func writeMessage(
         _ index: Int, into bytes: inout ByteWriter, structProperties: Bool, selection: PropertySelection? = nil,
-        precision: Int? = nil, leavingOut member: StaticString? = nil
+        precision: Int? = nil, leavingOut member: StaticString? = nil, isPinned: Bool = false
     ) {
         withRecord(index) {
             $0.writeMessage(
                 into: &bytes, structProperties: structProperties, selection: selection, precision: precision,
-                leavingOut: member)
+                leavingOut: member, isPinned: isPinned)
         }
     }
 
@@ -26,7 +26,7 @@ extension FeatureStore {
     ) {
         prepared.records[position].writeMessage(
             into: &bytes, structProperties: structProperties, selection: selection, precision: precision,
-            leavingOut: nil)
+            leavingOut: nil, isPinned: false)
     }
 
     /// Writes a feature's properties as a field of a Point; nothing if they are null.
@@ -47,7 +47,7 @@ extension FeatureStore {
 extension FeatureRecord {
     fileprivate func writeMessage(
         into bytes: inout ByteWriter, structProperties: Bool, selection: PropertySelection?, precision: Int?,
-        leavingOut member: StaticString?
+        leavingOut member: StaticString?, isPinned: Bool
     ) {
         typealias Point = TypedFields.Point
         var (position, further) = ((longitude: 0.0, latitude: 0.0), [Double]())
@@ -71,6 +71,7 @@ extension FeatureRecord {
         } else {
             bytes.append(field: Point.membersJson, members: rest)
         }
+        if isPinned { bytes.append(field: Point.pinned, varint: 1) }
         bytes.endField(start)
     }
 

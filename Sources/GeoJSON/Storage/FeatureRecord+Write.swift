@@ -5,17 +5,18 @@ extension FeatureRecord {
     /// Writes the feature with its members as sent.
     @inline(__always) func write(
         into bytes: inout ByteWriter, selection: PropertySelection? = nil, precision: Int? = nil,
-        leavingOut member: StaticString? = nil
+        leavingOut member: StaticString? = nil, mark: StaticString? = nil
     ) {
         write(
             identifier: identifier, into: &bytes, selection: selection, precision: precision,
-            leavingOut: member)
+            leavingOut: member, mark: mark)
     }
 
     /// The same with another id.
     @inline(__always) func write(
         identifier: UnsafeRawBufferPointer, into bytes: inout ByteWriter,
-        selection: PropertySelection? = nil, precision: Int? = nil, leavingOut member: StaticString? = nil
+        selection: PropertySelection? = nil, precision: Int? = nil, leavingOut member: StaticString? = nil,
+        mark: StaticString? = nil
     ) {
         bytes.append("{\"type\":\"Feature\"")
         if !identifier.isEmpty {
@@ -29,7 +30,7 @@ extension FeatureRecord {
             bytes.append(contentsOf: coordinates)
         }
         bytes.append("},\"properties\":")
-        Self.write(properties, selection, into: &bytes)
+        Self.write(properties, selection, mark: mark, into: &bytes)
         if let member, !rest.isEmpty {
             Self.write(rest: rest, leavingOut: member, into: &bytes)
         } else {
@@ -50,22 +51,54 @@ extension FeatureRecord {
         }
     }
 
+    /// - Parameter mark: a property that is added with the value true, in place of one of that name.
     static func write(
-        _ properties: UnsafeRawBufferPointer, _ selection: PropertySelection?, into bytes: inout ByteWriter
+        _ properties: UnsafeRawBufferPointer, _ selection: PropertySelection?, mark: StaticString? = nil,
+        into bytes: inout ByteWriter
     ) {
-        guard let selection, properties.first == UInt8(ascii: "{") else {
+        let isObject = properties.first == UInt8(ascii: "{")
+        guard mark != nil || selection != nil && isObject else {
             bytes.append(contentsOf: properties)
             return
         }
+        let members = isObject ? properties : UnsafeRawBufferPointer(start: nil, count: 0)
         bytes.append("{")
         var isFirst = true
-        for (key, value) in JSONMembers(ofValidated: properties) where selection.keeps(key: key) {
+        for (key, value) in JSONMembers(ofValidated: members) where selection?.keeps(key: key) ?? true {
+            if let mark, JSONText.string(inside: key) == "\(mark)" { continue }
             bytes.append(isFirst ? "\"" : ",\"")
             bytes.append(contentsOf: key)
             bytes.append("\":")
             bytes.append(contentsOf: value)
             isFirst = false
         }
+        if let mark {
+            bytes.append(isFirst ? "\"" : ",\"")
+            bytes.append(mark)
+            bytes.append("\":true")
+        }
+        bytes.append("}")
+    }
+
+    /// Writes id, coordinates and properties as members of an object.
+    func writeParts(into bytes: inout ByteWriter, selection: PropertySelection?, precision: Int?) {
+        bytes.append("{")
+        if !identifier.isEmpty {
+            bytes.append("\"id\":")
+            bytes.append(contentsOf: identifier)
+            bytes.append(",")
+        }
+        bytes.append("\"coordinates\":")
+        // The geometry's further members follow the array's only closing bracket.
+        let end = coordinates.firstIndex(of: UInt8(ascii: "]")).map { $0 + 1 } ?? coordinates.count
+        let array = UnsafeRawBufferPointer(rebasing: coordinates[..<end])
+        if let precision {
+            Self.write(rounded: array, precision, into: &bytes)
+        } else {
+            bytes.append(contentsOf: array)
+        }
+        bytes.append(",\"properties\":")
+        Self.write(properties, selection, into: &bytes)
         bytes.append("}")
     }
 

@@ -56,6 +56,8 @@ extension ResourceQuery {
     static let leaves = ResourceQuery(.getLeaves, path: [.source, .clusterID], mediaType: geoJSON)
     static let expansionZoom = ResourceQuery(.getClusterExpansionZoom, path: [.source, .clusterID])
     static let hull = ResourceQuery(.getConvexHull, path: [.source, .clusterID], mediaType: geoJSON)
+    static let top = ResourceQuery(.topFeatures, path: [.source], mediaType: geoJSON)
+    static let histogram = ResourceQuery(.getHistogram, path: [.source])
     static let feature = ResourceQuery(.locateFeature, path: [.source, .featureID])
     static let source = ResourceQuery(.getSource, path: [.source], dependsOnData: false)
     static let sources = ResourceQuery(.listSources, path: [], dependsOnData: false)

@@ -17,7 +17,7 @@ enum Router {
         guard let resource = try resource(segments[...]) else {
             throw RequestFailure(
                 .notFound,
-                "There is no such resource. /sources lists the sources, and the resources of a source S are /sources/S/tiles.json, tiles/{z}/{x}/{y}.mvt, clusters, features/ID and watch below it. /archives/NAME is an archive of tiles."
+                "There is no such resource. /sources lists the sources, and the resources of a source S are /sources/S/tiles.json, tiles/{z}/{x}/{y}.mvt, clusters, top, histogram, features/ID and watch below it. /archives/NAME is an archive of tiles."
             )
         }
         return resource
@@ -59,6 +59,8 @@ enum Router {
         case ("tiles.json"?, 0): return .tileJSON(source: name)
         case ("tiles"?, 3): return tile(rest, params)
         case ("clusters"?, 0): return .query(.clusters, params)
+        case ("top"?, 0): return .query(.top, params)
+        case ("histogram"?, 0): return .query(.histogram, params)
         case ("clusters"?, 2): return cluster(rest[0], rest[1], params)
         case ("features"?, 0): return .features(source: name)
         case ("features"?, 1) where !rest[0].isEmpty:

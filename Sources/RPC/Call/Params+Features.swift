@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 import JSON
+import Responses
 import SourceEngine
 
 /// Params that are read from their text as sent: features, whose text is stored, and ids, since a parsed number loses
@@ -26,6 +27,15 @@ extension Params {
             throw invalid(param, "must be a feature's id: a number or a string.")
         }
         return id
+    }
+
+    /// Ids of features to pin; none if the param is left out.
+    func pins() throws(RPCError) -> [FeatureIdentifier] {
+        guard let values = try optionalArray(.pin) else { return [] }
+        guard values.count <= ViewRestriction.mostPins else {
+            throw invalid(.pin, "must have at most \(ViewRestriction.mostPins) ids.")
+        }
+        return try featureIDs(.pin)
     }
 
     /// Ids of features; none if the param is left out.

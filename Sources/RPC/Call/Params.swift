@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 import JSON
+import Responses
 import SourceEngine
 
 /// A call's params, read by their declarations. A param that is missing, of the wrong type or out of range is an error
@@ -137,6 +138,41 @@ public struct Params: Sendable {
             return edge
         }
         return Box(west: try edge(0), south: try edge(1), east: try edge(2), north: try edge(3))
+    }
+
+    /// A half-open range of an indexed property's values; nil if it is left out.
+    func window() throws(RPCError) -> ViewRestriction.Window? {
+        guard let value = self[.window] else { return nil }
+        let shape = "must be an object of one indexed property and its range: {\"time\": [from, to]}."
+        guard case .object(let object) = value, let (name, range) = object.members.first, object.members.count == 1,
+            case .array(let ends) = range, ends.count == 2
+        else { throw invalid(.window, shape) }
+        func end(_ index: Int) throws(RPCError) -> Double? {
+            switch ends[index] {
+            case .null: return nil
+            case .number(let number) where number.isFinite: return number
+            default:
+                throw .invalidParam("\(path(of: .window)).\(name)[\(index)]", "must be a number, or null for no bound.")
+            }
+        }
+        return ViewRestriction.Window(property: name, from: try end(0), to: try end(1))
+    }
+
+    /// Ascending numbers; nil if they are left out.
+    func edges(_ param: ParamDeclaration, count: ClosedRange<Int>) throws(RPCError) -> [Double]? {
+        guard let values = try optionalArray(param) else { return nil }
+        guard count.contains(values.count) else {
+            throw invalid(param, "must be an array of \(count.lowerBound) to \(count.upperBound) numbers.")
+        }
+        var edges: [Double] = []
+        for (index, value) in values.enumerated() {
+            guard case .number(let edge) = value, edge.isFinite else {
+                throw invalid(param, at: index, "must be a number.")
+            }
+            if let last = edges.last, last >= edge { throw invalid(param, at: index, "must be above the one before.") }
+            edges.append(edge)
+        }
+        return edges
     }
 
     /// A member object as `Params`; its paths extend this one's.

@@ -25,13 +25,17 @@ struct ClusterSubject: Sendable {
         }
     }
 
-    /// - Parameter cost: the number of features to write or examine, given a view that is ready.
+    /// - Parameters:
+    ///   - restriction: what is shown of the cluster's points.
+    ///   - cost: the number of features to write or examine, given a view that is ready.
     func answer(
-        cost: (View) -> Int,
+        restriction: ViewRestriction? = nil, cost: (View) -> Int,
         _ write: @escaping @Sendable (View, inout ByteWriter, Cancellation) throws(SourceError) -> Void
-    ) -> PreparedAnswer {
+    ) throws(RPCError) -> PreparedAnswer {
         let ready = target.readyView(zoom: zoom)
-        return target.answer(isQuick: ready.map { cost($0) <= ShortListing.features } ?? false) {
+        var isQuick = ready.map { cost($0) <= ShortListing.features } ?? false
+        if let ready, try !target.isReady(restriction, ready) { isQuick = false }
+        return target.answer(isQuick: isQuick) {
             [target, zoom] (_, call, bytes) throws(SourceError) in
             let view = try target.view(ready, zoom: zoom, call)
             try write(view, &bytes, call.cancellation)
@@ -47,8 +51,12 @@ struct GetChildren: UnaryMethod {
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let subject = try ClusterSubject(params, catalog)
-        let output = FeatureOutput(form: call.form.features)
-        return subject.answer(cost: { subject.revision.childCount(of: subject.id, in: $0) }) {
+        var output = try catalog.output(params)
+        output.form = call.form.features
+        return try subject.answer(
+            restriction: output.restriction, cost: { subject.revision.childCount(of: subject.id, in: $0) }
+        ) {
+            [output]
             (view, bytes, cancellation) throws(SourceError) in
             try subject.revision.writeChildren(
                 of: subject.id, in: view, output: output, into: &bytes, cancellation)
@@ -64,14 +72,17 @@ struct GetLeaves: UnaryMethod {
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let subject = try ClusterSubject(params, catalog)
-        let output = FeatureOutput(form: call.form.features)
+        var output = try catalog.output(params)
+        output.form = call.form.features
         let limit = Int(try params.integer(.leafLimit))
         let offset = Int(try params.integer(.offset))
         func cost(_ view: View) -> Int {
             let count = subject.revision.pointCount(of: subject.id, in: view)
-            return limit == 0 ? count : min(count, limit)
+            // In a window, any number of points may be read for one that counts.
+            return limit == 0 || output.restriction != nil ? count : min(count, limit)
         }
-        return subject.answer(cost: cost) { (view, bytes, cancellation) throws(SourceError) in
+        return try subject.answer(restriction: output.restriction, cost: cost) {
+            [output] (view, bytes, cancellation) throws(SourceError) in
             try subject.revision.writeLeaves(
                 of: subject.id, in: view, limit: limit, offset: offset, output: output, into: &bytes,
                 cancellation)
@@ -86,7 +97,7 @@ struct GetClusterExpansionZoom: UnaryMethod {
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let subject = try ClusterSubject(params, catalog)
-        return subject.answer(cost: { _ in 1 }) { (view, bytes, _) throws(SourceError) in
+        return try subject.answer(cost: { _ in 1 }) { (view, bytes, _) throws(SourceError) in
             try subject.revision.writeExpansionZoom(of: subject.id, in: view, into: &bytes)
         }
     }
@@ -99,9 +110,16 @@ struct GetConvexHull: UnaryMethod {
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let subject = try ClusterSubject(params, catalog)
-        return subject.answer(cost: { subject.revision.hullCost(of: subject.id, in: $0) }) {
+        let restriction = try catalog.restriction(params)
+        func cost(_ view: View) -> Int {
+            restriction.isNone
+                ? subject.revision.hullCost(of: subject.id, in: view)
+                : subject.revision.pointCount(of: subject.id, in: view)
+        }
+        return try subject.answer(restriction: restriction, cost: cost) {
             (view, bytes, cancellation) throws(SourceError) in
-            try subject.revision.writeHull(of: subject.id, in: view, into: &bytes, cancellation)
+            try subject.revision.writeHull(
+                of: subject.id, in: view, window: restriction.window, into: &bytes, cancellation)
         }
     }
 }

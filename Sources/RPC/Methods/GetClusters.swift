@@ -16,9 +16,11 @@ struct GetClusters: UnaryMethod {
         query.output.form = call.form.features
         let revision = target.revision
         let ready = target.readyView(zoom: query.zoom)
-        let isShort = isShort(query, ready, in: revision)
+        let isShort = try isShort(query, ready, in: target)
         var found: FoundNodes?
-        if let ready, isShort, !revision.isResident { found = revision.residentNodes(query, of: ready) }
+        if let ready, isShort, query.output.restriction == nil, !revision.isResident {
+            found = revision.residentNodes(query, of: ready)
+        }
         return target.answer(
             isQuick: isShort,
             isResident: { if let ready, let found { revision.isResident(found, of: ready) } else { false } }
@@ -28,9 +30,13 @@ struct GetClusters: UnaryMethod {
         }
     }
 
-    private func isShort(_ query: ClustersQuery, _ view: View?, in revision: Revision) -> Bool {
-        if query.output.include.contains(.key), !revision.isReadyToName { return false }
+    private func isShort(_ query: ClustersQuery, _ view: View?, in target: QueryTarget) throws(RPCError) -> Bool {
+        if query.output.include.contains(.key), !target.revision.isReadyToName { return false }
         guard let view, query.output.include.isDisjoint(with: .costly) else { return false }
+        guard query.output.restriction == nil else {
+            return try target.isReady(query.output.restriction, view)
+                && view.expectedNodes(in: query.box, zoom: query.zoom) <= ShortListing.counted
+        }
         if let limit = query.limit, limit <= ShortListing.features { return true }
         return view.expectedNodes(in: query.box, zoom: query.zoom) <= ShortListing.features
     }

@@ -21,7 +21,9 @@ struct GetTile: UnaryMethod {
         var output = try catalog.output(params)
         output.form = call.form.features
         let isCheap = output.include.isDisjoint(with: .costly)
-        let isQuick = isCheap && ready.map { $0.expectedNodes(inTileOf: tile.z) <= ShortListing.features } ?? false
+        let most = output.restriction == nil ? ShortListing.features : ShortListing.counted
+        var isQuick = isCheap && ready.map { $0.expectedNodes(inTileOf: tile.z) <= most } ?? false
+        if let ready, try !target.isReady(output.restriction, ready) { isQuick = false }
         let isRaw = encoding != .json && call.form == .raw
         return target.answer(
             isQuick: isQuick,

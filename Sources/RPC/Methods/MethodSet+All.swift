@@ -14,6 +14,8 @@ extension MethodSet {
         add(LocateFeature(catalog: catalog))
         add(DescribeTiles(catalog: catalog))
         add(WatchClusters(catalog: catalog))
+        add(TopFeatures(catalog: catalog))
+        add(GetHistogram(catalog: catalog))
         add(CreateSource(catalog: catalog))
         add(ImportFeatures(catalog: catalog))
         add(LoadFile(catalog: catalog))

@@ -26,6 +26,8 @@ public struct ClusterDetails: OptionSet, Sendable {
     public static let key = ClusterDetails(rawValue: 32)
     /// Offsets in pixels at which to draw the points of a cluster whose points are all at one location.
     public static let spider = ClusterDetails(rawValue: 64)
+    /// Its point with the greatest or least value of a property.
+    public static let top = ClusterDetails(rawValue: 128)
 
     /// Details that read each of a cluster's points.
     public static let costly: ClusterDetails = [.hull, .bounds, .coincident, .anchor, .spider]
@@ -38,7 +40,7 @@ public struct ClusterDetails: OptionSet, Sendable {
     /// The details by their names in calls.
     package static let byName: [(name: String, detail: ClusterDetails)] = [
         ("hull", .hull), ("bbox", .bounds), ("expansionZoom", .expansionZoom),
-        ("coincident", .coincident), ("anchor", .anchor), ("key", .key), ("spider", .spider),
+        ("coincident", .coincident), ("anchor", .anchor), ("key", .key), ("spider", .spider), ("top", .top),
     ]
 }
 
@@ -49,6 +51,7 @@ struct ClusterDetailWriter {
     let revision: Revision
     let view: View
     let output: FeatureOutput
+    let shown: ShownPoints?
     let cancellation: Cancellation
 
     func write(_ cluster: ClusterOrdinal, into bytes: inout ByteWriter) throws(SourceError) {
@@ -59,11 +62,34 @@ struct ClusterDetailWriter {
         }
         if include.contains(.hull) {
             bytes.append(",\"hull\":")
-            let hull = try revision.hull(of: cluster, in: view, cancellation)
-            HullWriter.write(hull, precision: output.precision, into: &bytes)
+            if let hull = try hull(of: cluster) {
+                HullWriter.write(hull, precision: output.precision, into: &bytes)
+            } else {
+                bytes.append("null")
+            }
+        }
+        if include.contains(.top), let point = shown?.top(of: cluster) {
+            bytes.append(",\"top\":")
+            revision.store.writeParts(
+                view.feature(of: point), into: &bytes, selection: output.properties, precision: output.precision)
         }
         guard !include.isDisjoint(with: [.bounds, .coincident, .anchor, .spider]) else { return }
         writeExtent(of: cluster, into: &bytes)
+    }
+
+    /// The hull of the points that count; nil if there are none.
+    func hull(of cluster: ClusterOrdinal) throws(SourceError) -> ConvexHull? {
+        guard let leaves = shown?.leaves(of: cluster) else {
+            return try revision.hull(of: cluster, in: view, cancellation)
+        }
+        return try revision.hull(of: leaves, in: view, cancellation)
+    }
+
+    func extent(of cluster: ClusterOrdinal) -> ClusterExtent {
+        guard let leaves = shown?.leaves(of: cluster) else {
+            return ClusterExtent(of: cluster, view.index.leaves(of: cluster), in: view, store: revision.store)
+        }
+        return ClusterExtent(of: cluster, leaves, in: view, store: revision.store)
     }
 
     /// Writes the offsets of the first points, in the order of `GetLeaves`.
@@ -80,7 +106,7 @@ struct ClusterDetailWriter {
     }
 
     private func writeExtent(of cluster: ClusterOrdinal, into bytes: inout ByteWriter) {
-        let extent = ClusterExtent(of: cluster, in: view, store: revision.store)
+        let extent = extent(of: cluster)
         if output.include.contains(.bounds) {
             bytes.append(",\"bbox\":[")
             for (position, number) in [extent.west, extent.south, extent.east, extent.north].enumerated() {
@@ -93,7 +119,7 @@ struct ClusterDetailWriter {
             bytes.append(extent.isOneLocation ? ",\"coincident\":true" : ",\"coincident\":false")
         }
         if output.include.contains(.spider), extent.isOneLocation {
-            writeSpider(view.index.pointCount(of: cluster), into: &bytes)
+            writeSpider(extent.count, into: &bytes)
         }
         if output.include.contains(.anchor) {
             bytes.append(",\"anchor\":")

@@ -14,17 +14,24 @@ struct ClusterExtent {
     private(set) var north = -Double.infinity
     /// The location of the point nearest to the cluster's centre on the map. The first one wins a tie.
     private(set) var anchor = (longitude: 0.0, latitude: 0.0)
+    /// The number of points.
+    let count: Int
 
     var isOneLocation: Bool { west == east && south == north }
 
     /// - Complexity: O(points); O(points × log(points)) if they span more than half the world.
-    init(of cluster: ClusterOrdinal, in view: View, store: FeatureStore) {
+    ///
+    /// - Parameter leaves: those of the cluster's points that count.
+    init(
+        of cluster: ClusterOrdinal, _ leaves: some RandomAccessCollection<PointIndex>, in view: View,
+        store: FeatureStore
+    ) {
         let centre = view.index.unitPosition(of: cluster)
         let projection = view.index.projection
-        let leaves = view.index.leaves(of: cluster)
+        count = leaves.count
         var nearest = Double.infinity
-        for index in 0..<leaves.count {
-            let feature = view.feature(of: leaves[index])
+        for leaf in leaves {
+            let feature = view.feature(of: leaf)
             let (longitude, latitude) = store.coordinates(feature)
             west = min(west, longitude)
             east = max(east, longitude)

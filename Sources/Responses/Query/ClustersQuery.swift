@@ -30,6 +30,8 @@ public struct FeatureOutput: Sendable, Equatable {
     public var precision: Int?
     /// Additional properties of clusters.
     public var include: ClusterDetails = []
+    /// What is shown of the view's points; nil for all.
+    public var restriction: ViewRestriction?
     /// What features are written as.
     public var form = FeatureForm.json
 

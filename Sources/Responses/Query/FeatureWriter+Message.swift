@@ -26,9 +26,9 @@ extension FeatureWriter {
             revision.store.writeMessage(
                 view.feature(of: point), into: &bytes, structProperties: structProperties,
                 selection: output.properties, precision: output.precision,
-                leavingOut: key == nil ? nil : MarkerWriter.keyMember)
+                leavingOut: key == nil ? nil : MarkerWriter.keyMember, isPinned: mark(of: point) != nil)
         case .cluster(let cluster):
-            try writeMessage(cluster, view.index.summary(of: cluster), structProperties, into: &bytes)
+            try writeMessage(cluster, summary(of: cluster), structProperties, into: &bytes)
         }
         if let key { MarkerWriter.write(key: key, as: TypedFields.Feature.key, into: &bytes) }
         if let source { MarkerWriter.write(key: source, as: TypedFields.Feature.fromKey, into: &bytes) }
@@ -59,7 +59,7 @@ extension FeatureWriter {
         switch feature.node {
         case .cluster(let cluster):
             let message = bytes.beginField(Fields.cluster)
-            try writeFields(of: cluster, view.index.summary(of: cluster), structProperties, into: &bytes)
+            try writeFields(of: cluster, summary(of: cluster), structProperties, into: &bytes)
             bytes.endField(message)
         case .point(let point):
             let message = bytes.beginField(Fields.point)
@@ -67,6 +67,7 @@ extension FeatureWriter {
             revision.store.writePointProperties(
                 view.feature(of: point), into: &bytes, structProperties: structProperties,
                 selection: output.properties)
+            if mark(of: point) != nil { bytes.append(field: TypedFields.Point.pinned, varint: 1) }
             bytes.endField(message)
         }
         if let key { MarkerWriter.write(key: key, as: Fields.key, into: &bytes) }
@@ -93,14 +94,21 @@ extension FeatureWriter {
         bytes.append(field: Fields.pointCount, nonZero: UInt64(summary.pointCount))
         guard hasExtras else { return }
         if !view.aggregates.isEmpty { writeAggregates(of: cluster, structProperties, into: &bytes) }
-        if let weight = view.index.weight(of: cluster) { bytes.append(field: Fields.pointWeight, double: weight + 0) }
+        let isWindow = shown?.window != nil
+        if !isWindow, let weight = view.index.weight(of: cluster) {
+            bytes.append(field: Fields.pointWeight, double: weight + 0)
+        }
         switch view.partition(of: cluster) {
         case .string(let text): bytes.append(field: Fields.partitionText, text: text)
         case .number(let number): bytes.append(field: Fields.partitionNumber, double: number + 0)
         default: break
         }
+        if isWindow {
+            bytes.append(field: Fields.totalCount, varint: UInt64(view.index.pointCount(of: cluster)))
+        }
         guard !output.include.isEmpty else { return }
-        let details = ClusterDetailWriter(revision: revision, view: view, output: output, cancellation: cancellation)
+        let details = ClusterDetailWriter(
+            revision: revision, view: view, output: output, shown: shown, cancellation: cancellation)
         try details.writeFields(of: cluster, into: &bytes)
     }
 
@@ -135,14 +143,13 @@ extension ClusterDetailWriter {
         typealias Fields = TypedFields.Cluster
         let include = output.include
         if include.contains(.hull) {
-            let hull = try revision.hull(of: cluster, in: view, cancellation)
+            let corners = try hull(of: cluster).map { HullWriter.coordinates($0, precision: output.precision) } ?? []
             let start = bytes.beginField(Fields.hull)
-            bytes.append(
-                field: TypedFields.Hull.coordinates, packed: HullWriter.coordinates(hull, precision: output.precision))
+            bytes.append(field: TypedFields.Hull.coordinates, packed: corners)
             bytes.endField(start)
         }
         let readsPoints = !include.isDisjoint(with: [.bounds, .coincident, .anchor, .spider])
-        let extent = readsPoints ? ClusterExtent(of: cluster, in: view, store: revision.store) : nil
+        let extent = readsPoints ? extent(of: cluster) : nil
         if include.contains(.bounds), let extent {
             writeNumbers([extent.west, extent.south, extent.east, extent.north], as: Fields.bbox, into: &bytes)
         }
@@ -150,6 +157,7 @@ extension ClusterDetailWriter {
             let zoom = view.index.expansionZoom(of: cluster).rawValue
             bytes.append(field: Fields.expansionZoom, varint: UInt64(zoom))
         }
+        defer { writeTop(of: cluster, into: &bytes) }
         guard let extent else { return }
         if include.contains(.coincident) {
             bytes.append(field: Fields.coincident, varint: extent.isOneLocation ? 1 : 0)
@@ -158,9 +166,19 @@ extension ClusterDetailWriter {
             writeNumbers([extent.anchor.longitude, extent.anchor.latitude], as: Fields.anchor, into: &bytes)
         }
         if include.contains(.spider), extent.isOneLocation {
-            let offsets = SpiderOffsets.offsets(of: view.index.pointCount(of: cluster))
+            let offsets = SpiderOffsets.offsets(of: extent.count)
             bytes.append(field: Fields.spider, packed: offsets.flatMap { [$0.x + 0, $0.y + 0] })
         }
+    }
+
+    /// Writes the point with the greatest or least value as a field of a Cluster.
+    private func writeTop(of cluster: ClusterOrdinal, into bytes: inout ByteWriter) {
+        guard output.include.contains(.top), let point = shown?.top(of: cluster) else { return }
+        let start = bytes.beginField(TypedFields.Cluster.top)
+        revision.store.writeMessage(
+            view.feature(of: point), into: &bytes, structProperties: output.form.structProperties ?? false,
+            selection: output.properties, precision: output.precision)
+        bytes.endField(start)
     }
 
     /// Writes a message whose fields are numbers, from 1 on.

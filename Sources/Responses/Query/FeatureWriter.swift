@@ -13,13 +13,18 @@ struct FeatureWriter {
     let view: View
     let output: FeatureOutput
     let cancellation: Cancellation
+    /// What is shown of the points; nil for all.
+    let shown: ShownPoints?
     /// Whether clusters have more than the four built-in properties.
     let hasExtras: Bool
     let projection: Projection
     /// The features' numbers, if cluster ids are derived from them.
     private let codes: FeatureCodes?
 
-    init(revision: Revision, view: View, output: FeatureOutput, cancellation: Cancellation) {
+    init(
+        revision: Revision, view: View, output: FeatureOutput, shown: ShownPoints? = nil, cancellation: Cancellation
+    ) {
+        self.shown = shown
         self.revision = revision
         self.view = view
         self.output = output
@@ -30,6 +35,7 @@ struct FeatureWriter {
         codes = needsCodes ? try? revision.featureCodes(.never) : nil
         hasExtras =
             !view.aggregates.isEmpty || !view.partitions.isEmpty || !output.include.isEmpty || view.index.isWeighted
+            || shown != nil
     }
 
     /// Writes all nodes as features of a collection.
@@ -37,6 +43,14 @@ struct FeatureWriter {
         _ nodes: [Node], to collection: inout CollectionWriter, into bytes: inout ByteWriter
     ) throws(SourceError) {
         if output.include.contains(.key) { return try writeWithKeys(nodes, to: &collection, into: &bytes) }
+        guard shown == nil else {
+            willRead(nodes)
+            for node in nodes {
+                try collection.beginFeature(&bytes, cancellation)
+                try writeFeature(node, into: &bytes)
+            }
+            return
+        }
         var clusters: [ClusterSummary] = []
         var rows: [Int] = []
         var features = revision.store.preparedFeatures
@@ -102,7 +116,7 @@ struct FeatureWriter {
         let writer = MarkerWriter(self)
         for node in nodes {
             try collection.beginFeature(&bytes, cancellation)
-            try writer.write(node, as: TypedFields.Answer.features, key: keys.key(of: node), into: &bytes)
+            try writer.write(node, as: TypedFields.Answer.features, key: writer.key(of: node, keys), into: &bytes)
         }
     }
 
@@ -115,13 +129,24 @@ struct FeatureWriter {
     func write(_ node: Node, into bytes: inout ByteWriter) throws(SourceError) {
         switch node {
         case .point(let point): write(point, into: &bytes)
-        case .cluster(let cluster): try write(cluster, view.index.summary(of: cluster), into: &bytes)
+        case .cluster(let cluster): try write(cluster, summary(of: cluster), into: &bytes)
         }
     }
 
+    /// A cluster's data, with the number of its points that are shown.
+    func summary(of cluster: ClusterOrdinal) -> ClusterSummary {
+        var summary = view.index.summary(of: cluster)
+        if let shown { summary.pointCount = shown.count(of: .cluster(cluster)) }
+        return summary
+    }
+
+    /// The property that marks a pinned point; nil for others.
+    func mark(of point: PointIndex) -> StaticString? { shown?.isPinned(point) == true ? "pinned" : nil }
+
     func write(_ point: PointIndex, into bytes: inout ByteWriter) {
         revision.store.write(
-            view.feature(of: point), into: &bytes, selection: output.properties, precision: output.precision)
+            view.feature(of: point), into: &bytes, selection: output.properties, precision: output.precision,
+            mark: mark(of: point))
     }
 
     private func write(
@@ -149,7 +174,7 @@ struct FeatureWriter {
     /// Writes the members of a cluster's properties: aggregates, the four built-in ones, and those
     /// that the options and the call request. An aggregate with the name of another member is omitted.
     func writeProperties(of cluster: ClusterOrdinal, into bytes: inout ByteWriter) throws(SourceError) {
-        try writeProperties(of: cluster, view.index.summary(of: cluster), into: &bytes)
+        try writeProperties(of: cluster, summary(of: cluster), into: &bytes)
     }
 
     private func writeProperties(
@@ -166,7 +191,10 @@ struct FeatureWriter {
     }
 
     private func writeExtras(of cluster: ClusterOrdinal, into bytes: inout ByteWriter) throws(SourceError) {
-        if let weight = view.index.weight(of: cluster) {
+        if shown?.window != nil {
+            bytes.append(",\"total_count\":")
+            bytes.append(integer: Int64(view.index.pointCount(of: cluster)))
+        } else if let weight = view.index.weight(of: cluster) {
             bytes.append(",\"point_weight\":")
             bytes.append(number: weight)
         }
@@ -176,13 +204,15 @@ struct FeatureWriter {
         }
         if !output.include.isEmpty {
             let details = ClusterDetailWriter(
-                revision: revision, view: view, output: output, cancellation: cancellation)
+                revision: revision, view: view, output: output, shown: shown, cancellation: cancellation)
             try details.write(cluster, into: &bytes)
         }
     }
 
     /// Writes a cluster's aggregates as members, each followed by a comma.
     func writeAggregates(of cluster: ClusterOrdinal, into bytes: inout ByteWriter) {
+        // They are of all points.
+        guard shown?.window == nil else { return }
         for aggregate in view.aggregates where includes(aggregate) {
             bytes.append(contentsOf: aggregate.key)
             aggregate.write(cluster, of: view.index, into: &bytes)

@@ -55,7 +55,18 @@ struct MarkerWriter: ~Copyable {
         let output = features.output
         features.revision.store.write(
             features.view.feature(of: point), into: &bytes, selection: output.properties,
-            precision: output.precision, leavingOut: keyMember)
+            precision: output.precision, leavingOut: keyMember, mark: features.mark(of: point))
+    }
+
+    /// The key of a node's marker with transitions. A pinned point has one of its own, since the marker of the cluster
+    /// that grew from it has the point's.
+    func key(of node: Node, _ keys: FeatureKeys) -> MarkerKey {
+        let key = keys.key(of: node)
+        guard case .point(let point) = node, features.mark(of: point) != nil else { return key }
+        var identity = Fingerprint(seed: Fingerprint.open)
+        identity.add(UInt64(3))
+        identity.add(key.identity)
+        return MarkerKey(identity: identity.value, occurrence: key.occurrence)
     }
 
     /// Writes a key as a JSON string: the identity's sixteen digits, and the occurrence if it is not the first.
@@ -106,6 +117,7 @@ struct MarkerWriter: ~Copyable {
         identity.add(Coordinates.rounded(centre.longitude, features.output.precision))
         identity.add(Coordinates.rounded(centre.latitude, features.output.precision))
         identity.add(UInt64(index.pointCount(of: cluster)))
+        if let shown = features.shown { identity.add(UInt64(shown.count(of: .cluster(cluster)))) }
         identity.add(index.weight(of: cluster) ?? 0)
         scratch.truncate(to: 0)
         features.writeAggregates(of: cluster, into: &scratch)

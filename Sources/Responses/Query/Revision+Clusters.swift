@@ -17,11 +17,13 @@ extension Revision {
         _ query: ClustersQuery, _ found: FoundNodes? = nil, of view: View, into bytes: inout ByteWriter,
         _ cancellation: Cancellation
     ) throws(SourceError) {
-        let found = if let found { found } else { try view.nodes(query) }
+        let shown = try shown(
+            query.output.restriction, in: view, at: view.index.level(for: query.zoom), cancellation)
+        let found = if let found { found } else { try view.nodes(query, shown: shown, of: self) }
         let nodes = found.nodes
         let form = query.output.form
         var collection = CollectionWriter(into: &bytes, interval: query.output.checkInterval, form: form)
-        try writeShown(nodes, query.output, of: view, to: &collection, into: &bytes, cancellation)
+        try writeShown(nodes, shown, query.output, of: view, to: &collection, into: &bytes, cancellation)
         collection.endFeatures(&bytes)
         let advice = nodes.isEmpty ? query.box.warnings(bounds: bounds) : []
         if form == .json {
@@ -39,14 +41,16 @@ extension Revision {
 
     /// Writes the nodes of a map's view as features of a collection.
     private func writeShown(
-        _ nodes: [Node], _ output: FeatureOutput, of view: View, to collection: inout CollectionWriter,
+        _ nodes: [Node], _ shown: ShownPoints?, _ output: FeatureOutput, of view: View,
+        to collection: inout CollectionWriter,
         into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
-        let mayBeCached = nodes.count <= PrintedFeatures.mostFeatures
+        let mayBeCached = nodes.count <= PrintedFeatures.mostFeatures && shown == nil
         let printed = mayBeCached ? ViewAnswerCache.of(view).printed(output) : nil
         // If all features are cached, no writer is needed. Making one takes a twentieth of such an answer.
         if let printed, printed.copy(nodes, to: &collection, into: &bytes) { return }
-        let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
+        let writer = FeatureWriter(
+            revision: self, view: view, output: output, shown: shown, cancellation: cancellation)
         guard let printed else { return try writer.write(nodes, to: &collection, into: &bytes) }
         try printed.write(nodes, by: writer, to: &collection, into: &bytes)
     }
@@ -57,9 +61,13 @@ extension Revision {
         into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
         let cluster = try cluster(clusterId, in: view, cancellation)
-        let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
+        let shown = try shown(output.restriction, in: view, cancellation)
+        let writer = FeatureWriter(
+            revision: self, view: view, output: output, shown: shown, cancellation: cancellation)
         var collection = CollectionWriter(into: &bytes, form: output.form)
-        try writer.write(Array(view.index.children(of: cluster)), to: &collection, into: &bytes)
+        var children = Array(view.index.children(of: cluster))
+        if let shown { children.removeAll { shown.count(of: $0) <= 0 } }
+        try writer.write(children, to: &collection, into: &bytes)
         collection.endFeatures(&bytes)
         endAnswer(&bytes, form: output.form)
     }
@@ -74,20 +82,37 @@ extension Revision {
         into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
         let cluster = try cluster(clusterId, in: view, cancellation)
-        let leaves = view.index.leaves(of: cluster)
-        let start = min(max(0, offset), leaves.count)
-        let end = limit <= 0 || limit > leaves.count - start ? leaves.count : start + limit
+        let (page, total) = try page(of: cluster, in: view, limit: limit, offset: offset, output, cancellation)
         let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
         var collection = CollectionWriter(into: &bytes, form: output.form)
-        try writer.write(leaves[start..<end].map(Node.point), to: &collection, into: &bytes)
+        try writer.write(page, to: &collection, into: &bytes)
         collection.endFeatures(&bytes)
         if output.form == .json {
             bytes.append(",\"total\":")
-            bytes.append(integer: Int64(leaves.count))
+            bytes.append(integer: Int64(total))
         } else {
-            bytes.append(field: TypedFields.GetLeavesResponse.total, nonZero: UInt64(leaves.count))
+            bytes.append(field: TypedFields.GetLeavesResponse.total, nonZero: UInt64(total))
         }
         endAnswer(&bytes, form: output.form)
+    }
+
+    /// Some of a cluster's points, and how many there are.
+    private func page(
+        of cluster: ClusterOrdinal, in view: View, limit: Int, offset: Int, _ output: FeatureOutput,
+        _ cancellation: Cancellation
+    ) throws(SourceError) -> ([Node], total: Int) {
+        let offset = max(0, offset)
+        guard let window = try shown(output.restriction, in: view, cancellation)?.window else {
+            let leaves = view.index.leaves(of: cluster)
+            let start = min(offset, leaves.count)
+            let end = limit <= 0 || limit > leaves.count - start ? leaves.count : start + limit
+            return (leaves[start..<end].map(Node.point), leaves.count)
+        }
+        let page = window.leaves(of: cluster, offset: offset, limit: limit <= 0 ? .max : limit) {
+            cancellation.isCancelled
+        }
+        try cancellation.stopIfCancelled()
+        return (page.map(Node.point), window.count(of: .cluster(cluster)))
     }
 
     /// Writes the zoom at which a cluster splits into its children.

@@ -9,18 +9,42 @@ extension Revision {
     /// Writes a cluster's convex hull as a Feature with `revision`.
     ///
     /// - Complexity: O(points × log(points)) the first time. Hulls of large clusters are cached.
+    ///
+    /// - Parameter window: only points that it contains; without any of them the geometry is null.
     public func writeHull(
-        of clusterId: Int64, in view: View, into bytes: inout ByteWriter, _ cancellation: Cancellation
+        of clusterId: Int64, in view: View, window: ViewRestriction.Window? = nil, into bytes: inout ByteWriter,
+        _ cancellation: Cancellation
     ) throws(SourceError) {
         let cluster = try cluster(clusterId, in: view, cancellation)
-        let hull = try self.hull(of: cluster, in: view, cancellation)
+        let leaves = try window.map { (window) throws(SourceError) in
+            try self.window(window, in: view, cancellation).leaves(of: cluster) { cancellation.isCancelled }
+        }
+        let hull: ConvexHull?
+        if let leaves {
+            try cancellation.stopIfCancelled()
+            hull = try self.hull(of: leaves, in: view, cancellation)
+        } else {
+            hull = try self.hull(of: cluster, in: view, cancellation)
+        }
         bytes.append("{\"type\":\"Feature\",\"properties\":{\"cluster_id\":")
         bytes.append(integer: clusterId)
         bytes.append(",\"point_count\":")
-        bytes.append(integer: Int64(view.index.pointCount(of: cluster)))
+        bytes.append(integer: Int64(leaves?.count ?? view.index.pointCount(of: cluster)))
         bytes.append("},\"geometry\":")
-        HullWriter.write(hull, precision: nil, into: &bytes)
+        if let hull { HullWriter.write(hull, precision: nil, into: &bytes) } else { bytes.append("null") }
         endAnswer(&bytes)
+    }
+
+    /// The convex hull of some points; nil if there are none.
+    ///
+    /// - Complexity: O(points × log(points)).
+    func hull(of points: [PointIndex], in view: View, _ cancellation: Cancellation) throws(SourceError) -> ConvexHull? {
+        guard !points.isEmpty else { return nil }
+        let positions = try positions(of: points, in: view, cancellation)
+        guard let hull = ConvexHull.hull(of: positions, isCancelled: { cancellation.isCancelled }) else {
+            throw .cancelled
+        }
+        return hull
     }
 
     /// The convex hull of a cluster's points.

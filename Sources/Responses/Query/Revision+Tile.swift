@@ -8,8 +8,24 @@ import SystemSupport
 extension Revision {
     /// The features of a tile and its margin, at the positions of supercluster's `getTile`.
     public func tileFeatures(_ tile: TileAddress, of view: View) -> [TileFeature] {
+        tileFeatures(tile, of: view, shown: nil)
+    }
+
+    /// - Parameter shown: what is shown of them: nodes of which nothing is left are left out, and pinned points come first.
+    func tileFeatures(_ tile: TileAddress, of view: View, shown: ShownPoints?) -> [TileFeature] {
         var nodes: [ClusterIndex.TileNode] = []
-        view.index.tileNodes(z: tile.z, x: Double(tile.x), y: Double(tile.y), into: &nodes)
+        let (x, y) = (Double(tile.x), Double(tile.y))
+        view.index.tileNodes(z: tile.z, x: x, y: y, into: &nodes)
+        if let shown {
+            nodes.removeAll { shown.count(of: $0.node) <= 0 }
+            let pinned = shown.pinned.flatMap { point in
+                let (longitude, latitude) = store.coordinates(view.feature(of: point))
+                return view.index.columns(showing: longitude, latitude, inTile: tile.z, x: x, y: y).map {
+                    ClusterIndex.TileNode(node: .point(point), column: $0)
+                }
+            }
+            nodes = pinned + nodes
+        }
         let scale = Double(1 << tile.z)
         let (extent, projection) = (view.index.options.extent, view.index.projection)
         return nodes.map { node in
@@ -25,12 +41,15 @@ extension Revision {
         _ tile: TileAddress, of view: View, output: FeatureOutput = FeatureOutput(),
         into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
-        let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
+        let shown = try shown(
+            output.restriction, in: view, at: view.index.level(for: Double(tile.z)), cancellation)
+        let writer = FeatureWriter(
+            revision: self, view: view, output: output, shown: shown, cancellation: cancellation)
         let keys = output.include.contains(.key) ? try FeatureKeys(self, view, cancellation) : nil
         let interval = output.checkInterval
         let structProperties = output.form.structProperties
         if structProperties == nil { bytes.append("{\"features\":[") }
-        for (index, feature) in tileFeatures(tile, of: view).enumerated() {
+        for (index, feature) in tileFeatures(tile, of: view, shown: shown).enumerated() {
             if index % interval == interval - 1, bytes.hasOverflowed || cancellation.isCancelled {
                 throw .cancelled
             }
@@ -61,7 +80,9 @@ extension Revision {
             bytes.append("},\"id\":")
             bytes.append(integer: writer.id(of: cluster))
         case .point(let point):
-            store.writeProperties(writer.view.feature(of: point), into: &bytes, selection: writer.output.properties)
+            store.writeProperties(
+                writer.view.feature(of: point), into: &bytes, selection: writer.output.properties,
+                mark: writer.mark(of: point))
             if hasTileIdentifier(point, in: writer.view) {
                 bytes.append(",\"id\":")
                 writeIdentifier(of: point, in: writer.view, into: &bytes)

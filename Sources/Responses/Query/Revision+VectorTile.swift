@@ -71,11 +71,14 @@ extension Revision {
         _ tile: TileAddress, of view: View, output: FeatureOutput = FeatureOutput(),
         _ cancellation: Cancellation, _ body: (TileFeatureParts) -> Void
     ) throws(SourceError) {
-        let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
+        let shown = try shown(
+            output.restriction, in: view, at: view.index.level(for: Double(tile.z)), cancellation)
+        let writer = FeatureWriter(
+            revision: self, view: view, output: output, shown: shown, cancellation: cancellation)
         let keys = output.include.contains(.key) ? try FeatureKeys(self, view, cancellation) : nil
         let interval = output.checkInterval
         var text = ByteWriter(capacity: 512)
-        for (position, feature) in tileFeatures(tile, of: view).enumerated() {
+        for (position, feature) in tileFeatures(tile, of: view, shown: shown).enumerated() {
             if position % interval == interval - 1, cancellation.isCancelled { throw .cancelled }
             text.truncate(to: 0)
             switch feature.node {
@@ -94,12 +97,13 @@ extension Revision {
                     let content = TileFeatureParts.Content.cluster(summary, abbreviatedCount: count)
                     body(TileFeatureParts(x: feature.x, y: feature.y, content: content))
                 }
-            case .point(let point) where output.properties == nil && keys == nil:
+            case .point(let point) where output.properties == nil && keys == nil && writer.mark(of: point) == nil:
                 lend(point, feature, writer, &text, body)
             case .point(let point):
                 if hasTileIdentifier(point, in: view) { writeIdentifier(of: point, in: view, into: &text) }
                 let end = text.count
-                store.writeProperties(view.feature(of: point), into: &text, selection: output.properties)
+                store.writeProperties(
+                    view.feature(of: point), into: &text, selection: output.properties, mark: writer.mark(of: point))
                 Self.lend(&text, tagsFrom: end, keys?.key(of: feature.node), feature, body)
             }
         }

@@ -12,13 +12,30 @@ public struct FoundNodes: Sendable {
 extension View {
     /// Finds the nodes of a query.
     ///
-    /// - Parameter expected: about how many there are; most views show a few dozen.
+    /// - Parameters:
+    ///   - expected: about how many there are; most views show a few dozen.
+    ///   - shown: what is shown of them: nodes of which nothing is left are left out, and pinned points come first.
+    func nodes(
+        _ query: ClustersQuery, expected: Int = 64, shown: ShownPoints?, of revision: Revision
+    ) throws(SourceError) -> FoundNodes {
+        guard let shown else { return try nodes(query, expected: expected) }
+        var all = query
+        all.limit = nil
+        let (box, store) = (query.box, revision.store)
+        let pinned = shown.pinned.filter { point in
+            let (longitude, latitude) = store.coordinates(feature(of: point))
+            return index.isInside(
+                longitude, latitude, west: box.west, south: box.south, east: box.east, north: box.north)
+        }
+        let others = try nodes(all, expected: expected).nodes.filter { shown.count(of: $0) > 0 }
+        let found = pinned.map(Node.point) + others
+        guard let limit = query.limit, found.count > limit else { return FoundNodes(nodes: found, isTruncated: false) }
+        return FoundNodes(nodes: Array(found.prefix(limit)), isTruncated: true)
+    }
+
     func nodes(_ query: ClustersQuery, expected: Int = 64) throws(SourceError) -> FoundNodes {
         let box = query.box
-        guard index.projection.isRound || box.west <= box.east else {
-            throw .invalidParameter(
-                path: "bbox[2]", message: "must not be less than bbox[0]: a planar projection has no antimeridian")
-        }
+        _ = try checked(box)
         var nodes: [Node] = []
         nodes.reserveCapacity(min(query.limit ?? .max, expected))
         let isTruncated = index.nodes(

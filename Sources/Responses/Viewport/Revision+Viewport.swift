@@ -27,12 +27,17 @@ extension Revision {
         from shown: ShownMarkers, to query: ClustersQuery, of view: View, into bytes: inout ByteWriter,
         _ cancellation: Cancellation
     ) throws(SourceError) -> ShownMarkers {
-        let found = try view.nodes(query, expected: shown.count + Self.expectedGrowth)
+        let level = view.index.level(for: query.zoom)
+        let restricted = try self.shown(query.output.restriction, in: view, at: level, cancellation)
+        let found = try view.nodes(
+            query, expected: shown.count + Self.expectedGrowth, shown: restricted, of: self)
         let nodes = found.nodes
         var writer = MarkerWriter(
-            FeatureWriter(revision: self, view: view, output: query.output, cancellation: cancellation))
-        let level = view.index.level(for: query.zoom)
-        var next = ShownMarkers(after: shown, of: ShownMarkers.Origin(revision: self, view: view, level: level))
+            FeatureWriter(
+                revision: self, view: view, output: query.output, shown: restricted, cancellation: cancellation))
+        var next = ShownMarkers(
+            after: shown, of: ShownMarkers.Origin(revision: self, view: view, level: level),
+            query.output.restriction)
         let change: MarkerChange
         if isShown(nodes, by: shown, next, in: view) {
             next.rows = shown.rows
@@ -81,7 +86,7 @@ extension Revision {
     private func isShown(
         _ nodes: [Node], by shown: ShownMarkers, _ next: ShownMarkers, in view: View
     ) -> Bool {
-        !shown.hasTransitions && shown.lineage == next.lineage
+        !shown.hasTransitions && shown.shows(theSameAs: next)
             && nodes.elementsEqual(shown.rows.lazy.map(\.node))
             && nodes.allSatisfy { isLasting($0, in: view) }
     }
@@ -100,16 +105,19 @@ extension Revision {
         _ view: View, _ writer: inout MarkerWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
         let keys = shown.hasTransitions ? try FeatureKeys(self, view, cancellation) : nil
-        let known = shown.lineage == next.lineage ? shown.indexesByNode : [:]
+        let known = shown.shows(theSameAs: next) ? shown.indexesByNode : [:]
         next.rows.reserveCapacity(nodes.count)
         for (position, node) in nodes.enumerated() {
             if position % query.output.checkInterval == 0 { try cancellation.stopIfCancelled() }
             if isLasting(node, in: view), let old = known[node].map({ shown.rows[$0] }) {
-                let key = keys?.key(of: node) ?? MarkerKey(identity: old.key.identity, occurrence: 0)
+                let key =
+                    keys.map { writer.key(of: node, $0) } ?? MarkerKey(identity: old.key.identity, occurrence: 0)
                 next.rows.append(ShownMarkers.Row(key: key, content: old.content, node: node))
             } else {
                 let content = try writer.content(of: node)
-                let key = keys?.key(of: node) ?? MarkerKey(identity: writer.identity(of: node), occurrence: 0)
+                let key =
+                    keys.map { writer.key(of: node, $0) }
+                    ?? MarkerKey(identity: writer.identity(of: node), occurrence: 0)
                 next.rows.append(ShownMarkers.Row(key: key, content: content, node: node))
             }
         }

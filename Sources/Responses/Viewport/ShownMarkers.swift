@@ -38,6 +38,8 @@ public struct ShownMarkers: Sendable {
     var rows: [Row] = []
     /// Nil before the first answer.
     private(set) var lineage: Lineage?
+    /// What was shown of the points.
+    private var restriction: ViewRestriction?
     /// The data from which the next transitions start; nil before the first answer, and without transitions.
     private(set) var origin: Origin?
 
@@ -45,13 +47,19 @@ public struct ShownMarkers: Sendable {
     public init(hasTransitions: Bool) { self.hasTransitions = hasTransitions }
 
     /// What it has after an answer, still without rows.
-    init(after shown: ShownMarkers, of origin: Origin) {
+    init(after shown: ShownMarkers, of origin: Origin, _ restriction: ViewRestriction?) {
         hasTransitions = shown.hasTransitions
+        self.restriction = restriction
         lineage = Lineage(origin.revision, origin.view)
         if hasTransitions { self.origin = origin }
     }
 
     public var count: Int { rows.count }
+
+    /// Whether equal nodes show the same in both.
+    func shows(theSameAs other: ShownMarkers) -> Bool {
+        lineage == other.lineage && restriction == other.restriction
+    }
 
     /// The rows' indexes by node.
     var indexesByNode: [Node: Int] {

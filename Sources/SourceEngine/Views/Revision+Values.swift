@@ -54,7 +54,10 @@ extension Revision {
     /// What arranging a filter's values takes at most, in bytes: all values twice, then 56 for each point that passes.
     private static func bytesOfValues(all: Int, passing: Int) -> Int { all * 16 + passing * 56 }
 
-    private func checkIndexed(_ property: String, path: String) throws(SourceError) {
+    /// Throws if a property is not indexed.
+    ///
+    /// - Parameter path: the param that names it.
+    package func checkIndexed(_ property: String, path: String) throws(SourceError) {
         let names = options.indexedProperties.map(\.name)
         guard !names.contains(property) else { return }
         let known =

@@ -115,12 +115,32 @@ package struct SourceCatalog: Sendable {
         params[.filter].map { QueryFilter($0) }
     }
 
+    /// What a query shows of a view's points.
+    func restriction(_ params: Params) throws(RPCError) -> ViewRestriction {
+        var restriction = ViewRestriction()
+        restriction.window = try params.window()
+        restriction.pins = try params.pins()
+        restriction.top = try params.optionalString(.topBy).map { Self.ranking($0) }
+        return restriction
+    }
+
+    /// A property by which points are ranked, from the greatest value, or after a minus from the least.
+    static func ranking(_ text: String) -> ViewRestriction.Ranking {
+        guard text.hasPrefix("-") else { return ViewRestriction.Ranking(property: text, order: .descending) }
+        return ViewRestriction.Ranking(property: String(text.dropFirst()), order: .ascending)
+    }
+
     /// Which parts of each feature the answer contains.
     func output(_ params: Params) throws(RPCError) -> FeatureOutput {
         var output = FeatureOutput()
         output.properties = try params.optionalStrings(.properties).map { PropertySelection($0) }
         output.precision = try params.optionalInteger(.precision).map { Int($0) }
         for name in try params.optionalStrings(.include) ?? [] { output.include.insert(ClusterDetails[name]) }
+        let restriction = try restriction(params)
+        guard restriction.top != nil || !output.include.contains(.top) else {
+            throw params.invalid(.topBy, "is missing: \"top\" of include needs the property to compare by.")
+        }
+        if !restriction.isNone { output.restriction = restriction }
         return output
     }
 }
@@ -135,6 +155,12 @@ struct QueryTarget: Sendable {
     /// The view that answers a query if it is cached, so that planning can look at it. Pass it on to `view`: a view is
     /// looked up once for a call.
     func readyView(zoom: Double?) -> View? { revision.readyView(filter, zoom: zoom) }
+
+    /// Whether a restricted view can be shown without building anything first. Throws if a property is not indexed.
+    func isReady(_ restriction: ViewRestriction?, _ view: View) throws(RPCError) -> Bool {
+        guard let restriction else { return true }
+        return try answering { () throws(SourceError) in try restriction.isReady(in: revision, view) }
+    }
 
     /// The view that answers a query, built if it was not cached. Blocks: only for threads of the pool if it was not.
     func view(_ ready: View?, zoom: Double?, _ call: CallContext) throws(SourceError) -> View {
@@ -170,4 +196,6 @@ struct QueryTarget: Sendable {
 enum ShortListing {
     /// The maximum number of features.
     static let features = 2000
+    /// The maximum number of nodes to count in a window, which takes half a microsecond each and more.
+    static let counted = 500
 }

@@ -36,8 +36,14 @@ package final class WatchJob: @unchecked Sendable {
             return false
         }
         if shown.hasTransitions, !revision.isReadyToName { return false }
-        let expected = min(view.expectedNodes(in: query.box, zoom: query.zoom), query.limit ?? .max)
-        return expected + shown.count <= ShortListing.features
+        var most = ShortListing.features
+        if let restriction = query.output.restriction {
+            guard (try? restriction.isReady(in: revision, view)) == true else { return false }
+            most = ShortListing.counted
+        }
+        let limit = query.output.restriction == nil ? query.limit ?? .max : .max
+        let expected = min(view.expectedNodes(in: query.box, zoom: query.zoom), limit)
+        return expected + shown.count <= most
     }
 
     package func run(_ call: CallContext, into bytes: inout ByteWriter) throws(RPCError) {

@@ -45,16 +45,27 @@ struct WatchRequest {
         filter = catalog.filter(params)
     }
 
-    /// Reads an item from the client: the viewport's new position.
-    static func viewport(_ item: [UInt8]) throws(RPCError) -> (Box, zoom: Double) {
+    /// Reads an item from the client: the viewport's new position, and its window and pinned features if they change.
+    mutating func move(_ item: [UInt8]) throws(RPCError) {
         let value: JSONValue
         do throws(JSONError) { value = try JSONReader.parse(item) } catch {
             throw .invalidParam("item", "is not JSON: \(error.message)")
         }
         guard case .object(let object) = value else { throw .invalidParam("item", "must be an object.") }
-        let params = Params(object, path: "item")
+        let params = Params(object, path: "item", text: item)
         try params.rejectUnknown(MethodDeclaration.watchClusters.items.map(\.name))
-        return (try params.box(.bbox), try params.number(.zoom))
+        let (box, zoom) = (try params.box(.bbox), try params.number(.zoom))
+        var restriction = query.output.restriction ?? ViewRestriction()
+        // Null removes them.
+        if let window = params[.window] { restriction.window = window == .null ? nil : try params.window() }
+        if let pins = params[.pin] { restriction.pins = pins == .null ? [] : try params.pins() }
+        if let window = restriction.window {
+            try answering { () throws(SourceError) in
+                try source.revision.checkIndexed(window.property, path: "window")
+            }
+        }
+        (query.box, query.zoom) = (box, zoom)
+        query.output.restriction = restriction.isNone ? nil : restriction
     }
 }
 
@@ -104,8 +115,7 @@ final class WatchStream: ServerStream {
     }
 
     func receive(_ item: [UInt8]) throws(RPCError) {
-        let (box, zoom) = try WatchRequest.viewport(item)
-        (watch.query.box, watch.query.zoom) = (box, zoom)
+        try watch.move(item)
         hasMoved = true
         output.wantToSend()
     }
