@@ -13,7 +13,7 @@ package final class TypedMethod: Sendable {
     package let serverStreams: Bool
     let request: MessagePlan
     let response: MessagePlan
-    private let keepsText: Bool
+    private let textParams: [ParamDeclaration]
 
     private init?(_ method: DescriptorSet.Method, of service: DescriptorSet.Service) {
         guard let request = Contract.plan(method.input), let response = Contract.plan(method.output) else {
@@ -23,7 +23,7 @@ package final class TypedMethod: Sendable {
         (self.request, self.response, self.fullName) = (request, response, fullName)
         hasNoSideEffects = method.hasNoSideEffects
         (clientStreams, serverStreams) = (method.takesStream, method.returnsStream)
-        keepsText = MethodDeclaration.all.first { $0.fullName == fullName }?.keepsParamsText ?? false
+        textParams = MethodDeclaration.all.first { $0.fullName == fullName }?.textParams ?? []
     }
 
     /// All methods, in the order of the .proto file, also those that the daemon does not serve.
@@ -42,7 +42,7 @@ package final class TypedMethod: Sendable {
     package func read(
         _ message: Span<UInt8>, parser: JSONParser = JSONParser()
     ) throws(RPCError) -> ClientPart {
-        let reader = RequestReader(parser: parser, keepsText: keepsText)
+        let reader = RequestReader(parser: parser, textParams: textParams)
         return clientStreams
             ? try reader.message(request, in: message) : try reader.open(request, in: message, 0..<message.count)
     }

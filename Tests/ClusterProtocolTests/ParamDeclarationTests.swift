@@ -57,7 +57,8 @@ import Testing
     }
 
     @Test("texts are kept for params whose values must not change") func keptTexts() {
-        let kept = MethodDeclaration.all.filter(\.keepsParamsText).map(\.name)
-        #expect(kept == ["LocateFeature", "UpdateFeatures"])
+        let kept = MethodDeclaration.all.filter { !$0.textParams.isEmpty }.map(\.name)
+        #expect(kept == ["GetClusters", "GetTile", "LocateFeature", "WatchClusters", "UpdateFeatures"])
+        #expect(MethodDeclaration.getClusters.textParams.map(\.name) == ["pin"])
     }
 }

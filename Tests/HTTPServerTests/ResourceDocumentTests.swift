@@ -73,11 +73,11 @@ import Testing
     func parameters() {
         #expect(
             ResourceQuery.leaves.known.map(\.name) == [
-                "zoom", "filter", "revision", "atLeast", "limit", "offset",
+                "zoom", "filter", "revision", "atLeast", "limit", "offset", "window",
             ])
         #expect(
             ResourceQuery.tile.known.map(\.name) == [
-                "properties", "include", "filter", "revision", "atLeast",
+                "properties", "include", "window", "pin", "topBy", "filter", "revision", "atLeast",
             ])
         #expect(
             ResourceQuery.clusters.known.map(\.name)

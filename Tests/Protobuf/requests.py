@@ -48,7 +48,8 @@ opens(CLUSTER + "GetClusters", pb.GetClustersRequest(
 opens(CLUSTER + "GetClusters", pb.GetClustersRequest(
     properties=pb.PropertySelection(), properties_format=pb.PROPERTIES_FORMAT_JSON, filter_json="true",
     window=pb.Window(property="a", lower=0, upper=0), pin=IDS),
-    {"properties": [], "filter": True, "window": {"a": [0, 0]}, "pin": [7, 'a"b', 1.5]})
+    {"properties": [], "filter": True, "window": {"a": [0, 0]}, "pin": [7, 'a"b', 1.5]},
+    '{"filter":true,"window":{"a":[0,0]},"pin":[7,"a\\"b",1.5],"properties":[]}')
 opens(CLUSTER + "GetTile", pb.GetTileRequest(source="a"), {"source": "a", "z": 0, "x": 0, "y": 0})
 opens(CLUSTER + "GetTile", pb.GetTileRequest(source="a", z=30, x=5, y=(1 << 30) - 1, encoding=pb.TILE_ENCODING_MVT, grid=3),
       {"source": "a", "z": 30, "x": 5, "y": (1 << 30) - 1, "encoding": "mvt", "grid": 3})
@@ -72,7 +73,7 @@ for identifier, value, text in [
 ]:
     opens(CLUSTER + "LocateFeature", pb.LocateFeatureRequest(source="a", feature_id=identifier, zoom=1),
           {"source": "a", "featureId": value, "zoom": 1}, '{"source":"a","featureId":%s,"zoom":1}' % text)
-opens(CLUSTER + "LocateFeature", pb.LocateFeatureRequest(feature_id=pb.FeatureId()), {}, "{}")
+opens(CLUSTER + "LocateFeature", pb.LocateFeatureRequest(feature_id=pb.FeatureId()), {})
 opens(CLUSTER + "TopFeatures", pb.TopFeaturesRequest(source="a", bbox=BOX, by="-size", limit=5),
       {"source": "a", "bbox": [-10.5, -20, 0, 90], "by": "-size", "limit": 5})
 opens(CLUSTER + "GetHistogram", pb.GetHistogramRequest(property="size", edges=pb.BinEdges(values=[0, 1, 2.5])),

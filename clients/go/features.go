@@ -4,6 +4,9 @@ package clusterd
 
 import "encoding/json"
 
+// Window is a half-open range of one indexed property, such as {"time": {&from, nil}}; nil is unbounded.
+type Window map[string][2]*float64
+
 // BBox is west, south, east and north in degrees; west is greater than east across the antimeridian.
 type BBox [4]float64
 

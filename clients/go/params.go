@@ -15,8 +15,15 @@ type Query struct {
 	Properties []string `json:"properties,omitempty"`
 	// How coordinates are rounded; nil: not rounded.
 	Precision *int `json:"precision,omitempty"`
-	// Further members of each cluster: hull, bbox, expansionZoom, coincident, anchor, spider, key; nil: none.
+	// Further members of each cluster: hull, bbox, expansionZoom, coincident, anchor, spider, key, top; nil: none.
 	Include []string `json:"include,omitempty"`
+	// Count only points whose value of an indexed property lies in a half-open range; null: unbounded; nil: all
+	// points.
+	Window Window `json:"window,omitempty"`
+	// Up to 100 ids of features to show as points of their own, which do not count in their clusters; nil: none.
+	Pin []any `json:"pin,omitempty"`
+	// An indexed property: include "top" is the point with the greatest value, after - the least; empty: none.
+	TopBy string `json:"topBy,omitempty"`
 	// Use only the features that pass; nil: all features.
 	Filter any `json:"filter,omitempty"`
 	// Fail if the data are of another revision; 0: the current one.
@@ -40,6 +47,15 @@ func (q Query) params(source string) object {
 	}
 	if q.Include != nil {
 		params["include"] = q.Include
+	}
+	if q.Window != nil {
+		params["window"] = q.Window
+	}
+	if q.Pin != nil {
+		params["pin"] = q.Pin
+	}
+	if q.TopBy != "" {
+		params["topBy"] = q.TopBy
 	}
 	if q.Filter != nil {
 		params["filter"] = q.Filter
@@ -66,6 +82,9 @@ type Cluster struct {
 	// Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it;
 	// empty: no wait.
 	AtLeast string `json:"atLeast,omitempty"`
+	// Count only points whose value of an indexed property lies in a half-open range; null: unbounded; nil: all
+	// points.
+	Window Window `json:"window,omitempty"`
 }
 
 // params returns the params of a call: members that are not zero.
@@ -82,6 +101,9 @@ func (c Cluster) params(source string) object {
 	}
 	if c.AtLeast != "" {
 		params["atLeast"] = c.AtLeast
+	}
+	if c.Window != nil {
+		params["window"] = c.Window
 	}
 	return params
 }

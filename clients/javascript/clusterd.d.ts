@@ -5,6 +5,8 @@ export type BBox = readonly [number, number, number, number] | readonly number[]
 /** A longitude and a latitude. */
 export type Position = [number, number];
 export type FeatureId = number | string;
+/** A half-open range of one indexed property, such as `{time: [1.7e12, null]}`; null is unbounded. */
+export type Window = Record<string, readonly [number | null, number | null]>;
 /** An expression of MapLibre's language. */
 export type Expression = unknown;
 
@@ -77,6 +79,12 @@ export interface ClusterQuery {
   precision?: number;
   /** Further members of each cluster. */
   include?: string[];
+  /** Count only points whose value of an indexed property lies in a half-open range; null: unbounded. */
+  window?: Window;
+  /** Up to 100 ids of features to show as points of their own, which do not count in their clusters. */
+  pin?: readonly FeatureId[];
+  /** An indexed property: include "top" is the point with the greatest value, after - the least. */
+  topBy?: string;
   /** Use only the features that pass. */
   filter?: Expression;
   /** Fail if the data are of another revision. */
@@ -91,6 +99,12 @@ export interface TileQuery {
   properties?: string[];
   /** Further members of each cluster. */
   include?: string[];
+  /** Count only points whose value of an indexed property lies in a half-open range; null: unbounded. */
+  window?: Window;
+  /** Up to 100 ids of features to show as points of their own, which do not count in their clusters. */
+  pin?: readonly FeatureId[];
+  /** An indexed property: include "top" is the point with the greatest value, after - the least. */
+  topBy?: string;
   /** Use only the features that pass. */
   filter?: Expression;
   /** Fail if the data are of another revision. */
@@ -109,6 +123,8 @@ export interface ClusterIdQuery {
   revision?: number;
   /** Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it. */
   atLeast?: string;
+  /** Count only points whose value of an indexed property lies in a half-open range; null: unbounded. */
+  window?: Window;
 }
 
 /** Optional params of the call that locates a feature. */

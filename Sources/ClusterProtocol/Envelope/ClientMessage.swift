@@ -200,7 +200,10 @@ extension CallRequest {
         paramsBytes = element.rawRange.count
         memoryBytes = element.valueCount * Self.bytesPerValue + paramsBytes
         guard
-            let declaration = Self.methodsThatKeepText.first(where: { $0.fullName.hasSameBytes(as: method) })
+            let declaration = Self.methodsThatKeepText.first(where: { $0.fullName.hasSameBytes(as: method) }),
+            declaration.textParams.contains(where: { param in
+                element.members.contains { $0.key.isString(param.nameBytes) }
+            })
         else {
             if case .object(let object) = element.value { params = object }
             return
@@ -221,7 +224,7 @@ extension CallRequest {
     /// The approximate memory of a parsed value in bytes, including its share of the array or object that contains it.
     private static let bytesPerValue = 64
 
-    private static let methodsThatKeepText = MethodDeclaration.all.filter(\.keepsParamsText)
+    private static let methodsThatKeepText = MethodDeclaration.all.filter { !$0.textParams.isEmpty }
 
     public static func == (a: CallRequest, b: CallRequest) -> Bool {
         a.id == b.id && a.method == b.method && a.params == b.params && a.paramsText == b.paramsText

@@ -61,6 +61,7 @@ public struct MethodDeclaration: Sendable {
         self.items = items
         self.summary = summary
         paramNames = params.map(\.name)
+        textParams = params.filter(\.type.needsText)
         fullName = "\(Self.package).\(service.rawValue)/\(name)"
     }
 
@@ -80,8 +81,8 @@ public struct MethodDeclaration: Sendable {
     /// Whether it takes a param, of those that are declared once: others may have its name.
     public func takes(_ param: ParamDeclaration) -> Bool { params.contains { $0 === param } }
 
-    /// Whether the params' text is kept as sent, besides the parsed values: for features, whose text is stored.
-    public var keepsParamsText: Bool { params.contains { $0.type.needsText } }
+    /// The params that are read from their text as sent: if a call has one, its params' text is kept besides the values.
+    public let textParams: [ParamDeclaration]
 
     /// The params of all methods, and the members of their items, for `scripts/generate-params`.
     public static var params: JSONValue {

@@ -6,6 +6,7 @@ import JSON
 public final class ParamDeclaration: Sendable {
     /// The name in JSON and in query strings, such as `maxRateHz`.
     public let name: String
+    let nameBytes: [UInt8]
     public let type: ParamType
     /// What its number counts, such as `decimals`; nil if the help or the type says it.
     public let unit: String?
@@ -23,6 +24,7 @@ public final class ParamDeclaration: Sendable {
         default standard: JSONValue? = nil, defaultInWords standardInWords: String? = nil, _ help: String
     ) {
         self.name = name
+        nameBytes = Array(name.utf8)
         self.type = type
         self.unit = unit
         self.isRequired = isRequired

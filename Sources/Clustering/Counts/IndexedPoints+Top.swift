@@ -67,7 +67,7 @@ extension IndexedPoints {
     ) -> [Candidate] {
         var range = 0..<sorted.count
         guard let window else { return built(spans, order, limit, in: range, isCancelled) { _ in true } }
-        guard window.points.property != property else {
+        guard window.points.ranks !== ranks else {
             range = range.clamped(to: window.ranks)
             return built(spans, order, limit, in: range, isCancelled) { _ in true }
         }

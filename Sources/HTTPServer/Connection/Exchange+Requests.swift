@@ -248,7 +248,8 @@ extension Exchange {
     }
 
     private func open(_ name: String, _ params: JSONObject, of body: [UInt8]) {
-        let keepsText = server.engine.methods[name]?.declaration.keepsParamsText == true
+        let textParams = server.engine.methods[name]?.declaration.textParams ?? []
+        let keepsText = textParams.contains { params[$0.name] != nil }
         var plan = AnswerPlan()
         plan.acceptsGzip = acceptsGzip
         open(name, params, plan, paramsText: keepsText ? body : [], paramsBytes: body.count)

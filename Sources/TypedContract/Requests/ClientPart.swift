@@ -19,15 +19,19 @@ package enum ClientPart: Sendable, Equatable {
 /// Reads a client's messages.
 struct RequestReader {
     let parser: JSONParser
-    /// Whether the params' text is needed.
-    let keepsText: Bool
+    /// If the params have one of these, their text is needed.
+    let textParams: [ParamDeclaration]
+
+    private func text(of params: ParamsReader) -> [UInt8] {
+        textParams.contains { params.object[$0.name] != nil } ? params.text : []
+    }
 
     /// A call's only message, or the message that opens a stream.
     func open(_ plan: MessagePlan, in bytes: Span<UInt8>, _ range: Range<Int>) throws(RPCError) -> ClientPart {
         var params = ParamsReader(parser: parser)
         do { try params.read(plan, in: bytes, range, depth: 0) } catch { throw error.error(in: "params") }
         return .open(
-            params: params.object, text: keepsText ? params.text : [], structProperties: params.structProperties)
+            params: params.object, text: text(of: params), structProperties: params.structProperties)
     }
 
     /// A message of a stream: one of the fields of its `oneof`.
@@ -52,7 +56,7 @@ struct RequestReader {
             if let features = params.features { return .geoJSON(features) }
             guard isOpening else { return .item(params.text) }
             return .open(
-                params: params.object, text: keepsText ? params.text : [],
+                params: params.object, text: text(of: params),
                 structProperties: params.structProperties)
         } catch {
             throw error.error(in: isOpening ? "params" : "item")

@@ -21,7 +21,9 @@ import Testing
 
         init(_ options: String) throws {
             kept = try KeptSources(isQuick: true, isOnDemand: true)
-            try kept.create(options: options).load(towns(3000))
+            let indexed = #""indexedProperties":{"n":["get","n"]}}"#
+            let all = options == "{}" ? "{" + indexed : options.dropLast() + "," + indexed
+            try kept.create(options: all).load(towns(3000))
             let kept = kept
             kept.wait()
             files = try Dictionary(
@@ -44,6 +46,9 @@ import Testing
                 ("SourceService/GetSource", [:]), ("SourceService/GetFeatures", [:]),
                 ("ClusterService/GetClusters", ["bbox": world, "zoom": 3, "filter": filter]),
                 ("ClusterService/LocateFeature", ["featureId": 77, "zoom": 5]),
+                ("ClusterService/GetClusters", ["bbox": world, "zoom": 3, "window": ["n": [2, 6]]]),
+                ("ClusterService/TopFeatures", ["bbox": [10, 0, 90, 30], "by": "n", "limit": 50]),
+                ("ClusterService/GetHistogram", ["bbox": [10, 0, 90, 30], "property": "n", "bins": 5]),
             ]
             for zoom in [0, 2, 5, 9, 16, 17] {
                 queries.append(

@@ -29,7 +29,8 @@ import Testing
     @Test("a method reads each of its params, and names one whose value is of another type")
     func everyParamIsRead() throws {
         let (loop, answers) = (HandLoop(), KeptAnswers())
-        let caller = try Caller(on: TestSource(), loop: loop, answers: answers)
+        let source = try TestSource(options: #"{"indexedProperties":{"x":["get","n"]}}"#)
+        let caller = try Caller(on: source, loop: loop, answers: answers)
         var bytes = ByteWriter()
         var id: Int64 = 0
         for method in MethodDeclaration.all + [.describeTiles] {
@@ -40,6 +41,8 @@ import Testing
                 for other in method.params where other.isRequired {
                     params[other.name] = Self.value(of: other)
                 }
+                // One of two has to be given.
+                if method.takes(.bins), param !== ParamDeclaration.edges { params["bins"] = 1 }
                 params[param.name] = param.type == .object ? "x" : [:]
                 id += 1
                 let request = CallRequest(id: id, method: method.fullName, params: params)
@@ -63,7 +66,8 @@ import Testing
         case .box: [0, 0, 1, 1]
         case .expression, .value: ["zoom"]
         case .object: [:]
-        case .strings, .words, .featureIDs, .features: []
+        case .strings, .numbers, .words, .featureIDs, .features: []
+        case .window: ["x": [0, 1]]
         case .word(let words): .string(words[0])
         case .boolean: false
         case .string, .featureID, .logPosition: "x"

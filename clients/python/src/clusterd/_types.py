@@ -7,6 +7,9 @@ from typing import Any, List, Mapping, Sequence, TypedDict, Union
 #: [west, south, east, north] in degrees.
 BBox = Sequence[float]
 Expression = Union[List[Any], bool, float, str, None]
+FeatureId = Union[int, float, str]
+#: A half-open range of one indexed property, such as `{"time": [1.7e12, None]}`; None is unbounded.
+Window = Mapping[str, Sequence[Union[float, None]]]
 
 #: The whole world.
 WORLD: BBox = (-180, -90, 180, 90)
@@ -24,6 +27,12 @@ class ClusterQuery(TypedDict, total=False):
     precision: int
     #: Further members of each cluster.
     include: Sequence[str]
+    #: Count only points whose value of an indexed property lies in a half-open range; null: unbounded.
+    window: Window
+    #: Up to 100 ids of features to show as points of their own, which do not count in their clusters.
+    pin: Sequence[FeatureId]
+    #: An indexed property: include "top" is the point with the greatest value, after - the least.
+    top_by: str
     #: Use only the features that pass.
     filter: Expression
     #: Fail if the data are of another revision.
@@ -39,6 +48,12 @@ class TileQuery(TypedDict, total=False):
     properties: Sequence[str]
     #: Further members of each cluster.
     include: Sequence[str]
+    #: Count only points whose value of an indexed property lies in a half-open range; null: unbounded.
+    window: Window
+    #: Up to 100 ids of features to show as points of their own, which do not count in their clusters.
+    pin: Sequence[FeatureId]
+    #: An indexed property: include "top" is the point with the greatest value, after - the least.
+    top_by: str
     #: Use only the features that pass.
     filter: Expression
     #: Fail if the data are of another revision.
@@ -58,6 +73,8 @@ class ClusterIdQuery(TypedDict, total=False):
     revision: int
     #: Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it.
     at_least: str
+    #: Count only points whose value of an indexed property lies in a half-open range; null: unbounded.
+    window: Window
 
 
 class LocateQuery(TypedDict, total=False):
