@@ -44,8 +44,13 @@ extension Source {
             let store = state.revision.store.moved(to: moved.store)
             // What was changed meanwhile is not in the snapshot.
             let isSame = state.revision.view === base.view
+            let views = state.revision.namedViews.map { named in
+                guard base.named(named.name)?.view === named.view, let view = moved.named(named.name)?.view
+                else { return named }
+                return named.with(view)
+            }
             state.revision = state.revision.with(
-                store, isSame ? moved.view : nil, identifiers: isSame ? moved.readyIdentifiers : nil,
+                store, isSame ? moved.view : nil, views: views, identifiers: isSame ? moved.readyIdentifiers : nil,
                 codes: isSame ? moved.readyFeatureCodes : nil)
         }
         shared.memory.fitPages()

@@ -138,6 +138,16 @@ public final class Source: Sendable {
         return state.withLock { SourceDescription(name, $0, $0.revision, isBuilding: isBuilding) }
     }
 
+    /// The description of the source or of one of its views.
+    public func description(of name: SourceReference) throws(SourceError) -> SourceDescription {
+        var description = description
+        guard name.view != nil else { return description }
+        if let fault = description.fault { throw SourceError(fault, of: self.name) }
+        guard !description.isLoading else { throw .unavailable(self.name, Self.isBeingRead) }
+        description.revision = try description.revision.read(by: name)
+        return description
+    }
+
     /// The source's description as of a revision that a change has just made.
     package func description(of revision: Revision) -> SourceDescription {
         state.withLock { SourceDescription(name, $0, revision, isBuilding: false) }

@@ -6,8 +6,8 @@ import SystemSupport
 /// A source's state at one moment.
 public struct SourceDescription: Sendable {
     public let source: SourceName
-    /// The current revision.
-    public let revision: Revision
+    /// The current revision, of the source or of one of its views.
+    public internal(set) var revision: Revision
     /// Whether a newer revision is being made.
     public let isBuilding: Bool
     /// Whether its files are still being read after a start. Then it answers nothing.
@@ -29,6 +29,19 @@ public struct SourceDescription: Sendable {
         isLoading = if case .opening = state.life { true } else { false }
         (createdAt, updatedAt) = (state.identity.createdAt, state.updatedAt)
         (fault, note, replication) = (state.fault, state.note, state.replication)
+    }
+
+    /// The source's name, or the view's: `SOURCE:VIEW`.
+    public var name: String { SourceReference(source, view: revision.name).text }
+
+    /// The description with those of the source's views.
+    package var withViews: [SourceDescription] {
+        [self]
+            + revision.views.map { view in
+                var description = self
+                description.revision = view
+                return description
+            }
     }
 
     public enum State: String, Sendable {
@@ -68,7 +81,7 @@ public struct SourceDescription: Sendable {
     /// The description, to which an answer adds its members.
     package var json: JSONObject {
         var object: JSONObject = [
-            "source": .string(source.text), "options": revision.options.json,
+            "source": .string(name), "options": revision.options.json,
             "points": .number(Double(revision.pointCount)), "revision": .number(Double(revision.number)),
         ]
         let position = revision.log?.position

@@ -156,7 +156,7 @@ struct OldSnapshot {
         }
         do throws(any Error) {
             let built = try ClusterIndex.onSections(
-                options: description.options.clustering, pointCount: description.points,
+                options: description.options.clustering, pointCount: description.view.points,
                 memory: LoadedBytes(file), sections: index)
             try write(description, built, to: path)
         } catch let error as IndexSectionError {

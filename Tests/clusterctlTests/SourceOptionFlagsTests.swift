@@ -12,7 +12,7 @@ import Testing
     /// Options that a flag sets under another name, or with others.
     private static let flags = [
         "clusterProperties": "cluster-property", "indexedProperties": "indexed-property", "projection": "planar",
-        "ttlSeconds": "ttl",
+        "ttlSeconds": "ttl", "views": "view",
     ]
 
     private static func text(_ path: String) throws -> String {

@@ -2,23 +2,31 @@
 import SystemSupport
 
 extension ClusterIndex {
-    /// Clusters a subset of this index's points at every zoom, with its options. The result is the same as that
-    /// of `build` on their coordinates, but these are neither read nor projected again.
+    /// Clusters a subset of this index's points at every zoom. The result is the same as that of `build` on their
+    /// coordinates, but these are neither read nor projected again.
     ///
     /// - Parameters:
-    ///   - points: the points, ascending and each once; they are numbered from 0 in that order.
+    ///   - points: the points, each once; they are numbered from 0 in that order.
+    ///   - options: nil for this index's own. Others must have its precision and projection, by which positions are
+    ///     rounded.
     ///   - weights: a number above 0 for each of them, which weights clusters' centres.
     ///   - partitions: a number for each of them; only points with the same number cluster together.
     ///   - threads: how many cores may be used; the result does not depend on it.
     ///   - isCancelled: called several times per zoom, from any thread; once true it must stay true.
     /// - Complexity: O(nodes of this index) plus that of `build` for the points.
     public func subset(
-        _ points: [UInt32], weights: [Double]? = nil, partitions: [UInt32]? = nil, threads: Int = 1,
+        _ points: [UInt32], options: ClusteringOptions? = nil, weights: [Double]? = nil, partitions: [UInt32]? = nil,
+        threads: Int = 1,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(ClusteringError) -> ClusterIndex {
         guard (weights?.count ?? points.count) == points.count,
             (partitions?.count ?? points.count) == points.count
         else { throw .invalidOptions("weights and partitions must have one value for each point") }
+        let options = options ?? self.options
+        try options.validate()
+        guard options.precision == self.options.precision, options.projection == projection else {
+            throw .invalidOptions("the points were rounded by another precision or projection")
+        }
         let parallel = Parallel(.awake, threads: threads, isCancelled: isCancelled)
         switch layers.base.spatial {
         case .float(let spatial):

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT
 import SystemSupport
 
-/// Maps points to features when points are clustered in an order other than that of the features.
+/// Maps points to features when points are clustered in an order other than that of the features, or are those of
+/// only some features.
 ///
 /// A feature is identified by its row in its store, a point by its `PointIndex`. Points of a
 /// build are numbered in clustering order. A feature that is added, or whose sort key changes, becomes a new
-/// point with a label between those of its neighbours. Takes 8 bytes per point of the build.
+/// point with a label between those of its neighbours. Takes 8 bytes per point of the build, or 4 if the points are in
+/// the order of the rows.
 ///
-/// Invariant: `rows` and `points` are permutations of the same range and inverse to each other; `added`
+/// Invariant: `points` has each point of `rows` in ascending order of row, or nothing if `rows` ascends; `added`
 /// contains the living points of `entries` in ascending order of label.
 public struct PointOrder: Sendable {
     /// The feature's index in the store, by point of the build.
     private let rows: Column<UInt32>
-    /// The point of the build, by the feature's index in the store.
+    /// The points of the build, by ascending index of their features in the store. Empty if that is their own order.
     private let points: Column<UInt32>
     /// Points that updates added, by index minus the build's count.
     private var entries = PagedArray<Entry>()
-    /// Points that updates assigned to features, by the feature's index in the store.
+    /// Points that updates assigned to features, by the feature's index in the store; `noPoint` for a feature that has
+    /// none any more.
     private var latest = PagedNumberMap()
     /// Living points that updates added, in ascending order of label.
     private var added: [UInt32] = []
@@ -26,15 +29,26 @@ public struct PointOrder: Sendable {
         var label: OrderLabel
     }
 
-    /// - Parameter rows: the features' indexes in the store, in clustering order: each number below the count once.
+    private static let noPoint = UInt32.max
+
+    /// - Parameter rows: the features' indexes in the store, in clustering order, each once.
+    /// - Complexity: O(the greatest index).
     public init(rows: [UInt32]) {
-        let (ordered, points) = (Scratch<UInt32>(capacity: rows.count), Scratch<UInt32>(capacity: rows.count))
-        for (point, row) in rows.enumerated() {
-            ordered.base[point] = row
-            points.base[Int(row)] = UInt32(truncatingIfNeeded: point)
-        }
+        let ordered = Scratch<UInt32>(capacity: max(1, rows.count))
+        for (point, row) in rows.enumerated() { ordered.base[point] = row }
         self.rows = ordered.finish(count: rows.count)
-        self.points = points.finish(count: rows.count)
+        let ascends = zip(rows, rows.dropFirst()).allSatisfy { $0 < $1 }
+        let points = Scratch<UInt32>(capacity: max(1, ascends ? 0 : rows.count))
+        var count = 0
+        if !ascends {
+            var pointsByRow = [UInt32](repeating: Self.noPoint, count: Int(rows.max() ?? 0) + 1)
+            for (point, row) in rows.enumerated() { pointsByRow[Int(row)] = UInt32(truncatingIfNeeded: point) }
+            for point in pointsByRow where point != Self.noPoint {
+                points.base[count] = point
+                count += 1
+            }
+        }
+        self.points = points.finish(count: count)
     }
 
     /// An order on arrays that `withArrays` lent.
@@ -45,7 +59,8 @@ public struct PointOrder: Sendable {
         self.points = Column(points, owner: owner)
     }
 
-    /// Lends the arrays of the build: the features' indexes by point, and the points by index.
+    /// Lends the arrays of the build: the features' indexes by point, and the points by ascending index, which is empty
+    /// if that is their own order.
     public func withArrays<Failure: Error>(
         _ body: (_ rows: UnsafeRawBufferPointer, _ points: UnsafeRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) { try body(rows.bytes, points.bytes) }
@@ -56,6 +71,12 @@ public struct PointOrder: Sendable {
             + latest.memoryBytes
     }
 
+    /// Whether no update has changed the order.
+    public var isPlain: Bool { entries.isEmpty && latest.count == 0 }
+
+    /// The index of the next point that an update adds: one above those of all points that ever existed.
+    public var pointLimit: Int { rows.count + entries.count }
+
     /// The indexes of the build's features in the store, in clustering order.
     public var builtRows: [UInt32] { (0..<rows.count).map { rows[$0] } }
 
@@ -65,10 +86,33 @@ public struct PointOrder: Sendable {
         return index < rows.count ? Int(rows[index]) : Int(entries[index - rows.count].row)
     }
 
-    /// The current point of the feature at an index of the store; nil if it never had one.
+    /// The current point of the feature at an index of the store; nil if it has none.
+    ///
+    /// - Complexity: O(1) if all features have points, else O(log points).
     public func point(at row: Int) -> PointIndex? {
-        if let point = latest[UInt32(truncatingIfNeeded: row)] { return PointIndex(rawValue: point) }
-        return row < points.count ? PointIndex(rawValue: points[row]) : nil
+        if let point = latest[UInt32(truncatingIfNeeded: row)] {
+            return point == Self.noPoint ? nil : PointIndex(rawValue: point)
+        }
+        if row < rows.count, let point = builtPoint(row), rows[point] == row { return index(point) }
+        let number = (0..<rows.count).partitionIndex { number in builtPoint(number).map { rows[$0] < row } ?? false }
+        guard number < rows.count, let point = builtPoint(number), rows[point] == row else { return nil }
+        return index(point)
+    }
+
+    private func index(_ point: Int) -> PointIndex { PointIndex(rawValue: UInt32(truncatingIfNeeded: point)) }
+
+    /// The point of the build whose feature has so many before it in the store; nil only in a damaged image.
+    private func builtPoint(_ number: Int) -> Int? {
+        guard points.count > 0 else { return number }
+        let point = Int(points[within: number])
+        return point < rows.count ? point : nil
+    }
+
+    /// How many of the build's features come before a row in the store.
+    ///
+    /// - Complexity: O(log points).
+    public func rank(of row: Int) -> Int {
+        (0..<rows.count).partitionIndex { number in builtPoint(number).map { rows[$0] < row } ?? false }
     }
 
     /// A point's label in the order.
@@ -120,8 +164,14 @@ extension PointOrder {
         public init() {}
     }
 
-    /// The store index of the next feature in clustering order, including features of the build that no
-    /// longer exist; nil at the end. O(1).
+    /// The store indexes of all features that have points, in clustering order.
+    public var livingRows: [UInt32] {
+        var (walk, rows) = (Walk(), [UInt32]())
+        while let row = next(&walk) { rows.append(UInt32(truncatingIfNeeded: row)) }
+        return rows
+    }
+
+    /// The store index of the next feature in clustering order; nil at the end. O(1).
     public func next(_ walk: inout Walk) -> Int? {
         while walk.built < rows.count {
             let point = PointIndex(rawValue: UInt32(truncatingIfNeeded: walk.built))
@@ -179,6 +229,7 @@ extension PointOrder {
         removing removed: [PointIndex], inserting inserted: [(row: Int, key: Key)],
         key: (Feature) throws(Failure) -> Key
     ) throws(Failure) -> Change? {
+        for point in removed { latest.set(UInt32(truncatingIfNeeded: row(of: point)), Self.noPoint) }
         let removed = Set(removed.lazy.map(\.rawValue))
         if !removed.isEmpty { added.removeAll { removed.contains($0) } }
         var labels = LabelAssignment(buildCount: rows.count)

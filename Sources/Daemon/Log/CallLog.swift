@@ -57,7 +57,7 @@ struct CallLog: CallObserver {
 
     /// The source that a call names, if the name is valid.
     private static func source(of request: CallRequest) -> JSONValue {
-        guard case .string(let name)? = request.params["source"], SourceName(name) != nil else {
+        guard case .string(let name)? = request.params["source"], SourceReference(name) != nil else {
             return .null
         }
         return .string(name)

@@ -7,9 +7,10 @@ struct SourceHealth: HealthStatus {
     let registry: SourceRegistry
 
     func serves(source name: String) -> Bool? {
-        guard let name = SourceName(name), let source = try? registry.source(name) else { return nil }
-        return switch source.description.state {
-        case .empty, .building, .ready, .stale: true
+        guard let name = SourceReference(name), let source = try? registry.source(name.source) else { return nil }
+        let description = source.description
+        return switch description.state {
+        case .empty, .building, .ready, .stale: (try? description.revision.read(by: name)) == nil ? nil : true
         case .loading, .damaged, .unavailable: false
         }
     }

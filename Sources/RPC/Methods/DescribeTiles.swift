@@ -25,7 +25,7 @@ struct DescribeTiles: UnaryMethod {
         _ target: QueryTarget, _ url: String, _ fields: [String: FieldStatistics]
     ) -> JSONObject {
         let options = target.revision.options
-        let name = JSONValue.string(target.source.name.text)
+        let name = JSONValue.string(target.name)
         // Above the first zoom without clusters, deeper tiles show nothing new.
         let zooms: [(String, JSONValue)] = [
             ("minzoom", .number(Double(options.minZoom))), ("maxzoom", .number(Double(options.maxZoom + 1))),

@@ -36,7 +36,7 @@ struct GetTile: UnaryMethod {
                     tile, of: view, output: output, into: &bytes, call.cancellation)
             case .mvt:
                 try revision.writeVectorTile(
-                    tile, of: view, layer: target.source.name.text, output: output, isRaw: isRaw, into: &bytes,
+                    tile, of: view, layer: target.name, output: output, isRaw: isRaw, into: &bytes,
                     call.cancellation)
             }
         }

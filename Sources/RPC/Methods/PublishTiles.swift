@@ -40,7 +40,7 @@ struct PublishTiles: ServerStreamMethod {
             throw params.invalid(.maxZoom, "must not be below minZoom, which is \(first).")
         }
         return ArchiveRequest(
-            zooms: Int(first)...Int(last), layer: target.source.name.text, output: try catalog.output(params),
+            zooms: Int(first)...Int(last), layer: target.name, output: try catalog.output(params),
             isCompressed: try params.word(.compression, as: Compression.self) == .gzip,
             name: try params.optionalString(.archiveName),
             description: try params.optionalString(.archiveDescription),

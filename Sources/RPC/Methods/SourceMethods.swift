@@ -61,7 +61,7 @@ struct DeleteSource: UnaryMethod {
     }
 }
 
-/// `GetSource`: returns a source's description.
+/// `GetSource`: returns a source's or a view's description.
 struct GetSource: UnaryMethod {
     let declaration = MethodDeclaration.getSource
     let catalog: SourceCatalog
@@ -69,8 +69,11 @@ struct GetSource: UnaryMethod {
     var needsNoData: Bool { true }
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
-        let source = try catalog.source(params)
-        return PreparedAnswer(isQuick: true) { (_, bytes) throws(RPCError) in source.description.write(into: &bytes) }
+        let (source, name) = (try catalog.source(params), try catalog.reference(params))
+        return PreparedAnswer(isQuick: true) { (_, bytes) throws(RPCError) in
+            let description = try answering { () throws(SourceError) in try source.description(of: name) }
+            description.write(into: &bytes)
+        }
     }
 }
 

@@ -19,7 +19,7 @@ package struct Statistics {
     init(_ status: ServerStatus, _ registry: SourceRegistry) {
         counters = status.metrics.counters
         metrics = Metric.all + status.metrics.ofTransports
-        sources = registry.all.map(\.description)
+        sources = registry.all.flatMap(\.description.withViews)
         caches = registry.caches
         updates = registry.updateCounts
         uptimeSeconds = status.uptimeSeconds
@@ -72,7 +72,7 @@ package struct Statistics {
     }
 
     private static func json(_ source: SourceDescription) -> JSONValue {
-        var object: JSONObject = ["source": .string(source.source.text), "state": .string(source.state.rawValue)]
+        var object: JSONObject = ["source": .string(source.name), "state": .string(source.state.rawValue)]
         for metric in SourceMetric.all {
             guard let member = metric.member, let value = metric.value(source) else { continue }
             object[member] = .number(value)
@@ -98,7 +98,7 @@ package struct Statistics {
             guard metric.member != nil || !samples.isEmpty else { continue }
             text.begin(metric.name, "gauge", metric.help)
             for (source, value) in samples {
-                text.sample(metric.name, "source=\"\(source.source.text)\"", value)
+                text.sample(metric.name, "source=\"\(source.name)\"", value)
             }
         }
         return text.text

@@ -48,7 +48,7 @@ struct ArchiveViews {
     /// The features that the tiles of some zooms show, alone or in clusters.
     mutating func features(at zooms: ClosedRange<Int>) throws(ArchiveError) -> PassingFeatures {
         guard let filter, filter.mentionsZoom else {
-            return PassingFeatures(of: try view(at: zooms.lowerBound))
+            return PassingFeatures(of: try view(at: zooms.lowerBound), in: revision)
         }
         do throws(SourceError) {
             return try PassingFeatures(of: revision, filter, atAnyOf: zooms, cancellation)

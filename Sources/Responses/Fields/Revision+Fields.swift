@@ -17,7 +17,7 @@ extension Revision {
             return try fields(of: features, clustersOf: view, threads: threads, cancellation)
         }
         let view = try view(filter, zoom: nil, cancellation)
-        return try fields(of: PassingFeatures(of: view), clustersOf: view, threads: threads, cancellation)
+        return try fields(of: PassingFeatures(of: view, in: self), clustersOf: view, threads: threads, cancellation)
     }
 
     /// Statistics of all properties of some features and of clusters, by name.

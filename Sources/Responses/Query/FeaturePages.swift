@@ -16,6 +16,8 @@ public struct FeaturePages: Sendable {
     private var next = 0
     /// Nil if the features are not written in the order of clustering, and after the last one.
     private var walk: PointOrder.Walk?
+    /// Whether the view does not show some of the features among which the next one is looked for.
+    private let isPartial: Bool
     /// The number of features written.
     public private(set) var written = 0
 
@@ -33,6 +35,7 @@ public struct FeaturePages: Sendable {
     ) throws(SourceError) {
         (self.revision, self.output) = (revision, output)
         view = try revision.view(filter, zoom: nil, cancellation)
+        isPartial = view.members == nil && !revision.showsAll(view)
         // Replicas of a table receive features in different orders, so these are sorted.
         if revision.log != nil, view.order != nil, view.members == nil { walk = PointOrder.Walk() }
     }
@@ -42,7 +45,7 @@ public struct FeaturePages: Sendable {
 
     private var end: Int { view.members?.count ?? revision.store.count }
 
-    /// The row of the next feature; nil if it has been removed.
+    /// The row of the next feature; nil if it has been removed, or the view does not show it.
     private mutating func nextRow() -> Int? {
         let index: Int
         if var walk, let order = view.order {
@@ -55,7 +58,8 @@ public struct FeaturePages: Sendable {
             index = view.members.map { Int($0[next]) } ?? next
             next += 1
         }
-        return revision.store.isRemoved(index) ? nil : index
+        guard !revision.store.isRemoved(index), !isPartial || view.point(of: index) != nil else { return nil }
+        return index
     }
 
     /// Writes the next features as `{"features":[…],"revision":n}`.

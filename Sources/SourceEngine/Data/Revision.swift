@@ -7,67 +7,110 @@ import Synchronization
 import SystemSupport
 
 /// A source's data at one moment, with the indexes that answer queries. Immutable: each change makes a new revision.
+///
+/// Each named view of a source (the option `views`) is a revision of its own, which shares all with the source's but its
+/// options and its clusters. So a query needs not know whether it reads a source or a view.
 public final class Revision: Sendable {
     /// Rises with every visible change; 0 for a source that never had data. Unique among all sources of a
     /// registry, including deleted ones.
     public let number: UInt64
     public let options: SourceOptions
-    /// The clusters of all loaded features.
+    /// The name of the view whose clusters these are; nil for the source's own.
+    public let name: SourceName?
+    /// The clusters of all loaded features or, in a named view, of those that it shows.
     public let view: View
+    /// The named views, in the order of the options. Only while changes are replayed may some be missing. A view has
+    /// none.
+    public let views: [Revision]
     /// How long clustering took, from features in memory to all zooms ready.
     public let buildMilliseconds: Double
     package let store: FeatureStore
     package let columns: SourceColumns
     package let shared: SharedState
-    /// Built on first use.
-    private let identifiers: Mutex<IdentifierIndex?>
-    /// Built on first use.
-    private let codes: Mutex<FeatureCodes?>
-    /// Held by the thread that builds either.
-    private let making = Mutex(())
-    private let followed: Mutex<FollowedLog?>
-    /// Whether there is a log in `followed`: most sources follow none, and then no answer waits for a lock.
-    private let follows: Atomic<Bool>
+    private let features: FeatureTables
+
+    /// What the views of a revision share besides the features.
+    private final class FeatureTables: Sendable {
+        /// Built on first use.
+        let identifiers: Mutex<IdentifierIndex?>
+        /// Built on first use.
+        let codes: Mutex<FeatureCodes?>
+        /// Held by the thread that builds either.
+        let making = Mutex(())
+        let followed: Mutex<FollowedLog?>
+        /// Whether there is a log in `followed`: most sources follow none, and then no answer waits for a lock.
+        let follows: Atomic<Bool>
+
+        init(_ identifiers: IdentifierIndex?, _ codes: FeatureCodes?, _ log: FollowedLog?) {
+            self.identifiers = Mutex(identifiers)
+            self.codes = Mutex(codes)
+            followed = Mutex(log)
+            follows = Atomic(log != nil)
+        }
+    }
 
     package init(
         number: UInt64, options: SourceOptions, store: FeatureStore, columns: SourceColumns, view: View,
-        buildMilliseconds: Double, identifiers: IdentifierIndex? = nil, codes: FeatureCodes? = nil,
-        log: FollowedLog? = nil, shared: SharedState
+        views: [NamedView] = [], buildMilliseconds: Double, identifiers: IdentifierIndex? = nil,
+        codes: FeatureCodes? = nil, log: FollowedLog? = nil, shared: SharedState
     ) {
         self.number = number
         self.options = options
+        name = nil
         self.store = store
         self.columns = columns
         self.view = view
         self.buildMilliseconds = buildMilliseconds
-        self.identifiers = Mutex(identifiers)
-        self.codes = Mutex(codes)
-        followed = Mutex(log)
-        follows = Atomic(log != nil)
+        let features = FeatureTables(identifiers, codes, log)
+        self.features = features
         self.shared = shared
+        let declared = options.views.compactMap { option in views.first { $0.name == option.name } }
+        self.views = declared.map {
+            Revision($0, number: number, store: store, columns: columns, features, shared: shared)
+        }
+    }
+
+    private init(
+        _ named: NamedView, number: UInt64, store: FeatureStore, columns: SourceColumns, _ features: FeatureTables,
+        shared: SharedState
+    ) {
+        self.number = number
+        (options, name, view, views) = (named.options, named.name, named.view, [])
+        buildMilliseconds = named.buildMilliseconds
+        (self.store, self.columns, self.features, self.shared) = (store, columns, features, shared)
+    }
+
+    /// The revision of a named view; nil if there is none of this name.
+    package func named(_ name: SourceName) -> Revision? { views.first { $0.name == name } }
+
+    /// What a query of a source reads whose current revision this is. Throws `viewNotFound`.
+    public func read(by name: SourceReference) throws(SourceError) -> Revision {
+        guard let view = name.view else { return self }
+        guard let named = named(view) else { throw .viewNotFound(name, among: views.compactMap(\.name)) }
+        return named
     }
 
     /// The log that the data follow, and up to which position; nil if they follow none. The position also
     /// advances when the log contains no changes to these data.
     public var log: FollowedLog? {
-        follows.load(ordering: .acquiring) ? followed.withLock { $0 } : nil
+        features.follows.load(ordering: .acquiring) ? features.followed.withLock { $0 } : nil
     }
 
     /// Sets the log that the data follow. Must be called before the revision is published.
     package func follow(_ log: FollowedLog?) {
-        followed.withLock { $0 = log }
-        follows.store(log != nil, ordering: .releasing)
+        features.followed.withLock { $0 = log }
+        features.follows.store(log != nil, ordering: .releasing)
     }
 
     /// Advances the position: the data have not changed since.
     package func follow(upTo mark: LogMark) {
-        followed.withLock { log in
+        features.followed.withLock { log in
             if let known = log?.position, known < mark.position { log?.mark = mark }
         }
     }
 
     /// Whether it was built from scratch, so that there is no delta of features or clusters.
-    public var isPlain: Bool { store.isPlain && view.index.isPlain }
+    public var isPlain: Bool { store.isPlain && view.index.isPlain && views.allSatisfy { $0.view.index.isPlain } }
 
     /// Whether any import has succeeded.
     public var hasData: Bool { number > 0 }
@@ -78,23 +121,27 @@ public final class Revision: Sendable {
     /// How many points are clustered.
     public var pointCount: Int { view.index.pointCount }
 
-    /// Bytes of features' text and of the index that stay in files and are read when they are needed.
-    public var fileBytes: Int { store.fileBytes + indexFileBytes }
+    /// Bytes of features' text and of the indexes that stay in files and are read when they are needed. Those of a named
+    /// view are its index's.
+    public var fileBytes: Int { (name == nil ? store.fileBytes : 0) + indexFileBytes }
 
-    /// Those of the index: 0 if all of it is in memory.
-    public var indexFileBytes: Int { view.index.fileBytes + (view.values?.fileBytes ?? 0) }
+    /// Those of the indexes: 0 if all of them are in memory.
+    public var indexFileBytes: Int {
+        views.reduce(view.index.fileBytes + (view.values?.fileBytes ?? 0)) { $0 + $1.indexFileBytes }
+    }
 
     /// Whether its features can be found and read without waiting for a disk.
     public var isResident: Bool { store.isResident && view.index.isResident }
 
     /// Whether text or a part of the index could not be read, or was not what was written. Never becomes
     /// false again. To be checked after an answer was made, since both are read meanwhile.
-    package var isDamaged: Bool { store.isDamaged || view.index.isLost }
+    package var isDamaged: Bool { store.isDamaged || view.index.isLost || views.contains { $0.view.index.isLost } }
 
-    /// Bytes of memory that the revision holds, without the views of filters.
+    /// Bytes of memory that the revision holds, without the views of filters. A named view holds no features.
     public var memoryBytes: Int {
-        store.memoryBytes + columns.memoryBytes + view.memoryBytes
-            + identifiers.withLock { $0?.memoryBytes ?? 0 } + codes.withLock { $0?.memoryBytes ?? 0 }
+        guard name == nil else { return view.memoryBytes }
+        return store.memoryBytes + columns.memoryBytes + views.reduce(view.memoryBytes) { $0 + $1.memoryBytes }
+            + features.identifiers.withLock { $0?.memoryBytes ?? 0 } + features.codes.withLock { $0?.memoryBytes ?? 0 }
     }
 
     /// Throws if the caller asked for a different revision.
@@ -105,12 +152,12 @@ public final class Revision: Sendable {
 
     /// The index by id, built on first use: about 30 ms for a million features.
     package func identifierIndex(_ cancellation: Cancellation) throws(SourceError) -> IdentifierIndex {
-        if let index = identifiers.withLock({ $0 }) { return index }
+        if let index = features.identifiers.withLock({ $0 }) { return index }
         // A second caller waits, which is faster than building it twice.
-        return try making.withLock { _ throws(SourceError) -> IdentifierIndex in
-            if let index = identifiers.withLock({ $0 }) { return index }
+        return try features.making.withLock { _ throws(SourceError) -> IdentifierIndex in
+            if let index = features.identifiers.withLock({ $0 }) { return index }
             let index = try IdentifierIndex(store, threads: shared.limits.buildThreads, cancellation)
-            identifiers.withLock { $0 = index }
+            features.identifiers.withLock { $0 = index }
             return index
         }
     }
@@ -123,23 +170,23 @@ public final class Revision: Sendable {
     }
 
     /// The index by id, if it has been built.
-    var readyIdentifiers: IdentifierIndex? { identifiers.withLock { $0 } }
+    var readyIdentifiers: IdentifierIndex? { features.identifiers.withLock { $0 } }
 
     /// Forgets the index by id, whose stored form is damaged. It is built again on first use.
-    func forgetIdentifiers() { identifiers.withLock { $0 = nil } }
+    func forgetIdentifiers() { features.identifiers.withLock { $0 = nil } }
 
     /// Whether `writeLocation` takes only microseconds: the index by id has been built, and few features have
     /// the id. O(log features).
     public func isQuickToLocate(_ identifier: FeatureIdentifier) -> Bool {
-        guard let index = identifiers.withLock({ $0 }), index.entries.isResident else { return false }
+        guard let index = features.identifiers.withLock({ $0 }), index.entries.isResident else { return false }
         return index.hasFew(identifier)
     }
 
     /// A number for each feature, computed on first use: about 40 ms for a million.
     package func featureCodes(_ cancellation: Cancellation) throws(SourceError) -> FeatureCodes {
-        if let codes = codes.withLock({ $0 }) { return codes }
+        if let codes = features.codes.withLock({ $0 }) { return codes }
         let made = try FeatureCodes(store, threads: shared.limits.buildThreads, cancellation)
-        return codes.withLock { known in
+        return features.codes.withLock { known in
             if let known { return known }
             known = made
             return made
@@ -147,31 +194,68 @@ public final class Revision: Sendable {
     }
 
     /// The numbers, if they have been computed.
-    package var readyFeatureCodes: FeatureCodes? { codes.withLock { $0 } }
+    package var readyFeatureCodes: FeatureCodes? { features.codes.withLock { $0 } }
 
     /// Whether answers that name features by number can be written without computing the numbers first.
     public var isReadyToName: Bool { readyFeatureCodes != nil }
 
     /// The same data elsewhere: the features in another store of the same lineage, and what else is given.
     package func with(
-        _ store: FeatureStore, _ view: View? = nil, identifiers: IdentifierIndex? = nil,
+        _ store: FeatureStore, _ view: View? = nil, views: [NamedView]? = nil, identifiers: IdentifierIndex? = nil,
         codes: FeatureCodes? = nil
     ) -> Revision {
-        copy(number: number, store, view ?? self.view, identifiers, codes)
+        copy(number: number, store, view ?? self.view, views ?? namedViews, identifiers, codes)
     }
 
     /// The same data under a new number.
     package func renumbered() -> Revision {
-        copy(number: hasData ? shared.nextRevision() : 0, store, view, nil, nil)
+        copy(number: hasData ? shared.nextRevision() : 0, store, view, namedViews, nil, nil)
     }
 
     private func copy(
-        number: UInt64, _ store: FeatureStore, _ view: View, _ identifiers: IdentifierIndex?, _ codes: FeatureCodes?
+        number: UInt64, _ store: FeatureStore, _ view: View, _ views: [NamedView], _ identifiers: IdentifierIndex?,
+        _ codes: FeatureCodes?
     ) -> Revision {
         Revision(
-            number: number, options: options, store: store, columns: columns, view: view,
+            number: number, options: options, store: store, columns: columns, view: view, views: views,
             buildMilliseconds: buildMilliseconds, identifiers: identifiers ?? readyIdentifiers,
             codes: codes ?? readyFeatureCodes, log: log, shared: shared)
+    }
+
+    /// The lineages of the indexes, by the views' names; nil for the source's own.
+    package var lineages: [SourceName?: UInt64] {
+        Dictionary(uniqueKeysWithValues: ([self] + views).map { ($0.name, $0.view.index.lineage) })
+    }
+
+    /// The named views, for another revision.
+    package var namedViews: [NamedView] { views.compactMap(NamedView.init) }
+}
+
+/// A view's clusters with its name and its options.
+package struct NamedView: Sendable {
+    package let name: SourceName
+    package let options: SourceOptions
+    package let view: View
+    package let buildMilliseconds: Double
+
+    package init(_ option: ViewOption, _ view: View, buildMilliseconds: Double) {
+        (name, options, self.view) = (option.name, option.options, view)
+        self.buildMilliseconds = buildMilliseconds
+    }
+
+    /// Nil for a source's own clusters.
+    fileprivate init?(_ revision: Revision) {
+        guard let name = revision.name else { return nil }
+        (self.name, options, view) = (name, revision.options, revision.view)
+        buildMilliseconds = revision.buildMilliseconds
+    }
+
+    /// The same view with other clusters.
+    package func with(_ view: View) -> NamedView { NamedView(name, options, view, buildMilliseconds) }
+
+    private init(_ name: SourceName, _ options: SourceOptions, _ view: View, _ buildMilliseconds: Double) {
+        (self.name, self.options, self.view) = (name, options, view)
+        self.buildMilliseconds = buildMilliseconds
     }
 }
 

@@ -31,7 +31,7 @@ package struct RevisionMaker {
         options.clustering.precision == .float ? 120 : 160
     }
 
-    /// Clusters features that have all passed `screen` with the same options.
+    /// Clusters features that have all passed `screen` with the same options, and then each named view of them.
     ///
     /// If the sources may not hold what the build takes, its memory is taken beyond their limit, one such build at a
     /// time and only if the machine has it. The index is read from the snapshot then, once that is written.
@@ -39,8 +39,9 @@ package struct RevisionMaker {
     /// - Parameters:
     ///   - counted: a store that an import's claim or a source already counts in the memory budget.
     ///   - known: columns of that store that are already decoded.
+    ///   - kept: named views of that store.
     package func make(
-        _ store: FeatureStore, counted: FeatureStore? = nil, known: SourceColumns? = nil
+        _ store: FeatureStore, counted: FeatureStore? = nil, known: SourceColumns? = nil, keeping kept: [NamedView] = []
     ) throws(SourceError) -> Revision {
         let own = store === counted ? 0 : store.memoryBytes
         let work = store.count * Self.bytesOfPoint(options)
@@ -48,7 +49,7 @@ package struct RevisionMaker {
             shared.directory != nil && store.count * Self.indexBytesOfPoint >= shared.limits.imageInMemory
             && (shared.limits.evictsIndexes || !shared.memory.hasRoom(for: own + work))
         guard isShort else {
-            return try make(store, counted: counted, known: known, claiming: own + work)
+            return try make(store, counted: counted, known: known, keeping: kept, claiming: own + work)
         }
         return try shared.shortBuilds.withLock(cancellation) { () throws(SourceError) -> Revision in
             let beyond = shared.memory.claim(for: nil, .uncounted)
@@ -56,7 +57,8 @@ package struct RevisionMaker {
             try shared.memory.checkMachine(work)
             defer { withExtendedLifetime(beyond) {} }
             return try make(
-                store, counted: counted, known: known, claiming: own, file: store.count * Self.indexBytesOfPoint)
+                store, counted: counted, known: known, keeping: kept, claiming: own,
+                file: store.count * Self.indexBytesOfPoint)
         }
     }
 
@@ -67,27 +69,106 @@ package struct RevisionMaker {
     ///   - bytes: the memory to claim.
     ///   - file: the bytes in files to claim.
     private func make(
-        _ store: FeatureStore, counted: FeatureStore?, known: SourceColumns?, claiming bytes: Int, file: Int = 0
+        _ store: FeatureStore, counted: FeatureStore?, known: SourceColumns?, keeping kept: [NamedView],
+        claiming bytes: Int, file: Int = 0
     ) throws(SourceError) -> Revision {
         let claim = shared.memory.claim(for: owner, .ahead)
         try claim.grow(to: bytes, file: file)
         defer { withExtendedLifetime(claim) {} }
         let start = ContinuousClock.now
         let known = store === counted ? known : nil
-        var columns = try SourceColumns(
+        let columns = try SourceColumns(
             store, reading: options.propertyNames.union(options.indexedNames), from: known, threads: threads,
             cancellation)
         try claim.grow(to: bytes + columns.memoryBytes)
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: threads, cancellation: cancellation)
         let view = try maker.make()
-        columns = columns.keeping(options.propertyNames)
         let duration = ContinuousClock.now - start
+        // The source's own index is made, and takes less than the work for it took.
+        let views = try options.views.map { (option) throws(SourceError) in
+            if let known = kept.first(where: { $0.name == option.name }) { return known }
+            return try make(option, of: store, known: columns, beside: view)
+        }
         let revision = Revision(
-            number: shared.nextRevision(), options: options, store: store, columns: columns, view: view,
+            number: shared.nextRevision(), options: options, store: store,
+            columns: columns.keeping(options.propertyNames), view: view, views: views,
             buildMilliseconds: duration / .milliseconds(1), shared: shared)
-        if options.clusterIds == .origin { _ = try revision.featureCodes(cancellation) }
+        try makeCodes(of: revision)
         return revision
+    }
+
+    private func makeCodes(of revision: Revision) throws(SourceError) {
+        guard revision.needsCodes else { return }
+        _ = try revision.featureCodes(cancellation)
+    }
+
+    /// Clusters a named view.
+    ///
+    /// - Parameters:
+    ///   - known: columns of the store that are already decoded. Others are released on return.
+    ///   - source: the source's own clusters of the store.
+    private func make(
+        _ option: ViewOption, of store: FeatureStore, known: SourceColumns, beside source: View
+    ) throws(SourceError) -> NamedView {
+        let start = ContinuousClock.now
+        let claim = shared.memory.claim(for: owner, .ahead)
+        let work = store.count * Self.bytesOfPoint(option.options)
+        try claim.grow(to: work)
+        defer { withExtendedLifetime(claim) {} }
+        let columns = try SourceColumns(
+            store, reading: option.propertyNames, from: known, threads: threads, cancellation)
+        try claim.grow(to: work + columns.memoryBytes)
+        let maker = ViewMaker(
+            options: option.options, store: store, columns: columns, threads: threads, cancellation: cancellation)
+        let view = try maker.make(option.selection, beside: source, of: options)
+        return NamedView(
+            option, view, buildMilliseconds: (ContinuousClock.now - start) / .milliseconds(1))
+    }
+
+    /// A revision of the same features with this maker's options, in which views are kept whose options are the same.
+    ///
+    /// - Returns: nil if the options change the features, or all views.
+    package func keeping(_ base: Revision, _ completion: ViewCompletion) throws(SourceError) -> Revision? {
+        let former = base.options
+        guard options.filter?.source == former.filter?.source, options.promoteId == former.promoteId,
+            options.projection == former.projection
+        else { return nil }
+        let kept = options.views.compactMap { option -> NamedView? in
+            guard let named = base.named(option.name), former.views.contains(where: { $0.isClustered(as: option) }),
+                !named.view.sharesOrder || option.options.hasOrder(of: options, option.selection)
+            else { return nil }
+            return NamedView(option, named.view, buildMilliseconds: named.buildMilliseconds)
+        }
+        guard options.clusteringIdentity() != former.clusteringIdentity() else {
+            let revision = Revision(
+                number: shared.nextRevision(), options: options, store: base.store, columns: base.columns,
+                view: base.view, views: kept, buildMilliseconds: base.buildMilliseconds,
+                identifiers: base.readyIdentifiers, codes: base.readyFeatureCodes, log: base.log, shared: shared)
+            return try completing(revision, completion)
+        }
+        // The source's own clusters are made of features without changes.
+        guard base.isPlain, !kept.isEmpty, try screen(base.store, policy: .reject).count == base.store.count
+        else { return nil }
+        return try make(base.store, counted: base.store, known: base.columns, keeping: kept)
+    }
+
+    /// The revision with each named view that it lacks: those are clustered.
+    package func completing(
+        _ revision: Revision, _ completion: ViewCompletion = .now
+    ) throws(SourceError) -> Revision {
+        guard completion != .later else { return revision }
+        let missing = options.views.filter { option in
+            revision.named(option.name) == nil
+                && (completion == .now || option.followsUpdates && !revision.view.isAhead)
+        }
+        guard !missing.isEmpty else { return revision }
+        let made = try missing.map { (option) throws(SourceError) in
+            try make(option, of: revision.store, known: revision.columns, beside: revision.view)
+        }
+        let complete = revision.with(revision.store, views: revision.namedViews + made)
+        try makeCodes(of: complete)
+        return complete
     }
 
     /// Selects the features to load: those that pass the source's filter. Among these, one whose weight is
@@ -142,10 +223,25 @@ extension Revision {
         let store = FeatureStoreBuilder(policy: .reject, promoteId: nil).finish()
         let columns = try SourceColumns(store, reading: [], threads: 1, .never)
         let maker = ViewMaker(options: options, store: store, columns: columns, threads: 1, cancellation: .never)
-        return try Revision(
+        let revision = try Revision(
             number: 0, options: options, store: store, columns: columns, view: maker.make(),
             buildMilliseconds: 0, shared: shared)
+        return try RevisionMaker(options: options, shared: shared, cancellation: .never).completing(revision)
     }
+
+    /// Whether cluster ids of the source or of one of its views are made from features' numbers.
+    package var needsCodes: Bool { ([self] + views).contains { $0.options.clusterIds == .origin } }
+}
+
+/// When named views are clustered that a change cannot be applied to in place.
+package enum ViewCompletion: Sendable {
+    /// With the change: its revision is served.
+    case now
+    /// After other changes, by a call of `completing`.
+    case later
+    /// Those that every change clusters again: after all changes that are replayed. The others now, so that clusters get
+    /// the ids that they had.
+    case afterReplay
 }
 
 /// Features to be loaded into a source, and which of them it accepts.

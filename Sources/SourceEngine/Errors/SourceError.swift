@@ -16,6 +16,8 @@ public enum SourceError: Error, Sendable, Equatable {
     case sourceExists(SourceName)
     /// There is no source of this name; perhaps another was meant.
     case sourceNotFound(SourceName, meant: SourceName? = nil)
+    /// The source has no view of this name; it has these.
+    case viewNotFound(SourceReference, among: [SourceName])
     case clusterNotFound(Int64)
     case featureNotFound(String)
     /// The source's current revision is not the one that the caller asked for.
@@ -65,6 +67,10 @@ extension SourceError: CustomStringConvertible {
             "a source '\(name)' already exists; delete it first or choose another name"
         case .sourceNotFound(let name, let meant):
             "there is no source '\(name)'" + (meant.map { ": did you mean '\($0)'?" } ?? "")
+        case .viewNotFound(let name, let views):
+            "there is no view '\(name)': the source '\(name.source)' has "
+                + (views.isEmpty
+                    ? "no views" : "the views " + views.map { "'\(name.source):\($0)'" }.joined(separator: ", "))
         case .clusterNotFound(let id):
             "there is no cluster \(id) in this source's current data"
         case .featureNotFound(let id): "no feature has the id \(id)"

@@ -41,6 +41,33 @@ public struct SourceName: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
+/// What a query names: a source, or one of its views as `SOURCE:VIEW`.
+public struct SourceReference: Sendable, Equatable, CustomStringConvertible {
+    public let source: SourceName
+    /// Nil for the source itself.
+    public let view: SourceName?
+
+    public init(_ source: SourceName, view: SourceName? = nil) { (self.source, self.view) = (source, view) }
+
+    /// Nil if `text` names neither.
+    public init?(_ text: String) {
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
+            guard let source = SourceName(text) else { return nil }
+            self.init(source)
+            return
+        }
+        guard let source = SourceName(String(text[..<colon])),
+            let view = SourceName(String(text[text.index(after: colon)...]))
+        else { return nil }
+        self.init(source, view: view)
+    }
+
+    /// The name as a query has it, which is also the layer of its tiles.
+    public var text: String { view.map { "\(source.text):\($0.text)" } ?? source.text }
+
+    public var description: String { text }
+}
+
 extension SourceName: Comparable {
     /// Compares the names' bytes.
     public static func < (first: SourceName, second: SourceName) -> Bool {

@@ -59,6 +59,19 @@ extension SourceColumns {
         return passing.withLock { $0.count == 1 ? $0[0] : Array($0.joined()) }
     }
 
+    /// The rows of a store that a view shows, ascending.
+    func selected(
+        _ selection: ViewSelection, of store: FeatureStore, _ threads: Int, _ cancellation: Cancellation
+    ) throws(SourceError) -> [UInt32] {
+        let rows = try selection.filter.map { (filter) throws(SourceError) in
+            try passing(filter.expression, of: store, threads: threads, cancellation)
+        }
+        let source = self.rows(rows, of: store, cancellation)
+        guard let weight = selection.weight else { return source.rows }
+        return zip(source.rows, try Self.weights(weight.expression, source)).filter { PointWeight.isGood($0.1) }.map(
+            \.0)
+    }
+
     /// The least number of rows for one thread.
     private static let leastRows = 16_384
 

@@ -39,9 +39,9 @@ public struct PassingFeatures: Sendable {
     /// The number of features.
     public let count: Int
 
-    /// The features of a view.
-    public init(of view: View) {
-        rows = view.members
+    /// The features of a revision's view.
+    public init(of view: View, in revision: Revision) {
+        rows = view.members ?? (revision.showsAll(view) ? nil : view.order?.livingRows)
         count = view.index.pointCount
     }
 
@@ -71,7 +71,7 @@ extension PassingFeatures {
                 count += 1
             }
         }
-        let isEach = count == revision.pointCount
+        let isEach = count == revision.pointCount && revision.showsAll(revision.view)
         let rows = isEach ? nil : passes.indices.filter { passes[$0] }.map { UInt32(truncatingIfNeeded: $0) }
         self.init(rows: rows, count: count)
     }

@@ -35,8 +35,7 @@ extension Revision {
         let claim = shared.memory.claim(for: nil, .filter)
         defer { withExtendedLifetime((claim, columnClaims)) {} }
         try claim.grow(to: store.count * Self.bytesOfFilteredRow)
-        let passing = try columns.passing(
-            expression, of: store, zoom: zoom, threads: shared.limits.buildThreads, cancellation)
+        let passing = try passing(expression, columns, zoom: zoom, cancellation)
         let advice = ExpressionOption.warnings(about: filter.source)
         if passing.count == pointCount { return advice.isEmpty ? view : view.with(warnings: advice) }
         try claim.grow(to: store.count * Self.bytesOfRankedRow + passing.count * Self.bytesOfPassingRow(options))
@@ -47,6 +46,20 @@ extension Revision {
             members: passing, of: view, warnings: (passing.isEmpty ? warnings(ofEmpty: expression) : []) + advice)
         view.hold(claim.kept(view.memoryBytes))
         return view
+    }
+
+    /// The rows of the view's features that pass a filter, ascending.
+    private func passing(
+        _ filter: Expression, _ columns: SourceColumns, zoom: Double?, _ cancellation: Cancellation
+    ) throws(SourceError) -> [UInt32] {
+        let passing = try columns.passing(
+            filter, of: store, zoom: zoom, threads: shared.limits.buildThreads, cancellation)
+        return showsAll(view) ? passing : passing.filter { view.point(of: Int($0)) != nil }
+    }
+
+    /// Whether a view has a point for each feature of the store.
+    package func showsAll(_ view: View) -> Bool {
+        view.members == nil && view.index.pointCount == store.count - store.removedCount
     }
 
     /// What finding the rows that pass takes at most for each row, in bytes: its number, as one that may pass, and as
@@ -88,9 +101,7 @@ extension Revision {
         defer { withExtendedLifetime((claim, columnClaims)) {} }
         try claim.grow(to: store.count * Self.bytesOfFilteredRow)
         for level in level(ofZoom: zooms.lowerBound)...level(ofZoom: zooms.upperBound) {
-            let passing = try columns.passing(
-                expression, of: store, zoom: Double(level), threads: shared.limits.buildThreads, cancellation)
-            body(passing)
+            body(try passing(expression, columns, zoom: Double(level), cancellation))
         }
     }
 
@@ -106,7 +117,7 @@ extension Revision {
 
     private func key(_ filter: QueryFilter, _ zoom: Double?) -> FilterCache.ViewKey {
         let level = filter.mentionsZoom ? level(zoom).map { Int8(clamping: Int($0)) } : nil
-        return FilterCache.ViewKey(revision: number, filter: filter.text, zoom: level)
+        return FilterCache.ViewKey(revision: number, view: name, filter: filter.text, zoom: level)
     }
 
     /// The value of `["zoom"]` for a filter: the zoom whose clusters are returned.

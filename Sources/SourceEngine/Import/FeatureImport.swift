@@ -170,11 +170,12 @@ public final class FeatureImport: Sendable {
             let joined = source.shared.memory.claim(for: nil, .uncounted)
             if mode == .append { try joined.grow(to: base.store.memoryBytes) }
             defer { withExtendedLifetime(joined) {} }
+            let revision = try maker.make(
+                batch.store(after: mode == .append ? base.store : nil, spill: source.spill), counted: gathered.store,
+                known: batch.columns)
+            warnings += ImportWarnings.views(of: revision)
             return Source.Change(
-                revision: try maker.make(
-                    batch.store(
-                        after: mode == .append ? base.store : nil,
-                        spill: source.spill), counted: gathered.store, known: batch.columns),
+                revision: revision,
                 keeping: log != nil ? .later : isRecord ? .record(.append(batch.slices)) : .snapshot,
                 replacesData: mode == .replace, moment: moment, log: log.map { .at($0) } ?? .none)
         }

@@ -60,6 +60,19 @@ enum ImportWarnings {
         return warnings + missing(names, of: store, options)
     }
 
+    /// What is probably mistaken about named views: they show nothing, or read properties that no feature has.
+    static func views(of revision: Revision) -> [String] {
+        guard revision.pointCount > 0 else { return [] }
+        let ofSource = revision.options.readNames
+        return revision.options.views.flatMap { option -> [String] in
+            let count = revision.named(option.name)?.pointCount
+            let empty =
+                count == 0 ? ["the view \(option.name) shows none of the source's \(revision.pointCount) points"] : []
+            let names = option.propertyNames.subtracting(ofSource)
+            return empty + missing(names, of: revision.store) { _ in "the view \(option.name) reads" }
+        }
+    }
+
     /// What to do after a change of the option `geometries`: only the points of areas and lines were kept.
     static func keptPoints(_ count: Int) -> String {
         "the option geometries applies to features that come from now on; the source's \(count) keep their points: "

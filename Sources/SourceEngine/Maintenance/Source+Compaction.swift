@@ -113,7 +113,9 @@ extension Source {
         // Updates wait, so all threads are free for it.
         try catchUp.follow(atMost: count, threads: shared.limits.buildThreads, cancellation)
         mostWhileLocked = max(mostWhileLocked, count)
-        let made = catchUp.revision
+        let maker = RevisionMaker(
+            options: catchUp.revision.options, shared: shared, owner: owner, cancellation: cancellation)
+        let made = try maker.completing(catchUp.revision)
         try publish(made.number > revision.number ? made : made.renumbered(), at: nil)
         // Its index is read from a snapshot then.
         if made.isShortOfMemory { saveLater() }
@@ -173,5 +175,5 @@ extension Source {
 
 extension Revision {
     /// The size of the delta in nodes and features.
-    var growth: Int { view.index.deltaSize + store.changeCount }
+    var growth: Int { ([self] + views).reduce(0) { max($0, $1.view.index.deltaSize) } + store.changeCount }
 }

@@ -39,7 +39,7 @@ extension Source {
     package func expire(notAfter limit: Int64, at moment: Timestamp) throws(SourceError) {
         let update = FeatureUpdate(expiry: limit)
         _ = try change(.never) { (base) throws(SourceError) -> Change in
-            let made = try update.apply(to: base, owner: owner, spill: updateSpill, .never)
+            let made = try update.apply(to: base, owner: owner, views: viewCompletion, spill: updateSpill, .never)
             return Change(
                 revision: made.revision, keeping: .record(.expiry(limit)),
                 changedRows: made.changedRows(in: base), moment: moment)

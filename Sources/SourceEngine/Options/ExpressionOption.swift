@@ -123,6 +123,17 @@ extension SourceOptions {
     package var readNames: Set<String> { propertyNames.union(screeningNames).union(indexedNames) }
 }
 
+extension ViewOption {
+    /// The properties that choosing, clustering and aggregating a view's features read.
+    package var propertyNames: Set<String> {
+        options.propertyNames.union(options.indexedNames).union(selection.propertyNames)
+    }
+}
+
+extension ViewSelection {
+    var propertyNames: Set<String> { [filter, weight].propertyNames }
+}
+
 extension [CompiledOption?] {
     fileprivate var propertyNames: Set<String> {
         reduce(into: []) { names, option in

@@ -68,6 +68,15 @@ extension SourceOption {
                 return .object(
                     JSONObject(options.indexedProperties.map { (key: $0.name, value: $0.value.source) }))
             }),
+        SourceOption(
+            "views", .other, "further ways to cluster the same features, by name: what differs from the source",
+            read: { (options, value, path) throws(SourceError) in
+                options.views = try ViewOption.read(value, of: options, path: path)
+            },
+            write: { options in
+                guard !options.views.isEmpty else { return nil }
+                return .object(JSONObject(options.views.map { (key: $0.name.text, value: $0.source) }))
+            }),
     ]
 
     /// Far above any practical value. Keeps coordinates within the range of vector tiles.

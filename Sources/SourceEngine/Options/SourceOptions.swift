@@ -46,6 +46,8 @@ public struct SourceOptions: Sendable {
     public internal(set) var clusterProperties: [ClusterPropertyOption] = []
     /// The values by which points can be counted and ranked, in the order in which they were given.
     public internal(set) var indexedProperties: [IndexedPropertyOption] = []
+    /// Further ways to cluster the same features.
+    public internal(set) var views: [ViewOption] = []
 
     /// The defaults.
     public init() {}
@@ -114,13 +116,17 @@ extension SourceOptions {
         guard case .object(let object) = value else {
             throw .invalidParameter(path: path, message: "must be an object")
         }
-        for (name, member) in object.members {
+        for (name, member) in object.members where name != Self.readLast {
             try read(name, member, path: "\(path).\(name)")
         }
         guard minZoom <= maxZoom else {
             throw .invalidParameter(path: "\(path).minZoom", message: "must not be above maxZoom, which is \(maxZoom)")
         }
+        if let member = object[Self.readLast] { try read(Self.readLast, member, path: "\(path).\(Self.readLast)") }
     }
+
+    /// What views leave out is as in the source, so all else is read before.
+    private static let readLast = "views"
 
     private mutating func read(_ name: String, _ value: JSONValue, path: String) throws(SourceError) {
         guard let option = SourceOption.named(name) else {
@@ -135,12 +141,14 @@ extension SourceOptions {
     /// The options as JSON: always those with a default, the others if they were given.
     ///
     /// Reading the result again gives the same options.
-    public var json: JSONValue {
-        .object(
-            JSONObject(
-                SourceOption.all.compactMap { option in
-                    option.write(self).map { (key: option.name, value: $0) }
-                }))
+    public var json: JSONValue { .object(members) }
+
+    /// The same as an object.
+    var members: JSONObject {
+        JSONObject(
+            SourceOption.all.compactMap { option in
+                option.write(self).map { (key: option.name, value: $0) }
+            })
     }
 }
 
@@ -158,6 +166,9 @@ extension SourceOptions {
                     + "[\">\", [\"get\", \"population\"], 1000]")
         }
         return warnings
+            + views.flatMap { view in
+                view.options.warnings.filter { !warnings.contains($0) }.map { "the view \(view.name): \($0)" }
+            }
     }
 
     private var hiddenProperties: [String] {

@@ -29,12 +29,13 @@ extension Source {
     /// - Returns: the number of these changes; 0 if there is no checkpoint for them.
     func beginCheckpointed(_ recovered: RecoveredSource) -> Int {
         guard let checkpoint = recovered.checkpoint, let end = checkpoint.end(in: recovered.changes),
-            end <= recovered.firstGap, let index = checkpoint.index(over: revision.view.index)
+            end <= recovered.firstGap, let view = checkpoint.ahead(revision.view)
         else { return 0 }
-        state.withLock { state in
-            let view = state.revision.view.ahead(index, bounds: checkpoint.bounds)
-            state.revision = state.revision.with(state.revision.store, view)
+        // Those that it does not have are clustered once all has been replayed.
+        let views = revision.namedViews.compactMap { named in
+            checkpoint.ahead(named.view, named.name).map { named.with($0) }
         }
+        state.withLock { $0.revision = $0.revision.with($0.revision.store, view, views: views) }
         return end
     }
 
@@ -43,15 +44,37 @@ extension Source {
     /// - Throws: `damaged` if the checkpoint is not of these changes: then all are replayed.
     func endCheckpointed() throws(SourceError) {
         let revision = revision
+        let view = try caughtUp(revision, isOfAll: true)
+        var views: [NamedView] = []
+        for option in revision.options.views {
+            guard let named = revision.named(option.name) else { continue }
+            let view = try caughtUp(named, isOfAll: option.selection.isOfAll)
+            views.append(NamedView(option, view, buildMilliseconds: named.buildMilliseconds))
+        }
+        state.withLock { $0.revision = revision.with(revision.store, view, views: views) }
+    }
+
+    /// The clusters of a source or of one of its views, completed.
+    private func caughtUp(_ revision: Revision, isOfAll: Bool) throws(SourceError) -> View {
         let (view, store) = (revision.view, revision.store)
         // A change that was clustered as a whole has another view.
-        guard view.isAhead, view.index.pointCount == store.count - store.removedCount,
+        guard view.isAhead, !isOfAll || revision.showsAll(view),
             // A feature whose sort key changed has another point than before.
-            view.order != nil || view.index.pointLimit == store.count
+            view.index.pointLimit == view.order?.pointLimit ?? store.count
         else { throw .damaged(name, "its checkpoint is not of its journal") }
         let aggregates = try LiveUpdate.aggregates(
             view, revision.options, view.index.changesOfBase, store, view.order, .never)
         guard let aggregates else { throw .damaged(name, "its checkpoint does not have all clusters") }
-        state.withLock { state in state.revision = revision.with(store, view.caughtUp(aggregates)) }
+        return view.caughtUp(aggregates)
+    }
+
+    /// Clusters the named views that a replay has not.
+    func completeViews() throws(SourceError) {
+        let revision = revision
+        let maker = RevisionMaker(options: revision.options, shared: shared, owner: owner, cancellation: .never)
+        let complete = try maker.completing(revision)
+        guard complete !== revision else { return }
+        guard !revision.isDamaged else { throw reportDamage() }
+        state.withLock { $0.revision = complete }
     }
 }

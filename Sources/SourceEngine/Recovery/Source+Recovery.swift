@@ -138,6 +138,7 @@ extension Source {
             }
         }
         if checkpointed > 0, checkpointed == recovered.changes.count { try endCheckpointed() }
+        try completeViews()
         return omitted
     }
 

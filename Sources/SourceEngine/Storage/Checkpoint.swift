@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Clustering
 import ImageStore
+import JSON
 import SystemSupport
 
 /// How far the journals go beyond the newest snapshot, in changes of data.
@@ -31,8 +32,9 @@ package struct JournalPosition: Equatable, Sendable {
 struct Checkpoint {
     /// The last change that it includes.
     let position: JournalPosition
-    let bounds: Box?
     private let reader: SectionFileReader
+    /// The named views that it has, in the order of their sections.
+    private let views: [String]
 
     /// Rises when a section changes its meaning, also if a part of the index or the order of its changes does.
     private static let format: UInt64 = 1
@@ -42,21 +44,34 @@ struct Checkpoint {
         static let position: UInt32 = 1
         /// Four degrees, or nothing.
         static let bounds: UInt32 = 2
+        /// The names of the views, as a JSON array, if there are any. A view that is not among them is clustered after the changes.
+        static let views: UInt32 = 3
 
         static func delta(_ section: DeltaSection) -> UInt32 { 0x100 + section.rawValue }
     }
 
     /// Writes a revision's delta. Blocks: only for threads of the pool.
     ///
-    /// - Parameter generation: that of the snapshot from which the revision goes on by updates in place.
+    /// - Parameters:
+    ///   - views: its named views that go on from the snapshot's too.
+    ///   - generation: that of the snapshot from which the revision goes on by updates in place.
     static func write(
-        _ revision: Revision, _ position: JournalPosition, generation: UInt64, to path: String
+        _ revision: Revision, _ views: [Revision], _ position: JournalPosition, generation: UInt64, to path: String
     ) throws(FileError) {
         let writer = try SectionFileWriter(path)
         try writer.add(Section.position, [format, UInt64(position.count), position.digest])
-        try writer.add(Section.bounds, revision.bounds?.edges ?? [])
-        for (section, bytes) in revision.view.index.deltaSections {
-            try writer.add(Section.delta(section), bytes)
+        if !views.isEmpty {
+            var names = ByteWriter()
+            names.append(.array(views.map { .string($0.name?.text ?? "") }))
+            try writer.add(Section.views, names.bytes)
+        }
+        for (number, view) in ([revision] + views).enumerated() {
+            try writer.add(SnapshotSection.of(view: number, Section.bounds), view.bounds?.edges ?? [])
+            // A view that has not changed has no delta.
+            guard !view.view.index.isPlain else { continue }
+            for (section, bytes) in view.view.index.deltaSections {
+                try writer.add(SnapshotSection.of(view: number, Section.delta(section)), bytes)
+            }
         }
         // A power loss leaves a file that the checksums reject. Syncs would make updates wait.
         try writer.finish(generation: generation, isSynced: false)
@@ -66,12 +81,15 @@ struct Checkpoint {
     init?(_ path: String, generation: UInt64) {
         guard let reader = try? SectionFileReader(path, .whole), reader.generation == generation,
             let position: [UInt64] = try? reader.values(Section.position, count: 3),
-            position[0] == Self.format, let count = Int(exactly: position[1]),
-            let bounds: [Double] = try? reader.values(Section.bounds)
+            position[0] == Self.format, let count = Int(exactly: position[1])
         else { return nil }
         self.reader = reader
+        var views: [String] = []
+        if case .array(let names)? = try? JSONReader.parse(reader.bytes(Section.views)) {
+            views = names.map { if case .string(let name) = $0 { name } else { "" } }
+        }
+        self.views = views
         self.position = JournalPosition(count: count, digest: position[2])
-        self.bounds = Box(edges: bounds)
     }
 
     /// How many of a snapshot's changes it includes; nil if it is not one of them.
@@ -84,9 +102,23 @@ struct Checkpoint {
         return nil
     }
 
-    /// A snapshot's index with the changes; nil if they do not belong to it.
-    func index(over index: ClusterIndex) -> ClusterIndex? {
-        let sections = DeltaSection.allCases.map { ($0, reader.bytes(Section.delta($0))) }
-        return withExtendedLifetime(reader) { index.with(deltaSections: Dictionary(uniqueKeysWithValues: sections)) }
+    /// A view of the snapshot with the changes that are still to be replayed; nil if they do not belong to it, or the
+    /// checkpoint does not have the view.
+    ///
+    /// - Parameter name: nil for the source's own clusters.
+    func ahead(_ view: View, _ name: SourceName? = nil) -> View? {
+        var number = 0
+        if let name {
+            guard let index = views.firstIndex(of: name.text) else { return nil }
+            number = index + 1
+        }
+        let edges: [Double]? = try? reader.values(SnapshotSection.of(view: number, Section.bounds))
+        guard let edges else { return nil }
+        let bounds = Box(edges: edges)
+        let name = { (section: DeltaSection) in SnapshotSection.of(view: number, Section.delta(section)) }
+        guard reader.has(name(.counts)) else { return view.ahead(view.index, bounds: bounds) }
+        let sections = Dictionary(uniqueKeysWithValues: DeltaSection.allCases.map { ($0, reader.bytes(name($0))) })
+        return withExtendedLifetime(reader) { view.index.with(deltaSections: sections) }
+            .map { view.ahead($0, bounds: bounds) }
     }
 }

@@ -116,7 +116,7 @@ package struct RecoveredSource {
             generation: plan.generation, previous: plan.previous, journal: nil,
             unopened: plan.isComplete ? last : nil,
             newest: plan.newest, loss: snapshot.description.loss,
-            lineage: snapshot.revision.view.index.lineage, reached: reached)
+            lineages: snapshot.revision.lineages, reached: reached)
     }
 
     /// How far the journals go.

@@ -27,7 +27,7 @@ package struct Snapshot {
     ) throws(SourceError) {
         guard revision.isPlain else { throw .defect("a snapshot is to be written of data with changes") }
         let identifiers = try revision.identifierIndex(.never)
-        let codes = revision.options.clusterIds == .origin ? try revision.featureCodes(.never) : nil
+        let codes = revision.needsCodes ? try revision.featureCodes(.never) : nil
         let threads = revision.shared.limits.buildThreads
         let writer: SectionFileWriter
         if let begun = (revision.store.text as? ImageText)?.draft?.begin(path, threads: threads) {
@@ -69,31 +69,45 @@ package struct Snapshot {
     private static func writeSections(
         _ revision: Revision, _ identifiers: IdentifierIndex, _ codes: FeatureCodes?, to writer: SectionFileWriter
     ) throws(FileError) {
-        let view = revision.view
-        try view.index.forEachSection { (section, bytes) throws(FileError) in
-            try writer.add(SnapshotSection.index(section), bytes)
-        }
+        try writeSections(revision, 0, to: writer)
         try revision.store.withRecordStarts { (blockStarts, offsets) throws(FileError) in
             try writer.add(SnapshotSection.blockStarts, blockStarts)
             try writer.add(SnapshotSection.offsets, offsets)
         }
-        for (index, aggregate) in view.aggregates.enumerated() {
-            try aggregate.column.store(in: AggregateSection(writer) { SnapshotSection.aggregate(index, $0) })
-        }
-        if !view.partitions.isEmpty {
-            try ValueSections.write(view.partitions, to: writer, SnapshotSection.partitions)
-        }
-        try view.values?.forEachSection { (number, bytes) throws(FileError) in
-            try writer.add(SnapshotSection.value(number), bytes)
-        }
         try writer.add(SnapshotSection.momentStarts, revision.store.plainMoments.starts)
         try writer.add(SnapshotSection.moments, revision.store.plainMoments.milliseconds)
-        try view.order?.withArrays { (rows, points) throws(FileError) in
-            try writer.add(SnapshotSection.sortedRows, rows)
-            try writer.add(SnapshotSection.sortedPoints, points)
-        }
         try codes?.store(in: writer, SnapshotSection.origins)
+        for (number, named) in revision.views.enumerated() { try writeSections(named, number + 1, to: writer) }
         try write(identifiers, to: writer)
+    }
+
+    /// Writes the clusters of a source or of one of its views.
+    private static func writeSections(
+        _ revision: Revision, _ number: Int, to writer: SectionFileWriter
+    ) throws(FileError) {
+        let view = revision.view
+        try view.index.forEachSection { (section, bytes) throws(FileError) in
+            try writer.add(SnapshotSection.of(view: number, SnapshotSection.index(section)), bytes)
+        }
+        for (index, aggregate) in view.aggregates.enumerated() {
+            let section = AggregateSection(writer) {
+                SnapshotSection.of(view: number, SnapshotSection.aggregate(index, $0))
+            }
+            try aggregate.column.store(in: section)
+        }
+        if !view.partitions.isEmpty {
+            try ValueSections.write(view.partitions, to: writer) {
+                SnapshotSection.of(view: number, SnapshotSection.partitions($0))
+            }
+        }
+        try view.values?.forEachSection { (part, bytes) throws(FileError) in
+            try writer.add(SnapshotSection.of(view: number, SnapshotSection.value(part)), bytes)
+        }
+        guard !view.sharesOrder else { return }
+        try view.order?.withArrays { (rows, points) throws(FileError) in
+            try writer.add(SnapshotSection.of(view: number, SnapshotSection.sortedRows), rows)
+            try writer.add(SnapshotSection.of(view: number, SnapshotSection.sortedPoints), points)
+        }
     }
 
     /// On pages of their own, so that their damage is no other section's.
@@ -108,10 +122,8 @@ package struct Snapshot {
         _ revision: Revision, of source: SourceIdentity, updatedAt: Timestamp, loss: String?,
         to writer: SectionFileWriter
     ) throws(FileError) {
-        let aggregates = revision.view.aggregates.map { (name: $0.name, kind: $0.column.kind) }
         var text = ByteWriter()
-        let description = SnapshotDescription(
-            revision, of: source, updatedAt: updatedAt, loss: loss, aggregates: aggregates)
+        let description = SnapshotDescription(revision, of: source, updatedAt: updatedAt, loss: loss)
         text.append(description.json)
         try writer.add(SnapshotSection.description, text.bytes)
     }
@@ -130,8 +142,8 @@ package struct Snapshot {
         generation = reader.generation
         description = try SnapshotDescription(Array(reader.bytes(SnapshotSection.description)), path: path)
         let store = try Self.store(reader)
-        guard store.count == description.points else {
-            throw StateFault("\(path) has \(store.count) features for \(description.points) points")
+        guard store.count == description.view.points else {
+            throw StateFault("\(path) has \(store.count) features for \(description.view.points) points")
         }
         let columns: SourceColumns
         do throws(SourceError) { columns = try SourceColumns(store, reading: [], threads: 1, .never) } catch {
@@ -140,10 +152,12 @@ package struct Snapshot {
         let identifiers = try Self.identifiers(reader)
         mended = identifiers == nil ? [Self.loss(of: path)] : []
         let codes = try Self.codes(reader)
+        let view = try Self.view(reader, description)
         revision = Revision(
-            number: description.revision, options: description.options, store: store, columns: columns,
-            view: try Self.view(reader, description), buildMilliseconds: description.buildMilliseconds,
-            identifiers: identifiers, codes: codes, log: description.log, shared: shared)
+            number: description.revision, options: description.options, store: store, columns: columns, view: view,
+            views: try Self.views(reader, description, beside: view),
+            buildMilliseconds: description.view.buildMilliseconds, identifiers: identifiers, codes: codes,
+            log: description.log, shared: shared)
         try reader.checkIntact()
     }
 
@@ -182,54 +196,98 @@ package struct Snapshot {
         } catch { throw StateFault("\(reader.path): \(error.message)") }
     }
 
+    /// The source's own clusters.
+    ///
     /// - Parameter lineage: that of the index that was written, if it is of this process.
     static func view(
         _ reader: SectionFileReader, _ description: SnapshotDescription, lineage: UInt64? = nil
     ) throws(StateFault) -> View {
-        let found = IndexSection.allCases.filter { reader.has(SnapshotSection.index($0)) }
-        let sections = Dictionary(uniqueKeysWithValues: found.map { ($0, reader.bytes(SnapshotSection.index($0))) })
+        let order = description.options.sortKey == nil ? nil : try order(reader, 0, description.view)
+        return try view(reader, 0, description.view, description.options, order, lineage: lineage)
+    }
+
+    /// The named views.
+    ///
+    /// - Parameters:
+    ///   - source: the source's own clusters, from the same file.
+    ///   - written: the revision that was written, if it is of this process.
+    static func views(
+        _ reader: SectionFileReader, _ description: SnapshotDescription, beside source: View,
+        of written: Revision? = nil
+    ) throws(StateFault) -> [NamedView] {
+        var views: [NamedView] = []
+        for (index, stored) in description.views.enumerated() {
+            guard let option = description.options.views.first(where: { $0.name == stored.name }) else {
+                throw StateFault("\(reader.path) has a view \(stored.name) that its options do not have")
+            }
+            let isStored = reader.has(SnapshotSection.of(view: index + 1, SnapshotSection.sortedRows))
+            let sharesOrder = !isStored && option.options.hasOrder(of: description.options, option.selection)
+            let order =
+                isStored ? try order(reader, index + 1, stored.view) : sharesOrder ? source.order : nil
+            let view = try view(
+                reader, index + 1, stored.view, option.options, order, sharesOrder: sharesOrder,
+                lineage: written?.named(stored.name)?.view.index.lineage)
+            views.append(NamedView(option, view, buildMilliseconds: stored.view.buildMilliseconds))
+        }
+        return views
+    }
+
+    private static func view(
+        _ reader: SectionFileReader, _ number: Int, _ stored: SnapshotView, _ options: SourceOptions,
+        _ order: PointOrder?, sharesOrder: Bool = false, lineage: UInt64?
+    ) throws(StateFault) -> View {
+        let name = { (section: IndexSection) in SnapshotSection.of(view: number, SnapshotSection.index(section)) }
+        let found = IndexSection.allCases.filter { reader.has(name($0)) }
+        let sections = Dictionary(uniqueKeysWithValues: found.map { ($0, reader.bytes(name($0))) })
         let index: ClusterIndex
         do throws(IndexSectionError) {
             index = try ClusterIndex.onSections(
-                options: description.options.clustering, pointCount: description.points, memory: reader.image,
+                options: options.clustering, pointCount: stored.points, memory: reader.image,
                 sections: sections, lineage: lineage)
         } catch {
             throw StateFault("\(reader.path), section \(error.section): \(error.message)")
         }
         var aggregates: [NamedAggregate] = []
-        for (number, aggregate) in description.aggregates.enumerated() {
-            let stored = StoredAggregate(
-                reader, clusters: index.clusterCount, points: description.points
-            ) { SnapshotSection.aggregate(number, $0) }
-            let column = try AggregateTable.load(aggregate.kind, from: stored)
-            aggregates.append(NamedAggregate(name: aggregate.name, column: column))
+        for (property, aggregate) in stored.aggregates.enumerated() {
+            let column = StoredAggregate(reader, clusters: index.clusterCount, points: stored.points) {
+                SnapshotSection.of(view: number, SnapshotSection.aggregate(property, $0))
+            }
+            aggregates.append(
+                NamedAggregate(name: aggregate.name, column: try AggregateTable.load(aggregate.kind, from: column)))
         }
         let partitions =
-            description.hasPartitions ? try ValueSections.read(reader, count: nil, SnapshotSection.partitions) : []
+            stored.hasPartitions
+            ? try ValueSections.read(reader, count: nil) {
+                SnapshotSection.of(view: number, SnapshotSection.partitions($0))
+            } : []
         return View(
-            index: index, members: nil, order: try order(reader, description), bounds: description.bounds,
-            aggregates: aggregates, partitions: partitions, propertyErrors: description.errors,
-            values: try values(reader, description, index))
+            index: index, members: nil, order: order, sharesOrder: sharesOrder, bounds: stored.bounds,
+            aggregates: aggregates, partitions: partitions, propertyErrors: stored.errors,
+            values: try values(reader, number, options, index))
     }
 
     private static func values(
-        _ reader: SectionFileReader, _ description: SnapshotDescription, _ index: ClusterIndex
+        _ reader: SectionFileReader, _ number: Int, _ options: SourceOptions, _ index: ClusterIndex
     ) throws(StateFault) -> PointValues? {
-        let names = description.options.indexedProperties.map(\.name)
+        let names = options.indexedProperties.map(\.name)
         guard !names.isEmpty else { return nil }
-        let values = PointValues(names, of: index, memory: reader.image) { reader.bytes(SnapshotSection.value($0)) }
+        let values = PointValues(names, of: index, memory: reader.image) {
+            reader.bytes(SnapshotSection.of(view: number, SnapshotSection.value($0)))
+        }
         guard let values else { throw StateFault("\(reader.path) lacks indexed values, or they have a wrong size") }
         return values
     }
 
     private static func order(
-        _ reader: SectionFileReader, _ description: SnapshotDescription
-    ) throws(StateFault) -> PointOrder? {
-        guard description.options.sortKey != nil else { return nil }
+        _ reader: SectionFileReader, _ number: Int, _ stored: SnapshotView
+    ) throws(StateFault) -> PointOrder {
         let rows: SectionValues<UInt32> = try reader.borrowed(
-            SnapshotSection.sortedRows, count: description.points)
+            SnapshotSection.of(view: number, SnapshotSection.sortedRows), count: stored.points)
         let points: SectionValues<UInt32> = try reader.borrowed(
-            SnapshotSection.sortedPoints, count: description.points)
+            SnapshotSection.of(view: number, SnapshotSection.sortedPoints))
+        guard points.isEmpty || points.count == stored.points else {
+            throw StateFault("\(reader.path) has an order of \(points.count) points of \(stored.points)")
+        }
         return rows.withValues { rows in
             points.withValues { PointOrder(rows: rows, points: $0, owner: reader.image) }
         }
@@ -246,23 +304,26 @@ extension Revision {
         guard store.textBytes >= shared.limits.textInMemory || isShort,
             let reader = try? SectionFileReader(path, Snapshot.pages(shared)), let stored = try? Snapshot.store(reader)
         else { return self }
-        var view: View?
+        var (view, views): (View?, [NamedView]?)
         if isShort,
             let description = try? SnapshotDescription(Array(reader.bytes(SnapshotSection.description)), path: path)
         {
             view = try? Snapshot.view(reader, description, lineage: self.view.index.lineage)
+            views = view.flatMap { try? Snapshot.views(reader, description, beside: $0, of: self) }
+            if views == nil { view = nil }
         }
         // Otherwise they would keep the image of the snapshot before.
         return with(
-            store.plainBase.reading(stored), view, identifiers: (try? Snapshot.identifiers(reader)) ?? nil,
+            store.plainBase.reading(stored), view, views: views,
+            identifiers: (try? Snapshot.identifiers(reader)) ?? nil,
             codes: (try? Snapshot.codes(reader)) ?? nil)
     }
 
     /// Whether the sources may not hold the index in memory, so that it is read from a snapshot.
     var isShortOfMemory: Bool {
-        guard isPlain, view.index.fileBytes == 0, view.indexBytes >= shared.limits.imageInMemory,
-            shared.directory != nil
-        else { return false }
-        return shared.limits.evictsIndexes || !shared.memory.hasRoom(for: view.memoryBytes)
+        guard isPlain, indexFileBytes == 0, shared.directory != nil else { return false }
+        let all = [view] + views.map(\.view)
+        guard all.reduce(0, { $0 + $1.indexBytes }) >= shared.limits.imageInMemory else { return false }
+        return shared.limits.evictsIndexes || !shared.memory.hasRoom(for: all.reduce(0) { $0 + $1.memoryBytes })
     }
 }

@@ -14,13 +14,10 @@ package struct SnapshotDescription: Sendable {
     package var revision: UInt64
     package var createdAt: Timestamp
     package var updatedAt: Timestamp
-    package var points: Int
-    package var buildMilliseconds: Double
-    package var bounds: Box?
-    package var errors: [PropertyError]
-    /// Aggregated properties by name, with the kind of their column.
-    package var aggregates: [(name: String, kind: String)]
-    package var hasPartitions: Bool
+    /// The source's own clusters.
+    package var view: SnapshotView
+    /// The named views, in the order of their sections.
+    package var views: [(name: SourceName, view: SnapshotView)]
     /// The log that the data follow, and up to which position.
     package var log: FollowedLog?
     /// Why the data are older than what was acknowledged; nil if they are not.
@@ -34,14 +31,15 @@ package struct SnapshotDescription: Sendable {
         object["revision"] = .number(Double(revision))
         object["createdAt"] = .number(Double(createdAt.milliseconds))
         object["updatedAt"] = .number(Double(updatedAt.milliseconds))
-        object["points"] = .number(Double(points))
-        object["buildMs"] = .number(buildMilliseconds)
-        object["bbox"] =
-            bounds.map { .array($0.edges.map(JSONValue.number)) } ?? .null
-        object["errors"] = .array(
-            errors.map { .array([.string($0.message), .number(Double($0.count))]) })
-        object["aggregates"] = .array(aggregates.map { .array([.string($0.name), .string($0.kind)]) })
-        object["hasPartitions"] = .bool(hasPartitions)
+        view.write(into: &object)
+        if !views.isEmpty {
+            object["views"] = .array(
+                views.map { name, view in
+                    var object: JSONObject = ["name": .string(name.text)]
+                    view.write(into: &object)
+                    return .object(object)
+                })
+        }
         if let log {
             object["log"] = [
                 "origin": .string(log.origin), "position": .string(log.position.description),
@@ -52,22 +50,15 @@ package struct SnapshotDescription: Sendable {
         return .object(object)
     }
 
-    package init(
-        _ revision: Revision, of source: SourceIdentity, updatedAt: Timestamp, loss: String?,
-        aggregates: [(name: String, kind: String)]
-    ) {
+    package init(_ revision: Revision, of source: SourceIdentity, updatedAt: Timestamp, loss: String?) {
         self.source = source.name.text
         owner = source.owner
         options = revision.options
         self.revision = revision.number
         createdAt = source.createdAt
         self.updatedAt = updatedAt
-        points = revision.pointCount
-        buildMilliseconds = revision.buildMilliseconds
-        bounds = revision.bounds
-        errors = revision.view.propertyErrors
-        self.aggregates = aggregates
-        hasPartitions = !revision.view.partitions.isEmpty
+        view = SnapshotView(revision)
+        views = revision.views.compactMap { view in view.name.map { ($0, SnapshotView(view)) } }
         log = revision.log
         self.loss = loss
     }
@@ -78,9 +69,7 @@ package struct SnapshotDescription: Sendable {
             case .string(let source)? = object["source"],
             let revision = Self.integer(object["revision"]), revision >= 0,
             let created = Self.integer(object["createdAt"]), let updated = Self.integer(object["updatedAt"]),
-            let points = Self.integer(object["points"]), points >= 0, case .number(let build)? = object["buildMs"],
-            case .array(let errors)? = object["errors"], case .array(let aggregates)? = object["aggregates"],
-            case .bool(let hasPartitions)? = object["hasPartitions"]
+            let view = SnapshotView(object)
         else { throw StateFault("\(path) has a description that is incomplete") }
         do throws(SourceError) { options = try SourceOptions(reading: object["options"]) } catch {
             throw StateFault("\(path) has options that this clusterd does not read: \(error.description)")
@@ -90,23 +79,20 @@ package struct SnapshotDescription: Sendable {
         self.revision = UInt64(revision)
         createdAt = Timestamp(milliseconds: Int64(created))
         updatedAt = Timestamp(milliseconds: Int64(updated))
-        self.points = points
-        buildMilliseconds = build
-        bounds = Self.box(object["bbox"])
+        self.view = view
+        views = try Self.views(object["views"], path)
         log = try Self.log(object["log"], path)
         if case .string(let text)? = object["loss"] { loss = text }
-        self.hasPartitions = hasPartitions
-        self.errors = errors.compactMap { error in
-            guard case .array(let pair) = error, pair.count == 2, case .string(let message) = pair[0],
-                let count = Self.integer(pair[1])
-            else { return nil }
-            return PropertyError(message: message, count: count)
-        }
-        self.aggregates = aggregates.compactMap { aggregate in
-            guard case .array(let pair) = aggregate, pair.count == 2, case .string(let name) = pair[0],
-                case .string(let kind) = pair[1]
-            else { return nil }
-            return (name, kind)
+    }
+
+    private static func views(_ value: JSONValue?, _ path: String) throws(StateFault) -> [(SourceName, SnapshotView)] {
+        guard let value else { return [] }
+        guard case .array(let list) = value else { throw StateFault("\(path) has views that are not a list") }
+        return try list.map { (entry) throws(StateFault) in
+            guard case .object(let object) = entry, case .string(let text)? = object["name"],
+                let name = SourceName(text), let view = SnapshotView(object)
+            else { throw StateFault("\(path) has a view whose description is incomplete") }
+            return (name, view)
         }
     }
 
@@ -119,9 +105,64 @@ package struct SnapshotDescription: Sendable {
         return FollowedLog(origin: origin, mark: LogMark(position: position, text: mark))
     }
 
-    private static func integer(_ value: JSONValue?) -> Int? {
+    fileprivate static func integer(_ value: JSONValue?) -> Int? {
         guard case .number(let number)? = value else { return nil }
         return Int(exactly: number)
+    }
+}
+
+/// What a snapshot contains about the clusters of a source or of one of its views besides the arrays.
+package struct SnapshotView: Sendable {
+    package let points: Int
+    package let buildMilliseconds: Double
+    package let bounds: Box?
+    package let errors: [PropertyError]
+    /// Aggregated properties by name, with the kind of their column.
+    package let aggregates: [(name: String, kind: String)]
+    package let hasPartitions: Bool
+
+    init(_ revision: Revision) {
+        points = revision.pointCount
+        buildMilliseconds = revision.buildMilliseconds
+        bounds = revision.bounds
+        errors = revision.view.propertyErrors
+        aggregates = revision.view.aggregates.map { (name: $0.name, kind: $0.column.kind) }
+        hasPartitions = !revision.view.partitions.isEmpty
+    }
+
+    /// Nil if a member is missing or of another type.
+    init?(_ object: JSONObject) {
+        guard let points = SnapshotDescription.integer(object["points"]), points >= 0,
+            case .number(let build)? = object["buildMs"], case .array(let errors)? = object["errors"],
+            case .array(let aggregates)? = object["aggregates"],
+            case .bool(let hasPartitions)? = object["hasPartitions"]
+        else { return nil }
+        self.points = points
+        buildMilliseconds = build
+        bounds = Self.box(object["bbox"])
+        self.hasPartitions = hasPartitions
+        self.errors = errors.compactMap { error in
+            guard case .array(let pair) = error, pair.count == 2, case .string(let message) = pair[0],
+                let count = SnapshotDescription.integer(pair[1])
+            else { return nil }
+            return PropertyError(message: message, count: count)
+        }
+        self.aggregates = aggregates.compactMap { aggregate in
+            guard case .array(let pair) = aggregate, pair.count == 2, case .string(let name) = pair[0],
+                case .string(let kind) = pair[1]
+            else { return nil }
+            return (name, kind)
+        }
+    }
+
+    fileprivate func write(into object: inout JSONObject) {
+        object["points"] = .number(Double(points))
+        object["buildMs"] = .number(buildMilliseconds)
+        object["bbox"] = bounds.map { .array($0.edges.map(JSONValue.number)) } ?? .null
+        object["errors"] = .array(
+            errors.map { .array([.string($0.message), .number(Double($0.count))]) })
+        object["aggregates"] = .array(aggregates.map { .array([.string($0.name), .string($0.kind)]) })
+        object["hasPartitions"] = .bool(hasPartitions)
     }
 
     private static func box(_ value: JSONValue?) -> Box? {
@@ -153,9 +194,9 @@ package enum SnapshotSection {
     package static let momentStarts: UInt32 = 7
     package static let moments: UInt32 = 8
 
-    /// The features' rows in the order of `sortKey`, 32 bits each. Only with that option.
+    /// The features' rows by point, 32 bits each: with the option `sortKey`, and in views that show only some features.
     package static let sortedRows: UInt32 = 9
-    /// The points by the features' rows, 32 bits each. Only with that option.
+    /// The points by ascending row, 32 bits each; empty if that is their own order. Only with the rows.
     package static let sortedPoints: UInt32 = 14
     /// The numbers from which cluster ids are made: `FeatureCodes`. Only with the option `clusterIds` `"origin"`.
     package static let origins = FeatureCodes.Sections(identified: 0x20, anonymous: 0x21, repeated: 0x22)
@@ -172,4 +213,9 @@ package enum SnapshotSection {
 
     /// The values of `partitionBy`.
     package static func partitions(_ part: UInt32) -> UInt32 { 0x10 + part }
+
+    /// A section of a view's clusters: of the source's own with number 0, of named views from 1 on.
+    package static func of(view number: Int, _ section: UInt32) -> UInt32 {
+        UInt32(truncatingIfNeeded: number) << 24 | section
+    }
 }

@@ -30,8 +30,9 @@ package final class SourceFiles: Sendable {
         /// Why the data are older than what was acknowledged; nil if they are not. Every snapshot contains it
         /// until a command replaces the data.
         package var loss: String?
-        /// The lineage of the index in the newest snapshot; nil if it has none.
-        package var lineage: UInt64?
+        /// The lineages of the indexes in the newest snapshot, by the views' names; nil for the source's own. Empty if
+        /// they are not known.
+        package var lineages: [SourceName?: UInt64] = [:]
         /// How far the journals go beyond the newest snapshot.
         package var reached = JournalPosition()
     }
@@ -196,7 +197,7 @@ package final class SourceFiles: Sendable {
     /// Whether so much was clustered since the last checkpoint that a new one is worth its writing.
     func wantsCheckpoint(_ limits: SourceLimits) -> Bool {
         state.withLock { state in
-            guard !state.isRemoved, !state.isReplaying, state.contents.lineage != nil else { return false }
+            guard !state.isRemoved, !state.isReplaying, !state.contents.lineages.isEmpty else { return false }
             let writing = Double(state.checkpointBytes) / Self.checkpointBytesPerMillisecond
             return state.unrecordedMilliseconds > limits.longestClustering + writing
         }
@@ -209,6 +210,8 @@ package final class SourceFiles: Sendable {
     struct CheckpointPlan {
         let generation: UInt64
         let position: JournalPosition
+        /// The named views that go on from the snapshot's.
+        let views: [Revision]
         /// How long it took to cluster what the last checkpoint does not have.
         let milliseconds: Double
     }
@@ -221,17 +224,19 @@ package final class SourceFiles: Sendable {
             let milliseconds = state.unrecordedMilliseconds
             state.unrecordedMilliseconds = 0
             guard !state.isRemoved, state.failed == nil, state.contents.reached.count > 0,
-                revision.view.index.lineage == state.contents.lineage, !revision.view.index.isPlain
+                revision.view.index.lineage == state.contents.lineages[nil], !revision.view.index.isPlain
             else { return nil }
+            let lineages = state.contents.lineages
             return CheckpointPlan(
-                generation: state.contents.generation, position: state.contents.reached, milliseconds: milliseconds)
+                generation: state.contents.generation, position: state.contents.reached,
+                views: revision.views.filter { $0.view.index.lineage == lineages[$0.name] }, milliseconds: milliseconds)
         }
     }
 
     func writeCheckpoint(of revision: Revision, _ plan: CheckpointPlan) throws(FileError) {
         let new = temporary(plan.generation) + ".checkpoint"
         defer { FileIO.remove(new) }
-        try Checkpoint.write(revision, plan.position, generation: plan.generation, to: new)
+        try Checkpoint.write(revision, plan.views, plan.position, generation: plan.generation, to: new)
         // Clusters that were made of damaged pages must not outlive them.
         guard !revision.isDamaged else { return }
         let bytes = FileIO.size(new)
@@ -327,7 +332,7 @@ package final class SourceFiles: Sendable {
     private func took(_ generation: UInt64, _ revision: Revision, _ state: inout State) {
         state.contents.previous = state.contents.generation
         state.contents.generation = generation
-        state.contents.lineage = revision.view.index.lineage
+        state.contents.lineages = revision.lineages
         state.contents.reached = state.reachedSince
         state.unrecordedMilliseconds = 0
         state.snapshotBytes = FileIO.size(path(generation, .snapshot))

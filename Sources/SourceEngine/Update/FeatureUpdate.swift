@@ -83,10 +83,11 @@ package struct FeatureUpdate: Sendable {
     ///
     /// - Parameters:
     ///   - isWhole: whether everything is clustered again even if the update could be applied in place.
+    ///   - views: what becomes of named views that the update cannot be applied to in place.
     ///   - spill: when the text of features that are clustered again goes to a file; nil: never.
     package func apply(
-        to base: Revision, owner: UInt32?, asWhole isWhole: Bool = false, spill: TextSpill?,
-        _ cancellation: Cancellation
+        to base: Revision, owner: UInt32?, asWhole isWhole: Bool = false, views: ViewCompletion = .now,
+        spill: TextSpill?, _ cancellation: Cancellation
     ) throws(SourceError) -> Applied {
         let start = ContinuousClock.now
         let shared = base.shared
@@ -110,7 +111,10 @@ package struct FeatureUpdate: Sendable {
                 threads: shared.limits.buildThreads, cancellation: cancellation
             ).make(since: start)
         shared.updates.count(live != nil)
-        if let live { return Applied(revision: live, plan: plan, badWeights: batch.badWeights) }
+        if let live {
+            return Applied(
+                revision: try maker.completing(live, views), plan: plan, badWeights: batch.badWeights)
+        }
         let slices = plan.slices(old: base.store, new: store)
         return Applied(
             revision: try maker.make(FeatureStore.joining(slices, spill: spill)), plan: plan,

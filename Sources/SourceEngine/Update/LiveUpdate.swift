@@ -20,22 +20,54 @@ package struct LiveUpdate {
     package let threads: Int
     package let cancellation: Cancellation
 
-    /// - Returns: nil if everything must be clustered again.
+    /// - Returns: nil if everything must be clustered again. The revision lacks the named views that must.
     package func make(since start: ContinuousClock.Instant) throws(SourceError) -> Revision? {
-        let view = base.view
-        guard base.hasData, base.pointCount > 0, view.index.takesUpdates,
-            Self.isFollowable(view, base.options)
-        else { return nil }
+        guard base.hasData, base.pointCount > 0 else { return nil }
         let store = base.store.changing(replacements, adding: plan.additions, from: update.store)
+        guard let view = try view(of: store, showing: .all) else { return nil }
+        var views: [NamedView] = []
+        for option in base.options.views {
+            let start = ContinuousClock.now
+            guard let named = base.named(option.name),
+                let view = try on(named).view(of: store, showing: option.selection)
+            else { continue }
+            views.append(
+                NamedView(option, view, buildMilliseconds: (ContinuousClock.now - start) / .milliseconds(1)))
+        }
+        return Revision(
+            number: base.shared.nextRevision(), options: base.options, store: store,
+            columns: try SourceColumns(store, reading: [], threads: threads, cancellation), view: view, views: views,
+            buildMilliseconds: (ContinuousClock.now - start) / .milliseconds(1),
+            identifiers: laterIdentifiers,
+            codes: base.readyFeatureCodes?.adding(base.store.count..<store.count, in: store),
+            shared: base.shared)
+    }
+
+    /// The same update of a named view.
+    private func on(_ named: Revision) -> LiveUpdate {
+        LiveUpdate(
+            base: named, update: update, plan: plan, identifiers: identifiers, threads: threads,
+            cancellation: cancellation)
+    }
+
+    /// The view after the update, of the source or of a named view that shows some features.
+    ///
+    /// - Parameter store: the features after the update.
+    /// - Returns: nil if it must be clustered again.
+    private func view(
+        of store: FeatureStore, showing selection: ViewSelection
+    ) throws(SourceError) -> View? {
+        let view = base.view
         var partitions = view.partitions
         var order = view.order
         let oldStore = base.store
         var values = view.values
-        guard let changes = try pointChanges(&partitions, &order, &values) else { return nil }
+        guard let changes = try pointChanges(selection, &partitions, &order, &values) else { return nil }
+        if base.name != nil, changes.count == 0 { return view }
+        guard view.index.takesUpdates, Self.isFollowable(view, base.options) else { return nil }
         guard !view.isAhead else {
-            let view = view.ahead(
+            return view.ahead(
                 view.index, bounds: view.bounds, order: order, partitions: partitions, values: values)
-            return try revision(of: store, view, since: start)
         }
         guard changes.count < base.pointCount,
             let updated = view.index.updated(
@@ -46,22 +78,10 @@ package struct LiveUpdate {
         guard
             let aggregates = try Self.aggregates(view, base.options, updated, store, order, cancellation)
         else { return nil }
-        let newView = View(
-            index: updated.index, members: nil, order: order, bounds: bounds(of: store, updated.index, order),
-            aggregates: aggregates, partitions: partitions, values: values)
-        return try revision(of: store, newView, since: start)
-    }
-
-    private func revision(
-        of store: FeatureStore, _ view: View, since start: ContinuousClock.Instant
-    ) throws(SourceError) -> Revision {
-        Revision(
-            number: base.shared.nextRevision(), options: base.options, store: store,
-            columns: try SourceColumns(store, reading: [], threads: threads, cancellation), view: view,
-            buildMilliseconds: (ContinuousClock.now - start) / .milliseconds(1),
-            identifiers: laterIdentifiers,
-            codes: base.readyFeatureCodes?.adding(base.store.count..<store.count, in: store),
-            shared: base.shared)
+        return View(
+            index: updated.index, members: nil, order: order, sharesOrder: view.sharesOrder, built: view.built,
+            bounds: bounds(of: store, updated.index, order, changes), aggregates: aggregates, partitions: partitions,
+            values: values)
     }
 
     /// Whether clusters' properties can be computed for some clusters only.
@@ -76,19 +96,26 @@ package struct LiveUpdate {
     }
 
     /// The changes of points. New partitions are added to `partitions`, and the points' indexed values to `values`. A
-    /// feature whose sort key changes moves to another position in `order`.
+    /// feature whose sort key changes, or that a named view shows from now on, gets another point in `order`.
     ///
     /// - Returns: nil if everything must be clustered again.
     private func pointChanges(
-        _ partitions: inout [JSONValue], _ order: inout PointOrder?, _ values: inout PointValues?
+        _ selection: ViewSelection, _ partitions: inout [JSONValue], _ order: inout PointOrder?,
+        _ values: inout PointValues?
     ) throws(SourceError) -> PointChanges? {
-        let new = try newRows(&partitions)
+        let new = try newRows(selection, &partitions)
         var changes = PointChanges()
         // Rows of the updated store, with those of the new features.
         var inserted: [(row: Int, new: Int)] = []
         // In the same order in every process: a replay of the update must give new points the same indexes.
-        for (row, newRow) in plan.changes.sorted(by: { $0.key < $1.key }) {
-            guard let point = order == nil ? Self.point(row) : order?.point(at: row) else { return nil }
+        for (row, changed) in plan.changes.sorted(by: { $0.key < $1.key }) {
+            let newRow = changed.flatMap { new.selects($0) ? $0 : nil }
+            guard let point = order == nil ? Self.point(row) : order?.point(at: row) else {
+                // Only a named view lacks features of the source.
+                guard base.name != nil else { return nil }
+                if let newRow { inserted.append((row, newRow)) }
+                continue
+            }
             guard let newRow else {
                 changes.removed.append(point)
                 continue
@@ -106,19 +133,21 @@ package struct LiveUpdate {
             changes.moved.append(new.placement(newRow, point))
             values?.place(point, new.values(newRow))
         }
-        for (index, newRow) in plan.additions.enumerated() {
+        for (index, newRow) in plan.additions.enumerated() where new.selects(newRow) {
             inserted.append((base.store.count + index, newRow))
         }
-        guard let keys = new.keys else {
+        guard order != nil else {
             changes.added = inserted.map { new.placement($0.new, Self.point($0.row)) }
             for (row, newRow) in inserted { values?.place(Self.point(row), new.values(newRow)) }
             return changes
         }
-        let (built, current) = (base.store.plainBase, base.store)
+        let (built, current) = (base.view.built ?? base.store.plainBase, base.store)
         let change = try order?.update(
-            removing: changes.removed, inserting: inserted.map { ($0.row, keys.ofRows[$0.new]) }
+            removing: changes.removed, inserting: inserted.map { ($0.row, new.keys?.ofRows[$0.new] ?? .none) }
         ) { (feature) throws(SourceError) in
-            switch feature {
+            // Without keys, features are in the order of their rows.
+            guard let keys = new.keys else { return .none }
+            return switch feature {
             case .built(let row): try keys.option.key(of: row, in: built)
             case .current(let row): try keys.option.key(of: row, in: current)
             }
@@ -145,8 +174,16 @@ package struct LiveUpdate {
         let numbers: [[Double]]
         /// Nil if features are not sorted by a key.
         let keys: (option: SortKeys, ofRows: [SortKey])?
+        /// Those that a named view shows, ascending; nil for all.
+        let selected: [UInt32]?
         /// Whether a cluster depends only on its features' positions.
         let havePositionsOnly: Bool
+
+        func selects(_ row: Int) -> Bool {
+            guard let selected else { return true }
+            let index = selected.partitionIndex { Int($0) < row }
+            return index < selected.count && Int(selected[index]) == row
+        }
 
         func placement(_ row: Int, _ point: PointIndex, _ label: OrderLabel? = nil) -> PointChanges.Placement {
             let (longitude, latitude) = store.coordinates(row)
@@ -166,15 +203,20 @@ package struct LiveUpdate {
     }
 
     /// New partitions are added to `partitions`.
-    private func newRows(_ partitions: inout [JSONValue]) throws(SourceError) -> NewRows {
+    private func newRows(
+        _ selection: ViewSelection, _ partitions: inout [JSONValue]
+    ) throws(SourceError) -> NewRows {
         let options = base.options
-        let columns = try SourceColumns(
-            update.store, reading: options.propertyNames.union(options.indexedNames), threads: threads, cancellation)
+        let names = options.propertyNames.union(options.indexedNames).union(selection.propertyNames)
+        let columns = try SourceColumns(update.store, reading: names, threads: threads, cancellation)
+        let selected =
+            try selection.isOfAll
+            ? nil : columns.selected(selection, of: update.store, threads, cancellation)
         let rows = columns.rows(nil, of: update.store, cancellation)
         let weights = try options.weight.map { (weight) throws(SourceError) in
             try SourceColumns.weights(weight.expression, rows)
         }
-        let parts = try parts(rows, &partitions)
+        let parts = try parts(rows, selected, &partitions)
         let keys = try options.sortKey.map { (option) throws(SourceError) in
             let keys = SortKeys(option)
             let rows = (0..<UInt32(truncatingIfNeeded: update.store.count)).map { $0 }
@@ -187,17 +229,23 @@ package struct LiveUpdate {
             store: update.store, weights: weights, parts: parts,
             numbers: try options.indexedProperties.map { (property) throws(SourceError) in
                 try SourceColumns.numbers(property.value.expression, rows)
-            }, keys: keys,
+            }, keys: keys, selected: selected,
             havePositionsOnly: base.view.aggregates.isEmpty && weights == nil && parts == nil)
     }
 
     /// The partition numbers of the new features, by row; nil without partitions.
-    private func parts(_ rows: RowSource, _ partitions: inout [JSONValue]) throws(SourceError) -> [UInt32]? {
+    ///
+    /// - Parameter selected: the features that need one; nil for all.
+    private func parts(
+        _ rows: RowSource, _ selected: [UInt32]?, _ partitions: inout [JSONValue]
+    ) throws(SourceError) -> [UInt32]? {
         guard let partition = base.options.partitionBy else { return nil }
         let new = try SourceColumns.partitions(partition.expression, rows)
         let known = Dictionary(
             partitions.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-        let numbers = new.values.map { value in
+        let needed = selected.map { rows in Set(rows.map { new.codes[Int($0)] }) }
+        let numbers = new.values.enumerated().map { code, value -> UInt32 in
+            guard needed?.contains(UInt32(truncatingIfNeeded: code)) ?? true else { return 0 }
             if let number = known[value] { return UInt32(truncatingIfNeeded: number) }
             partitions.append(value)
             return UInt32(truncatingIfNeeded: partitions.count - 1)
@@ -214,11 +262,13 @@ package struct LiveUpdate {
     }
 
     /// The extent of the points. If no removed point was at its edge, only new points can widen it.
-    private func bounds(of store: FeatureStore, _ index: ClusterIndex, _ order: PointOrder?) -> Box? {
+    private func bounds(
+        of store: FeatureStore, _ index: ClusterIndex, _ order: PointOrder?, _ changes: PointChanges
+    ) -> Box? {
         guard index.pointCount > 0, var box = base.view.bounds else { return nil }
-        let rows = plan.additions + plan.changes.values.compactMap { $0 }
-        let mayShrink = plan.changes.keys.contains { isAtEdge($0, of: box) }
-        for row in rows { box.include(update.store.coordinates(row)) }
+        let old = changes.removed + changes.moved.map(\.point)
+        let mayShrink = old.contains { isAtEdge(base.view.feature(of: $0), of: box) }
+        for placement in changes.moved + changes.added { box.include((placement.longitude, placement.latitude)) }
         guard mayShrink else { return box }
         return EdgeSearch(index: index) { store.coordinates(order?.row(of: $0) ?? Int($0.rawValue)) }
             .extent(within: box)

@@ -90,7 +90,8 @@ public struct LogStep {
 
     private mutating func apply(_ update: FeatureUpdate) throws(SourceError) {
         let made = try update.apply(
-            to: revision, owner: source.owner, asWhole: isBuilt(update), spill: source.spill, cancellation)
+            to: revision, owner: source.owner, asWhole: isBuilt(update), views: .later, spill: source.spill,
+            cancellation)
         if update.count > max(64, revision.pointCount / 1024) { isSmall = false }
         if let rows = made.changedRows(in: revision), let before = changedRows {
             changedRows = before + rows
@@ -113,8 +114,11 @@ public struct LogStep {
     /// The change for the source to publish.
     func change(_ log: FollowedLog) throws(SourceError) -> Source.Change {
         if let record {
+            let maker = RevisionMaker(
+                options: revision.options, shared: source.shared, owner: source.owner, cancellation: cancellation)
             return Source.Change(
-                revision: revision, keeping: .record(record), replacesData: hasCleared,
+                revision: try maker.completing(revision, source.viewCompletion), keeping: .record(record),
+                replacesData: hasCleared,
                 changedRows: changedRows, moment: moment, log: .at(log), isCompacted: isSmall)
         }
         // A snapshot holds a plain revision, without a delta.

@@ -5,7 +5,8 @@ import JSON
 import SystemSupport
 
 extension Source {
-    /// Clusters the source again with other options. The old revision answers until that is done.
+    /// Clusters the source again with other options. The old revision answers until that is done. As long as the
+    /// features stay the same, only views are clustered whose options change; one of them is the source's own.
     ///
     /// Features that the new filter does not pass are removed for good. Those that the old filter left out do not
     /// come back. Blocks: only for threads of the pool.
@@ -20,26 +21,33 @@ extension Source {
                     revision: try .empty(options: options, shared: shared), keeping: keeping,
                     moment: moment, log: .same)
             }
-            let spill = spill
-            let plain = base.store.plain(spill: spill)
-            let keepsIds = options.promoteId == base.options.promoteId
-            let isValid = options.projection == base.options.projection
-            let store = keepsIds && isValid ? plain : try Self.read(plain, options.featureRules, cancellation)
             let maker = RevisionMaker(options: options, shared: shared, owner: owner, cancellation: cancellation)
-            let batch = try maker.screen(store, policy: .reject)
-            let features = batch.store(after: nil, spill: spill)
-            let found = ImportWarnings.of(
-                ImportAdvice(), options, store: store, accepted: store.count, loaded: features.count)
-            warnings = options.warnings + found
+            let (store, loaded) = try loaded(with: options, base, maker)
+            warnings += ImportWarnings.of(
+                ImportAdvice(), options, store: store, accepted: store.count, loaded: loaded.store.count)
+            warnings += ImportWarnings.views(of: loaded)
             if options.geometries != base.options.geometries {
                 warnings.append(ImportWarnings.keptPoints(base.store.count))
             }
-            return Change(
-                revision: try maker.make(features, counted: base.store), keeping: keeping, moment: moment, log: .same)
+            return Change(revision: loaded, keeping: keeping, moment: moment, log: .same)
         }
         // Without a snapshot the next start would have to cluster again.
         saveLater()
         return OptionsOutcome(description: description(of: revision), warnings: warnings)
+    }
+
+    /// - Returns: the features that the source had, read by the new rules, and the revision of those that it loads.
+    private func loaded(
+        with options: SourceOptions, _ base: Revision, _ maker: RevisionMaker
+    ) throws(SourceError) -> (FeatureStore, Revision) {
+        if let kept = try maker.keeping(base, viewCompletion) { return (base.store, kept) }
+        let spill = spill
+        let plain = base.store.plain(spill: spill)
+        let isSame =
+            options.promoteId == base.options.promoteId && options.projection == base.options.projection
+        let store = isSame ? plain : try Self.read(plain, options.featureRules, maker.cancellation)
+        let batch = try maker.screen(store, policy: .reject)
+        return (store, try maker.make(batch.store(after: nil, spill: spill), counted: base.store))
     }
 
     /// Reads features again by other rules: another property as their id, or a projection that may not contain their

@@ -28,7 +28,7 @@ extension Source {
         let revision = try change(cancellation) { (base) throws(SourceError) -> Change in
             let update = try FeatureUpdate(
                 upserts: json, removals: removals, rules: base.options.featureRules, at: moment)
-            let made = try update.apply(to: base, owner: owner, spill: updateSpill, cancellation)
+            let made = try update.apply(to: base, owner: owner, views: viewCompletion, spill: updateSpill, cancellation)
             plan = made.plan
             return Change(
                 revision: made.revision, keeping: .record(.update(upserts: json, removals: removals)),
@@ -42,6 +42,9 @@ extension Source {
     /// For the text of features that an update clusters again. During a replay it stays in memory: a full disk must not
     /// make acknowledged data unavailable.
     var updateSpill: TextSpill? { files?.isReplaying == true ? nil : spill }
+
+    /// When an update clusters the named views that it cannot be applied to in place.
+    var viewCompletion: ViewCompletion { files?.isReplaying == true ? .afterReplay : .now }
 
     /// The most bytes of memory for each byte of an upsert while it is applied: its text, its record and its index.
     static let bytesOfUpsert = 3

@@ -13,6 +13,8 @@ package final class FilterCache: Sendable {
     /// A filter of one revision's features. Revision numbers are unique over all sources.
     package struct ViewKey: Hashable, Sendable {
         package let revision: UInt64
+        /// The name of the view whose features are filtered; nil for all.
+        package var view: SourceName?
         /// The filter's JSON text as bytes, since strings compare by canonical equivalence.
         package let filter: [UInt8]
         /// The zoom, if the filter depends on it.

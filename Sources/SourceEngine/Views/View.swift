@@ -1,21 +1,29 @@
 // SPDX-License-Identifier: MIT
 import Aggregates
 import Clustering
+import GeoJSON
 import JSON
 import Synchronization
 import SystemSupport
 
-/// The clusters of some of a revision's features: of all that are loaded, or of those that pass a filter.
+/// The clusters of some of a revision's features: of all that are loaded, or of those that a named view shows or that
+/// pass a filter.
 ///
 /// Points are numbered within a view, in the features' order, as if only those features had been
 /// loaded. So cluster ids differ between views too. Immutable, and shared by all its readers.
 public final class View: Sendable {
     public let index: ClusterIndex
-    /// By point, the feature's row in the store, for the view of a filter; nil for the view of all features.
+    /// By point, the feature's row in the store, for the view of a query's filter; else nil.
     package let members: [UInt32]?
-    /// The feature of each point, if features are clustered in the order of a key.
+    /// The feature of each point, if features are clustered in the order of a key, or only some are. Without it, a
+    /// point has the number of its feature's row.
     package let order: PointOrder?
-    /// The extent of the points; nil without points, and for the view of a filter.
+    /// Whether the arrays of the order are those of the source's own clusters.
+    package let sharesOrder: Bool
+    /// The features that the index was built of, if it was built beside changes and in the order of a key. Else they
+    /// are the store's plain base.
+    package let built: FeatureStore?
+    /// The extent of the points; nil without points, and for the view of a query's filter.
     package let bounds: Box?
     package let aggregates: [NamedAggregate]
     /// The values of `partitionBy`, by the partition's number.
@@ -40,14 +48,16 @@ public final class View: Sendable {
     private let ascendingMembers = Mutex<[UInt32]?>(nil)
 
     package init(
-        index: ClusterIndex, members: [UInt32]?, order: PointOrder? = nil, bounds: Box?,
-        aggregates: [NamedAggregate] = [],
+        index: ClusterIndex, members: [UInt32]?, order: PointOrder? = nil, sharesOrder: Bool = false,
+        built: FeatureStore? = nil, bounds: Box?, aggregates: [NamedAggregate] = [],
         partitions: [JSONValue] = [], propertyErrors: [PropertyError] = [], warnings: [String] = [],
         values: PointValues? = nil, isAhead: Bool = false
     ) {
         self.index = index
         self.members = members
         self.order = order
+        self.sharesOrder = sharesOrder
+        self.built = built
         self.bounds = bounds
         self.aggregates = aggregates
         self.partitions = partitions
@@ -73,8 +83,9 @@ public final class View: Sendable {
     /// The same view with advice about the filter that all its points pass.
     func with(warnings: [String]) -> View {
         View(
-            index: index, members: members, order: order, bounds: bounds, aggregates: aggregates,
-            partitions: partitions, propertyErrors: propertyErrors, warnings: warnings, values: values)
+            index: index, members: members, order: order, sharesOrder: sharesOrder, built: built, bounds: bounds,
+            aggregates: aggregates, partitions: partitions, propertyErrors: propertyErrors, warnings: warnings,
+            values: values)
     }
 
     /// The same view with an index that has changes which are still to be replayed, and what has been replayed.
@@ -83,15 +94,16 @@ public final class View: Sendable {
         values: PointValues? = nil
     ) -> View {
         View(
-            index: index, members: nil, order: order ?? self.order, bounds: bounds, aggregates: aggregates,
-            partitions: partitions ?? self.partitions, values: values ?? self.values, isAhead: true)
+            index: index, members: nil, order: order ?? self.order, sharesOrder: sharesOrder, bounds: bounds,
+            aggregates: aggregates, partitions: partitions ?? self.partitions, values: values ?? self.values,
+            isAhead: true)
     }
 
     /// The same view once all has been replayed.
     func caughtUp(_ aggregates: [NamedAggregate]) -> View {
         View(
-            index: index, members: nil, order: order, bounds: bounds, aggregates: aggregates, partitions: partitions,
-            values: values)
+            index: index, members: nil, order: order, sharesOrder: sharesOrder, bounds: bounds, aggregates: aggregates,
+            partitions: partitions, values: values)
     }
 
     /// The row of a point's feature in the store.
@@ -130,10 +142,10 @@ public final class View: Sendable {
 
     /// The index in the input of a point's feature, as if only this view's features had been loaded.
     package func inputIndex(of point: PointIndex) -> Int {
-        guard order != nil else { return index.inputIndex(of: point) }
+        guard let order else { return index.inputIndex(of: point) }
         let row = feature(of: point)
-        // Updates of such sources rebuild everything, so there are no gaps.
-        guard let members else { return row }
+        // Updates of such sources and views rebuild everything, so there are no gaps.
+        guard let members else { return order.rank(of: row) }
         let sorted = ascendingMembers.withLock { known in
             let sorted = known ?? members.sorted()
             known = sorted
@@ -151,7 +163,7 @@ public final class View: Sendable {
     /// Bytes of the index itself, in memory and in a file, without the features' text and aggregates.
     package var indexBytes: Int {
         index.memoryBytes + index.fileBytes + (members?.count ?? 0) * MemoryLayout<UInt32>.stride
-            + (members == nil ? order?.memoryBytes ?? 0 : 0)
+            + (members == nil && !sharesOrder ? order?.memoryBytes ?? 0 : 0)
     }
 
     /// Bytes of memory that the view holds.

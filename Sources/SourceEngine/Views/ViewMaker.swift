@@ -23,8 +23,66 @@ package struct ViewMaker {
         // A list of all rows takes as long as a pass of the build, so it is made only for options that read them.
         let rows = columns.rows(readsRows ? order?.builtRows : [], of: store, cancellation)
         return try make(rows: rows, members: nil, order: order) { (weights, partitions) throws(ClusteringError) in
-            try index(weights, partitions, order)
+            try index(weights, partitions, order?.builtRows)
         }
+    }
+
+    /// Clusters the features of a named view, with the view's options.
+    ///
+    /// - Parameter source: the source's own clusters of the store's features.
+    /// - Complexity: that of clustering the features that the view shows. Their positions are taken from the source's
+    ///   index, unless the view rounds them by another precision.
+    package func make(
+        _ selection: ViewSelection, beside source: View, of sourceOptions: SourceOptions
+    ) throws(SourceError) -> View {
+        if options.hasOrder(of: sourceOptions, selection), let order = source.order, order.isPlain, store.isPlain {
+            return try make(order, rows: order.builtRows, isOfAll: true, sharesOrder: true, beside: source)
+        }
+        let isOfAll = selection.isOfAll
+        var rows = isOfAll ? store.livingRows : try columns.selected(selection, of: store, threads, cancellation)
+        if let key = options.sortKey {
+            let sorted = try SortKeys(key).sorted(store, with: columns, threads: threads, cancellation)
+            rows = isOfAll ? sorted : Self.some(rows ?? [], of: store.count, in: sorted)
+        }
+        return try make(rows.map { PointOrder(rows: $0) }, rows: rows, isOfAll: isOfAll, beside: source)
+    }
+
+    /// The rows that are also among others, which are sorted otherwise.
+    private static func some(_ rows: [UInt32], of count: Int, in sorted: [UInt32]) -> [UInt32] {
+        var isAmong = [Bool](repeating: false, count: count)
+        for row in rows { isAmong[Int(row)] = true }
+        return sorted.filter { isAmong[Int($0)] }
+    }
+
+    private func make(
+        _ order: PointOrder?, rows: [UInt32]?, isOfAll: Bool, sharesOrder: Bool = false, beside source: View
+    ) throws(SourceError) -> View {
+        let built = options.sortKey != nil && !store.isPlain ? store : nil
+        return try make(
+            rows: columns.rows(readsRows ? rows : [], of: store, cancellation), members: nil, order: order,
+            sharesOrder: sharesOrder, built: built
+        ) { (weights, partitions) throws(ClusteringError) in
+            let index: ClusterIndex
+            if options.precision == source.index.options.precision {
+                index = try source.index.subset(
+                    points(of: rows, in: source), options: options.clustering, weights: weights, partitions: partitions,
+                    threads: threads, isCancelled: { cancellation.isCancelled })
+            } else {
+                index = try self.index(weights, partitions, rows).0
+            }
+            guard !isOfAll, let bounds = source.bounds else { return (index, source.bounds) }
+            guard index.pointCount > 0 else { return (index, nil) }
+            let search = EdgeSearch(index: index) { point in
+                store.coordinates(order?.row(of: point) ?? Int(point.rawValue))
+            }
+            return (index, search.extent(within: bounds))
+        }
+    }
+
+    private func points(of rows: [UInt32]?, in source: View) -> [UInt32] {
+        let rows = rows ?? (0..<store.count).map { UInt32(truncatingIfNeeded: $0) }
+        guard let order = source.order else { return rows }
+        return rows.compactMap { order.point(at: Int($0))?.rawValue }
     }
 
     private var readsRows: Bool {
@@ -53,7 +111,8 @@ package struct ViewMaker {
     }
 
     private func make(
-        rows: RowSource, members: [UInt32]?, order: PointOrder?, warnings: [String] = [],
+        rows: RowSource, members: [UInt32]?, order: PointOrder?, sharesOrder: Bool = false,
+        built: FeatureStore? = nil, warnings: [String] = [],
         clustered: ([Double]?, [UInt32]?) throws(ClusteringError) -> (ClusterIndex, Box?)
     ) throws(SourceError) -> View {
         let weights = try options.weight.map { (weight) throws(SourceError) in
@@ -74,7 +133,7 @@ package struct ViewMaker {
             (aggregates, errors) = try aggregator.aggregate(options.clusterProperties.map(\.property))
         } catch { throw SourceError(error) }
         return View(
-            index: index, members: members, order: order, bounds: bounds,
+            index: index, members: members, order: order, sharesOrder: sharesOrder, built: built, bounds: bounds,
             aggregates: aggregates.filter { !$0.isHidden }, partitions: parts?.values ?? [],
             propertyErrors: errors.sorted { $0.key < $1.key }.map { PropertyError(message: $0, count: $1) },
             warnings: warnings, values: members == nil ? try values(index, rows) : nil)
@@ -95,23 +154,22 @@ package struct ViewMaker {
     }
 
     private func index(
-        _ weights: [Double]?, _ partitions: [UInt32]?, _ order: PointOrder?
+        _ weights: [Double]?, _ partitions: [UInt32]?, _ rows: [UInt32]?
     ) throws(ClusteringError) -> (ClusterIndex, Box?) {
-        let (points, bounds) = try project(order)
+        let (points, bounds) = try project(rows)
         let index = try ClusterIndex.build(
             points, weights: weights, partitions: partitions, threads: threads,
             isCancelled: { cancellation.isCancelled })
         return (index, bounds)
     }
 
-    /// The features' points, and the box around them. The coordinates themselves, 16 bytes a feature, are free on
-    /// return.
-    private func project(_ order: PointOrder?) throws(ClusteringError) -> (ProjectedPoints, Box?) {
+    /// The points of some features, in their order, or of all, and the box around them. The coordinates themselves, 16
+    /// bytes a feature, are free on return.
+    private func project(_ rows: [UInt32]?) throws(ClusteringError) -> (ProjectedPoints, Box?) {
         let coordinates = store.takeCoordinates(threads: threads, isCancelled: { cancellation.isCancelled })
         guard let coordinates else { throw .cancelled }
         return try coordinates.withColumns { (longitudes, latitudes) throws(ClusteringError) in
-            guard let order else { return try project(longitudes, latitudes) }
-            let rows = order.builtRows
+            guard let rows else { return try project(longitudes, latitudes) }
             let columns = [longitudes, latitudes].map { column in
                 Parallel(.shared, threads: threads).array(count: rows.count) { column[Int(rows[$0])] }
             }

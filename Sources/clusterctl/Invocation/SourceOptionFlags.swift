@@ -32,6 +32,11 @@ enum SourceOptionFlags {
                 help: "a number of features for windows, tops and histograms, such as 'people=[\"get\",\"population\"]'"
             ),
             Option(
+                "view", value: "NAME=JSON", isRepeatable: true,
+                help:
+                    "a further way to cluster the same features, such as 'food={\"radius\":60}'; queries name it SOURCE:NAME"
+            ),
+            Option(
                 "planar", value: "X,Y,X,Y",
                 help: "coordinates are units of this box (minimum x and y, maximum x and y), not degrees"),
             Option("options", value: "JSON", help: "further options as a JSON object, or @FILE to read it"),
@@ -74,7 +79,9 @@ enum SourceOptionFlags {
         if let text = arguments.string("planar") {
             options["projection"] = .object(["planar": try box(text, invocation)])
         }
-        for (flag, name) in [("cluster-property", "clusterProperties"), ("indexed-property", "indexedProperties")] {
+        for (flag, name) in [
+            ("cluster-property", "clusterProperties"), ("indexed-property", "indexedProperties"), ("view", "views"),
+        ] {
             let properties = try arguments.strings(flag).map { try property($0, flag, invocation) }
             guard !properties.isEmpty else { continue }
             var all = options[name]?.asObject ?? [:]

@@ -19,7 +19,7 @@ enum DaemonMessage {
         "source": "SOURCE", "clusterId": "CLUSTER", "featureId": "FEATURE", "path": "the path",
         "expression": "EXPRESSION", "z": "Z/X/Y", "x": "Z/X/Y", "y": "Z/X/Y",
         "ttlSeconds": "--ttl", "projection": "--planar", "clusterProperties": "--cluster-property",
-        "indexedProperties": "--indexed-property",
+        "indexedProperties": "--indexed-property", "views": "--view",
         "mode": "--append", "encoding": "--mvt", "compression": "--uncompressed", "format": "--prometheus",
     ]
 

@@ -15,6 +15,7 @@ extension RPCError {
         case .invalidExpression(let path, let errors): self = .invalidExpression("params.\(path)", errors)
         case .sourceExists: self.init(.alreadyExists, error.description)
         case .sourceNotFound(_, .some): self.init(.notFound, "\(error) ListSources lists the sources")
+        case .viewNotFound: self.init(.notFound, "\(error)")
         case .sourceNotFound: self.init(.notFound, "\(error); ListSources lists the sources")
         case .clusterNotFound: self.init(.notFound, "\(error); GetClusters gives current ids")
         case .featureNotFound, .missingFile: self.init(.notFound, error.description)

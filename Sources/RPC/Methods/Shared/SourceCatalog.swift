@@ -16,16 +16,31 @@ package struct SourceCatalog: Sendable {
         self.settings = settings
     }
 
-    func name(_ params: Params) throws(RPCError) -> SourceName {
-        guard let name = SourceName(try params.string(.source)) else {
-            throw params.invalid(.source, "must be a name: \(SourceName.pattern).")
+    /// What a query names: a source or a view.
+    func reference(_ params: Params) throws(RPCError) -> SourceReference {
+        guard let name = SourceReference(try params.string(.source)) else {
+            throw params.invalid(
+                .source, "must be a name: \(SourceName.pattern), or SOURCE:VIEW with two such names for a view.")
         }
         return name
     }
 
+    /// The name of a source that a call changes.
+    func name(_ params: Params) throws(RPCError) -> SourceName {
+        let name = try reference(params)
+        guard name.view == nil else {
+            throw params.invalid(
+                .source,
+                "names a view of the source '\(name.source)': only the source is changed, and its views with it. Views are declared in its option views."
+            )
+        }
+        return name.source
+    }
+
+    /// The source that a query names, itself or as that of a view.
     func source(_ params: Params) throws(RPCError) -> Source {
         if let source = params.source { return source }
-        let name = try name(params)
+        let name = try reference(params).source
         return try answering { () throws(SourceError) in try registry.source(name) }
     }
 
@@ -33,6 +48,7 @@ package struct SourceCatalog: Sendable {
     func sourceToChange(
         _ params: Params, _ call: CallContext, insteadOf advice: WriteAdvice
     ) throws(RPCError) -> Source {
+        _ = try name(params)
         let source = try source(params)
         try answering { () throws(SourceError) in try source.checkWritable(advice) }
         try checkChange(of: source.name, call)
@@ -48,9 +64,10 @@ package struct SourceCatalog: Sendable {
             details: ["right": .string(AccessRight.admin.name)])
     }
 
-    /// The source's current revision; throws if the caller asks for another one.
+    /// The current revision of the source or the view; throws if the caller asks for another one.
     func revision(_ params: Params, of source: Source) throws(RPCError) -> Revision {
-        let revision = try answering { () throws(SourceError) in try source.intactRevision() }
+        let name = try reference(params)
+        let revision = try answering { () throws(SourceError) in try source.intactRevision().read(by: name) }
         try check(params, revision)
         return revision
     }
@@ -65,7 +82,7 @@ package struct SourceCatalog: Sendable {
     ///
     /// What is no source's name, or the name of none, is left to the method.
     func find(_ params: inout Params, _ method: Method) throws(RPCError) -> SourceWait? {
-        guard case .string(let text)? = params[.source], let name = SourceName(text) else { return nil }
+        guard case .string(let text)? = params[.source], let name = SourceReference(text)?.source else { return nil }
         // First, since a source that is found when nothing is being read any more has all its data.
         let isLoading = registry.isLoading
         guard let source = try? registry.source(name) else { return nil }
@@ -151,6 +168,9 @@ struct QueryTarget: Sendable {
     let source: Source
     let revision: Revision
     let filter: QueryFilter?
+
+    /// The name of the source or the view, which is that of the layer in its tiles.
+    var name: String { SourceReference(source.name, view: revision.name).text }
 
     /// The view that answers a query if it is cached, so that planning can look at it. Pass it on to `view`: a view is
     /// looked up once for a call.

@@ -26,6 +26,7 @@ struct WatchClusters: ServerStreamMethod {
 /// The params of a watching call.
 struct WatchRequest {
     let source: Source
+    private let name: SourceReference
     var query: ClustersQuery
     let filter: QueryFilter?
     /// The only revision whose data the caller accepts; nil: any.
@@ -40,10 +41,14 @@ struct WatchRequest {
         rate = try params.number(.maxRateHz)
         hasTransitions = try params.flag(.transitions)
         source = try catalog.source(params)
+        name = try catalog.reference(params)
         let current = try catalog.revision(params, of: source).number
         revision = params[.revision] == nil ? nil : current
         filter = catalog.filter(params)
     }
+
+    /// The current data of the source or the view. Throws if there is no such view any more.
+    func currentRevision() throws(SourceError) -> Revision { try source.revision.read(by: name) }
 
     /// Reads an item from the client: the viewport's new position, and its window and pinned features if they change.
     mutating func move(_ item: [UInt8]) throws(RPCError) {
@@ -61,7 +66,7 @@ struct WatchRequest {
         if let pins = params[.pin] { restriction.pins = pins == .null ? [] : try params.pins() }
         if let window = restriction.window {
             try answering { () throws(SourceError) in
-                try source.revision.checkIndexed(window.property, path: "window")
+                try currentRevision().checkIndexed(window.property, path: "window")
             }
         }
         (query.box, query.zoom) = (box, zoom)
@@ -157,10 +162,11 @@ final class WatchStream: ServerStream {
             return .nothing
         }
         hasNews.lower()
-        let revision = watch.source.revision
-        try answering { () throws(SourceError) in
+        let revision = try answering { () throws(SourceError) -> Revision in
             try watch.source.checkIntact()
+            let revision = try watch.currentRevision()
             try revision.check(asked: watch.revision)
+            return revision
         }
         guard hasMoved || revision.number != shownRevision else { return .nothing }
         pace.sent(at: now)
