@@ -56,6 +56,8 @@ public struct SourceDescription: Sendable, Equatable {
     /// How long the index took to build, in milliseconds.
     public let buildMilliseconds: Double
     public let options: JSONObject
+    /// The names of its views, `SOURCE:VIEW`, by which queries name them.
+    public var viewNames: [String] { (options["views"]?.asObject?.members ?? []).map { "\(name):\($0.key)" } }
     /// The whole description, including the members above.
     public let json: JSONObject
 

@@ -35,10 +35,13 @@ struct BashCompletion {
         let names = commands.map(\.name)
         var lines = [
             "# bash completion for \(program.name)", "\(program.identifier)() {",
-            "    local current=\"${COMP_WORDS[COMP_CWORD]}\" previous=\"${COMP_WORDS[COMP_CWORD-1]}\" command=\"\" i",
+            "    local current=\"${COMP_WORDS[COMP_CWORD]}\" previous=\"${COMP_WORDS[COMP_CWORD-1]}\" command=\"\" begin=\"\" i",
             "    # bash takes '--name=value' apart at the sign.",
             "    if [[ $current == = ]]; then current=\"\"; ",
             "    elif [[ $previous == = ]]; then previous=\"${COMP_WORDS[COMP_CWORD-2]}\"; fi",
+            "    # It takes a word apart at colons, and replaces only what follows the last one.",
+            "    if [[ $current == : ]]; then begin=\"$previous:\" previous=\"\"; current=\"$begin\"",
+            "    elif [[ $previous == : ]]; then begin=\"${COMP_WORDS[COMP_CWORD-2]}:\" previous=\"\"; current=\"$begin$current\"; fi",
             "    COMPREPLY=()",
         ]
         if !names.isEmpty {
@@ -58,7 +61,10 @@ struct BashCompletion {
                 command.name, command.allOptions(isRoot: false) + program.options, operands: command.operands,
                 words: [])
         }
-        lines += ["    esac", "}", "complete -F \(program.identifier) \(program.name)", ""]
+        lines += [
+            "    esac", "    COMPREPLY=(\"${COMPREPLY[@]#\"$begin\"}\")", "}",
+            "complete -F \(program.identifier) \(program.name)", "",
+        ]
         return lines.joined(separator: "\n")
     }
 

@@ -14,7 +14,7 @@ private let tool = Command(
     subcommands: [
         Command(
             "show", summary: "Show things",
-            operands: [Operand("WHAT", kind: .oneOf(["apple", "banana"]), help: "which")],
+            operands: [Operand("WHAT", kind: .oneOf(["apple", "apple:red", "apple:green", "banana"]), help: "which")],
             options: [.flag("all", short: "a", help: "everything"), Option("at", value: "N", help: "where")]),
         Command("secret", summary: "Not shown", isHidden: true),
     ])
@@ -47,6 +47,10 @@ private let tool = Command(
         #expect(try complete(["tool", "--level", ""]) == ["low", "high"])
         #expect(try complete(["tool", "--level", "=", "h"]) == ["high"])
         #expect(try complete(["tool", "show", "b"]) == ["banana"])
+        #expect(try complete(["tool", "show", "a"]) == ["apple", "apple:red", "apple:green"])
+        // As bash takes words with colons apart.
+        #expect(try complete(["tool", "show", "apple", ":"]) == ["red", "green"])
+        #expect(try complete(["tool", "show", "apple", ":", "g"]) == ["green"])
         #expect(try complete(["tool", "--level", "low", "show", "--a"]) == ["--all", "--at"])
         #expect(try complete(["tool", "show", "--at", ""]) == [])
     }
@@ -54,7 +58,7 @@ private let tool = Command(
     @Test("zsh and fish know every option and nothing hidden") func completionsListVisibleOptions() {
         for shell in [CompletionScript.Shell.zsh, .fish] {
             let text = CompletionScript.text(for: tool, shell: shell)
-            for word in ["socket", "level", "all", "at", "show", "Show things", "apple banana"] {
+            for word in ["socket", "level", "all", "at", "show", "Show things", "apple apple:red apple:green banana"] {
                 #expect(text.contains(word), "\(shell): \(word)")
             }
             #expect(!text.contains("secret"))

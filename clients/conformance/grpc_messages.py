@@ -76,6 +76,10 @@ def set_field(message, field, value):
     elif kind == "NamedExpression":
         for name, expression in value.items():
             part.add(name=name, expression_json=json.dumps(expression, ensure_ascii=False))
+    elif kind == "View":
+        for name, options in value.items():
+            view = part.add(name=name, left_out=[each for each in options if options[each] is None])
+            fill(view.options, {each: options[each] for each in options if options[each] is not None})
     elif kind == "Window":
         for name, (lower, upper) in (value or {}).items():
             part.property = name
@@ -150,6 +154,9 @@ def answer(message, transitions=False):
             made[field.json_name] = dict(part)
         elif field.message_type and field.message_type.name == "NamedExpression":
             made[field.json_name] = {each.name: json.loads(each.expression_json) for each in part}
+        elif field.message_type and field.message_type.name == "View":
+            made[field.json_name] = {
+                each.name: {**answer(each.options), **dict.fromkeys(each.left_out)} for each in part}
         elif field.name.endswith("_json"):
             if part:
                 made[field.json_name.removesuffix("Json")] = json.loads(part)

@@ -43,7 +43,9 @@ enum CompleteCommand: Subcommand {
             for name in named.flatMap(\.paramNames) { invocation.print("\(name)=") }
         default:
             let client = try await invocation.connect()
-            for source in try await client.sources() { invocation.print(source.name) }
+            for source in try await client.sources() {
+                for name in [source.name] + source.viewNames { invocation.print(name) }
+            }
         }
     }
 

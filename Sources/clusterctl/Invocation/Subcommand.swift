@@ -30,7 +30,8 @@ extension MethodSubcommand {
 
 /// Operands that several commands share.
 extension Operand {
-    static let source = Operand("SOURCE", kind: .dynamic("sources"), help: "the source's name")
+    static let source = Operand(
+        "SOURCE", kind: .dynamic("sources"), help: "the source's name; in queries also SOURCE:VIEW, one of its views")
     static let cluster = Operand(
         "CLUSTER", kind: .integer(0...(1 << 53)), help: "the cluster's id, as 'clusters' shows it")
 }

@@ -38,6 +38,7 @@ enum DescriptionList {
             entries += ReplicationText.entries(of: replication)
             if let note = source.json["note"]?.asString { entries.append(("note", note)) }
         }
+        if !source.viewNames.isEmpty { entries.append(("views", source.viewNames.joined(separator: ", "))) }
         entries.append(("options", FeatureTable.properties(source.options.members)))
         return entries
     }
