@@ -193,7 +193,8 @@ final class HTTP2Connection: ServedConnection {
 extension HTTP2Connection: HTTP2SessionOwner {
     func began(_ stream: Int32) {
         clock.streamBegan(now: loop.now)
-        guard streams.count < engine.limits.maxCallsPerConnection, !engine.isDraining else {
+        let inFlight = streams.count + caller.stoppingCalls
+        guard inFlight < engine.limits.maxCallsPerConnection, !engine.isDraining else {
             // A refused stream costs its client as much as one that it resets itself.
             receivedReset()
             return session.reset(stream, .refusedStream)

@@ -12,8 +12,10 @@ package final class Call {
     private var answered: UInt64?
     var work: Work
     private var deadlineTimer: AnyObject?
-    /// Its jobs that wait for the pool.
-    private var waitingJobs = 0
+    /// Its jobs that wait for the pool, and those that it runs.
+    private var (waitingJobs, runningJobs) = (0, 0)
+    /// Counts the call while its work goes on after its end.
+    private var stopping: Caller?
 
     enum Work {
         /// Running on the pool, or queued for it.
@@ -125,10 +127,13 @@ package final class Call {
                 return pool.finished(in: queue, on: subject)
             }
             let (body, completion) = begin(self)
+            runningJobs += 1
             loop.work(body) { [self] in
                 // The memory of this answer is counted before the next job begins.
                 defer { pool.finished(in: queue, on: subject) }
+                runningJobs -= 1
                 if isOver { abandoned() } else { completion(self) }
+                if runningJobs == 0 { stopped() }
             }
         } dropped: { [self] in
             waitingJobs -= 1
@@ -191,7 +196,10 @@ package final class Call {
         caller.remove(self)
         deadlineTimer = nil
         context.cancel()
-        caller.engine.callEnded(caller.share)
+        // A client that cancels calls and opens others must not have more work than calls.
+        stopping = caller
+        caller.stoppingCalls += 1
+        if runningJobs == 0 { stopped() }
         giveBack(pending.request.memoryBytes, caller)
         caller.engine.record(pending, by: caller.peer, status, until: answered, changed: context.changed)
         switch work {
@@ -209,6 +217,14 @@ package final class Call {
         // A job holds its params until its turn.
         if let (pool, queue) = jobQueue { pool.drop(jobsOf: self, in: queue) }
         return caller.transport
+    }
+
+    /// Stops counting the call if it is over: its work has stopped.
+    private func stopped() {
+        guard let caller = stopping else { return }
+        stopping = nil
+        caller.stoppingCalls -= 1
+        caller.engine.callEnded(caller.share)
     }
 
     /// Stops counting the params, which are freed with this call.

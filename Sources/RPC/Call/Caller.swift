@@ -14,6 +14,8 @@ package final class Caller {
     package let unread: UnreadAccount
     unowned let transport: any CallTransport
     private var machine = ConnectionStateMachine<Call>()
+    /// Calls that are over but whose work has not stopped.
+    package internal(set) var stoppingCalls = 0
     /// The queues in which its calls wait for the pool: one for calls that read sources, one for calls that
     /// change them. Made when first needed: most connections never need them.
     private var jobQueues: (queries: PoolQueue.JobQueue, changes: PoolQueue.JobQueue)?
@@ -58,6 +60,8 @@ package final class Caller {
     }
 
     package var openCalls: Int { machine.openCalls }
+    /// Calls that count as in flight: also those that are over but whose work has not stopped.
+    package var callsInFlight: Int { machine.openCalls + stoppingCalls }
 
     // MARK: Opening
 
@@ -196,7 +200,7 @@ package final class Caller {
 
     var hasRoomForCall: Bool {
         let limits = engine.limits
-        guard engine.load.callsInFlight < limits.maxCalls, machine.openCalls < limits.maxCallsPerConnection
+        guard engine.load.callsInFlight < limits.maxCalls, callsInFlight < limits.maxCallsPerConnection
         else { return false }
         let most = limits.maxCallsPerUser
         return most == 0 || share[.calls] < most || right == .admin

@@ -9,9 +9,12 @@ import Testing
 @testable import SourceEngine
 
 extension Caller {
-    /// A caller that may do everything, on the sources of a test, with the default limits.
-    convenience init(on test: TestSource, loop: HandLoop, answers: KeptAnswers) throws {
-        try self.init(on: test.registry, loop: loop, answers: answers)
+    /// A caller on the sources of a test; by default it may do everything.
+    convenience init(
+        on test: TestSource, loop: HandLoop, answers: KeptAnswers, right: AccessRight = .admin,
+        limits: Limits = Limits()
+    ) throws {
+        try self.init(on: test.registry, loop: loop, answers: answers, right: right, limits: limits)
     }
 
     /// The same on a registry.
@@ -22,10 +25,10 @@ extension Caller {
     ///   - found: called after that.
     convenience init(
         on registry: SourceRegistry, loop: HandLoop, answers: KeptAnswers,
-        exports: ExportDirectories = ExportDirectories([]), looking: (@Sendable () -> Void)? = nil,
+        right: AccessRight = .admin, limits: Limits = Limits(), exports: ExportDirectories = ExportDirectories([]),
+        looking: (@Sendable () -> Void)? = nil,
         found: (@Sendable () -> Void)? = nil
     ) throws {
-        let limits = Limits()
         let settings = LiveSettings(
             LiveSettings.Values(limits: limits, importDirectories: ImportDirectories([]), exportDirectories: exports))
         let metrics = Metrics()
@@ -40,7 +43,7 @@ extension Caller {
             loop: loop, limits: limits, access: AccessPolicy(),
             metrics: metrics.shard(methods.all.map(\.declaration.fullName)), methods: methods, load: load)
         let share = try #require(load.users.enter(.unknown))
-        self.init(engine, peer: .unknown, right: .admin, unread: UnreadAccount(share), transport: answers)
+        self.init(engine, peer: .unknown, right: right, unread: UnreadAccount(share), transport: answers)
     }
 
     /// Opens a call on the source "test". What it answers at once goes to `answers` too.

@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import RPC
 
-/// A loop that a test steps by hand. Work for the pool is done when it is given.
+/// A loop that a test steps by hand. Work for the pool is done when it is given, or when the test says so.
 final class HandLoop: CallLoop {
     private final class Posted: Sendable {
         let functions = Mutex<[@Sendable () -> Void]>([])
@@ -15,10 +15,24 @@ final class HandLoop: CallLoop {
     /// Timers that run once; the test decides when.
     private(set) var timers: [() -> Void] = []
     let pollingNanoseconds: UInt64 = 0
+    /// Whether work that is given waits for `finishWork`.
+    var holdsWork = false
+    /// The work that waits.
+    private(set) var heldWork: [() -> Void] = []
 
     func work(_ body: @escaping @Sendable () -> Void, completion: @escaping () -> Void) {
-        body()
-        completion()
+        heldWork.append {
+            body()
+            completion()
+        }
+        if !holdsWork { finishWork() }
+    }
+
+    /// Does the work that waits.
+    func finishWork() {
+        let work = heldWork
+        heldWork = []
+        for work in work { work() }
     }
 
     func timer(after delay: UInt64, every interval: UInt64, _ body: @escaping () -> Void) -> AnyObject {

@@ -79,6 +79,30 @@ import Testing
         #expect(load.queries.depth == 0)
     }
 
+    @Test("a client that cancels calls has no more jobs than it may have calls", arguments: [false, true])
+    func cancelledWork(byLimitOfUser: Bool) throws {
+        var limits = Limits()
+        limits.queryThreads = 8
+        if byLimitOfUser { limits.maxCallsPerUser = 2 } else { limits.maxCallsPerConnection = 2 }
+        let caller = try Caller(on: test, loop: loop, answers: answers, right: .query, limits: limits)
+        loop.holdsWork = true
+        for id in 1...10 as ClosedRange<Int64> {
+            caller.open("ClusterService/GetClusters", watch(-Double(id)), id: id, answers: answers)
+            loop.step()
+            caller.receiveCancel(for: id)
+        }
+        #expect(loop.heldWork.count == 2)
+        #expect(
+            answers.errors.map(\.code) == [.cancelled, .cancelled] + Array(repeating: .resourceExhausted, count: 8))
+        #expect(caller.engine.load.callsInFlight == 2)
+        loop.holdsWork = false
+        loop.finishWork()
+        #expect(caller.engine.load.callsInFlight == 0)
+        caller.open("ClusterService/GetClusters", watch(), id: 11, answers: answers)
+        loop.step()
+        #expect(answers.answers.count == 1)
+    }
+
     @Test("an import that ends before its items are read leaves nothing", arguments: [false, true])
     func endedImport(isClosed: Bool) throws {
         load.changes.hold(caller.jobQueue(for: .change), true)
