@@ -41,7 +41,7 @@ final class HTTP2Connection: ServedConnection {
         session = HTTP2Session(
             .server(
                 streams: limits.maxCallsPerConnection, headBytes: server.rules.settings.limits.maxHeadBytes))
-        clock = HTTP2Clock(now: server.loop.now)
+        clock = HTTP2Clock(opened: client.began, now: server.loop.now)
         socket.mostReceived = 64 << 10
         caller = Caller(
             server.engine, peer: client.peer, right: client.right, unread: self.client.unread, transport: self)
@@ -305,8 +305,10 @@ struct HTTP2Clock {
     private static let most = 1000
     private static let windowMilliseconds: UInt64 = 10_000
 
-    /// - Parameter now: the loop's clock in milliseconds.
-    init(now: UInt64) { (opened, idleSince, window) = (now, now, now) }
+    /// Times are those of the loop's clock, in milliseconds.
+    ///
+    /// - Parameter opened: when the client's first byte arrived.
+    init(opened: UInt64, now: UInt64) { (self.opened, idleSince, window) = (opened, now, now) }
 
     func age(at now: UInt64) -> UInt64 { now - opened }
     /// For how long there has been no stream, in milliseconds.

@@ -68,7 +68,7 @@ package final class SocketServer: ListeningTransport {
             connection.close()
             return true
         }
-        let client = RecognizedClient(connection, address: nil, bytes: first)
+        let client = RecognizedClient(connection, address: nil, bytes: first, began: loop.now)
         connections.handOver(connection)
         http.adopt(client)
         return true

@@ -15,9 +15,11 @@ package struct RecognizedClient {
     package let address: String?
     /// What it has sent so far.
     package let bytes: [UInt8]
+    /// When its first byte arrived, by the loop's clock in milliseconds.
+    package let began: UInt64
 
     package init(
-        _ connection: some ServedConnection, address: String?, bytes: [UInt8]
+        _ connection: some ServedConnection, address: String?, bytes: [UInt8], began: UInt64
     ) {
         socket = connection.socket
         peer = connection.caller.peer
@@ -25,6 +27,7 @@ package struct RecognizedClient {
         share = connection.caller.share
         self.address = address
         self.bytes = bytes
+        self.began = began
     }
 }
 

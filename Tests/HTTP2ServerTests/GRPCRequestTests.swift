@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test("more than a thousand resets in ten seconds are too many") func resets() {
-        var clock = HTTP2Clock(now: 0)
+        var clock = HTTP2Clock(opened: 0, now: 0)
         let early = (0..<1000).map { clock.countsReset(now: UInt64($0)) }
         let (late, afterwards) = (clock.countsReset(now: 9999), clock.countsReset(now: 10_000))
         let idle = clock.countsIdleFrame(now: 10_000)

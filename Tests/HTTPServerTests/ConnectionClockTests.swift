@@ -20,6 +20,13 @@ import Testing
         #expect(clock.check(now: 61_000, limits) == .close)
     }
 
+    @Test("a connection that is handed over began with the first byte of its head") func beginning() {
+        var clock = ConnectionClock(now: 0)
+        #expect(clock.beginning(now: 70) == 70)
+        clock.enter(.head, now: 50_000)
+        #expect(clock.beginning(now: 59_000) == 50_000)
+    }
+
     @Test("heads have ten seconds from their first byte") func headsHaveTenSecondsFromTheirFirstByte() {
         var clock = ConnectionClock(now: 0)
         clock.enter(.head, now: 50_000)

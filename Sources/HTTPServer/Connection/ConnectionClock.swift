@@ -46,6 +46,9 @@ package struct ConnectionClock: Sendable {
         awaitsPong = false
     }
 
+    /// When the first byte of a head that is arriving came; now if that is the first.
+    func beginning(now: UInt64) -> UInt64 { phase == .head ? since : now }
+
     /// A request's head is complete: the wait for the next head starts again, even if the answer is made at once.
     mutating func receivedHead(now: UInt64) { enter(.busy, now: now) }
 

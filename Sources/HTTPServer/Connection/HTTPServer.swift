@@ -88,7 +88,8 @@ package final class HTTPServer: ListeningTransport, AdoptingTransport {
             connection.close()
             return true
         }
-        let client = RecognizedClient(connection, address: connection.address, bytes: bytes)
+        let client = RecognizedClient(
+            connection, address: connection.address, bytes: bytes, began: connection.clock.beginning(now: loop.now))
         connections.handOver(connection)
         if connections.isEmpty { rest() }
         http2.adopt(client)
