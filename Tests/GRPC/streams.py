@@ -99,6 +99,28 @@ def case_connect_in_both_directions():
     assert body.endswith(b"\x02\0\0\0\x02{}"), body[-40:]
 
 
+def case_a_deadline_before_the_first_message():
+    """Connect's deadline covers the wait for the message that opens the call."""
+    end = b'"code":"deadline_exceeded"'
+    kind = "application/connect+proto"
+    for path in ("/clusterd.v1.SourceService/GetFeatures", "/clusterd.v1.SourceService/ImportFeatures"):
+        client = socket.create_connection((HOST, PORT), timeout=20)
+        client.sendall(f"POST {path} HTTP/1.1\r\nHost: {HOST}:{PORT}\r\nContent-Type: {kind}\r\nConnect-Timeout-Ms: 50\r\n"
+                       f"Transfer-Encoding: chunked\r\n\r\n".encode())
+        answer = b""
+        while part := client.recv(4000):
+            answer += part
+        assert end in answer, answer
+    client = Client()
+    stream = client.open(WATCH, body=None, kind=kind, extra=[("connect-timeout-ms", "50")])
+    body = b""
+    while (got := client.until(lambda f: f[2] == stream)) is not None and got[0] != RST:
+        body += got[3] if got[0] == DATA else b""
+        if got[1] & END_STREAM:
+            break
+    assert end in body, (got, body)
+
+
 def case_params_that_wait_for_their_client():
     """They are counted, and given back."""
     request = pb.GetClustersRequest(source="points", bbox=BOX, zoom=0, filter_json='["in",["get","n"],["literal",["'

@@ -16,6 +16,8 @@ final class ConnectStream: TypedCallOwner, MessageInputOwner {
     /// What answers are compressed with; nil: nothing.
     private let compression: InflateStream.Format?
     let callID: Int64
+    /// Ends the call at its deadline if it has not begun. After that the call has its own.
+    private var deadlineTimer: AnyObject?
 
     init(_ method: TypedMethod, _ form: ConnectForm, of exchange: Exchange) {
         (self.form, self.exchange) = (form, exchange)
@@ -27,6 +29,18 @@ final class ConnectStream: TypedCallOwner, MessageInputOwner {
         let call = TypedCall(method, isJSON: form.isJSON, for: self)
         self.call = call
         input = MessageInput(encoding, to: call, for: self)
+        startDeadline()
+    }
+
+    /// A timer may fire a little early; then it is started again.
+    private func startDeadline() {
+        guard let timeLeft else { return }
+        deadlineTimer = caller.engine.loop.timer(after: UInt64(timeLeft) + 1, every: 0) { [weak self] in
+            guard let self, let call, call.call == nil, !exchange.isAnswered else { return }
+            if self.timeLeft != 0 { return startDeadline() }
+            fail(CallContext.deadlineError)
+            exchange.channel.goOn()
+        }
     }
 
     /// Fields of the response's head.
@@ -58,7 +72,7 @@ final class ConnectStream: TypedCallOwner, MessageInputOwner {
     func close() {
         input?.close()
         call?.cancelUnopened()
-        (input, call) = (nil, nil)
+        (input, call, deadlineTimer) = (nil, nil, nil)
     }
 
     // MARK: What the messages and the call need
