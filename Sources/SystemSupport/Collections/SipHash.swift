@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// SipHash-1-3 with a key: a hash for which nobody without the key can find inputs that collide (Aumasson and
+/// SipHash with a key: a hash for which nobody without the key can find inputs that collide (Aumasson and
 /// Bernstein, "SipHash: a fast short-input PRF", 2012). The same key gives the same hashes in every process.
 package struct SipHash: Sendable, Equatable {
     /// The key, as two words.
@@ -24,19 +24,25 @@ package struct SipHash: Sendable, Equatable {
 
     private let start: State
 
-    /// O(bytes).
-    package func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    /// SipHash-1-3. O(bytes).
+    package func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 { hash(bytes, rounds: 1, lastRounds: 3) }
+
+    /// SipHash-2-4, which other programs have too. O(bytes).
+    package func strongHash(_ bytes: UnsafeRawBufferPointer) -> UInt64 { hash(bytes, rounds: 2, lastRounds: 4) }
+
+    @inline(__always)
+    private func hash(_ bytes: UnsafeRawBufferPointer, rounds: Int, lastRounds: Int) -> UInt64 {
         var state = start
         let whole = bytes.count & ~7
         for offset in stride(from: 0, to: whole, by: 8) {
-            state.add(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+            state.add(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)), rounds)
         }
         var last = UInt64(truncatingIfNeeded: bytes.count) &<< 56
         for offset in whole..<bytes.count {
             last |= UInt64(bytes[offset]) &<< UInt64(8 &* (offset &- whole))
         }
-        state.add(last)
-        return state.finish()
+        state.add(last, rounds)
+        return state.finish(lastRounds)
     }
 
     private struct State: Equatable {
@@ -52,17 +58,15 @@ package struct SipHash: Sendable, Equatable {
             v3 = second ^ 0x7465_6462_7974_6573
         }
 
-        @inline(__always) mutating func add(_ word: UInt64) {
+        @inline(__always) mutating func add(_ word: UInt64, _ rounds: Int) {
             v3 ^= word
-            round()
+            for _ in 0..<rounds { round() }
             v0 ^= word
         }
 
-        @inline(__always) mutating func finish() -> UInt64 {
+        @inline(__always) mutating func finish(_ rounds: Int) -> UInt64 {
             v2 ^= 0xff
-            round()
-            round()
-            round()
+            for _ in 0..<rounds { round() }
             return v0 ^ v1 ^ v2 ^ v3
         }
 

@@ -23,6 +23,23 @@ import Testing
         #expect(hash == expected)
     }
 
+    /// SipHash-2-4 of the same bytes with the same key; these are in the reference implementation's list.
+    @Test(
+        "strong hashes equal the reference's",
+        arguments: [
+            (0, 0x726f_db47_dd0e_0e31),
+            (1, 0x74f8_39c5_93dc_67fd),
+            (7, 0xab02_00f5_8b01_d137),
+            (8, 0x93f5_f579_9a93_2462),
+            (15, 0xa129_ca61_49be_45e5),
+            (63, 0x958a_324c_eb06_4572),
+        ] as [(Int, UInt64)])
+    func strongReference(_ count: Int, _ expected: UInt64) {
+        let bytes = (0..<count).map { UInt8($0) }
+        let hash = bytes.withUnsafeBytes { key.strongHash($0) }
+        #expect(hash == expected)
+    }
+
     @Test("another key gives other hashes, the same key the same") func keys() {
         let bytes = Array("some id".utf8)
         let hashes = bytes.withUnsafeBytes { [key.hash($0), SipHash(1, 2).hash($0), key.hash($0)] }
