@@ -2,7 +2,7 @@
 import JSON
 import Protobuf
 
-/// Writes Mapbox Vector Tiles, version 2.1, of one layer of points.
+/// Writes Mapbox Vector Tiles, version 2.1, of one layer of points and rectangles.
 ///
 /// It takes features one by one and reuses its memory, so one encoder may write any number of tiles:
 ///
@@ -22,7 +22,7 @@ public struct VectorTileEncoder: ~Copyable {
     var keys = FieldDictionary()
     var values = FieldDictionary()
 
-    private var current: (x: Int32, y: Int32, id: UInt64?)?
+    private var current: Geometry?
     /// The tags of the current feature: the number of a key, and the number of its value or `dropped`.
     private var tags = ReusedArray<Tag>()
     /// For each key, the index of its tag among those of the last feature that has it.
@@ -37,6 +37,16 @@ public struct VectorTileEncoder: ~Copyable {
     /// For each key, whether it was seen without escapes.
     private var unescaped = ReusedArray<Bool>()
     private var packedTags = ByteWriter(capacity: 256)
+    private var packedRing = ByteWriter(capacity: 64)
+
+    /// Where a feature is, and its id.
+    private struct Geometry {
+        var x: Int32
+        var y: Int32
+        /// The opposite corner; nil for a point.
+        var corner: (x: Int32, y: Int32)?
+        var id: UInt64?
+    }
 
     private static let dropped = UInt32.max
 
@@ -79,7 +89,18 @@ public struct VectorTileEncoder: ~Copyable {
     ///   - id: nil if the feature has no id that a tile can have.
     public mutating func feature(x: Int64, y: Int64, id: UInt64?) {
         endFeature()
-        current = (Int32(clamping: x), Int32(clamping: y), id)
+        begin(Geometry(x: Int32(clamping: x), y: Int32(clamping: y), corner: nil, id: id))
+    }
+
+    /// Begins a rectangle, to which the tags that follow belong. One without area is left out by readers.
+    public mutating func rectangle(left: Int64, top: Int64, right: Int64, bottom: Int64) {
+        endFeature()
+        let corner = (Int32(clamping: right), Int32(clamping: bottom))
+        begin(Geometry(x: Int32(clamping: left), y: Int32(clamping: top), corner: corner, id: nil))
+    }
+
+    @inline(__always) private mutating func begin(_ geometry: Geometry) {
+        current = geometry
         featureNumber &+= 1
         lastKey = nil
     }
@@ -167,7 +188,9 @@ public struct VectorTileEncoder: ~Copyable {
         packTags()
         let x = WireFormat.zigZag(Int64(point.x))
         let y = WireFormat.zigZag(Int64(point.y))
-        let geometrySize = 1 + WireFormat.length(varint: x) + WireFormat.length(varint: y)
+        if let corner = point.corner { packRing(point.x, point.y, corner) }
+        let geometrySize =
+            point.corner != nil ? packedRing.count : 1 + WireFormat.length(varint: x) + WireFormat.length(varint: y)
         var size = 2 + 2 + geometrySize
         if let id = point.id { size += 1 + WireFormat.length(varint: id) }
         let tagsSize = packedTags.count
@@ -185,12 +208,26 @@ public struct VectorTileEncoder: ~Copyable {
             packedTags.withUnsafeBytes { features.append(contentsOf: $0) }
         }
         features.append(TileField.Feature.type)
-        features.append(Self.pointType)
+        features.append(point.corner == nil ? Self.pointType : Self.polygonType)
         features.append(TileField.Feature.geometry)
         features.append(UInt8(truncatingIfNeeded: geometrySize))
+        guard point.corner == nil else {
+            return packedRing.withUnsafeBytes { features.append(contentsOf: $0) }
+        }
         features.append(Self.moveToOnce)
         features.append(varint: x)
         features.append(varint: y)
+    }
+
+    /// Writes the ring of a rectangle, clockwise on the screen, as the outer ring of a polygon has to be.
+    private mutating func packRing(_ x: Int32, _ y: Int32, _ corner: (x: Int32, y: Int32)) {
+        let (width, height) = (Int64(corner.x) - Int64(x), Int64(corner.y) - Int64(y))
+        packedRing.truncate(to: 0)
+        packedRing.append(Self.moveToOnce)
+        for step in [Int64(x), Int64(y)] { packedRing.append(varint: WireFormat.zigZag(step)) }
+        packedRing.append(Self.lineToThrice)
+        for step in [width, 0, 0, height, -width, 0] { packedRing.append(varint: WireFormat.zigZag(step)) }
+        packedRing.append(Self.closePath)
     }
 
     private mutating func packTags() {
@@ -206,8 +243,14 @@ public struct VectorTileEncoder: ~Copyable {
 
     /// GeomType POINT.
     private static let pointType: UInt8 = 1
+    /// GeomType POLYGON.
+    private static let polygonType: UInt8 = 3
     /// The command MoveTo, id 1, with a count of 1.
     private static let moveToOnce: UInt8 = 1 | 1 << 3
+    /// The command LineTo, id 2, with a count of 3.
+    private static let lineToThrice: UInt8 = 2 | 3 << 3
+    /// The command ClosePath, id 7.
+    private static let closePath: UInt8 = 7 | 1 << 3
 }
 
 /// A tag: the numbers of its key and of its value.

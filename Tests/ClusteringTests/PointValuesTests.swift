@@ -30,7 +30,7 @@ import Testing
     }
 
     /// Points with values, and an index of both.
-    private struct Live {
+    struct Live {
         var places: [Position?]
         var numbers: [Double]
         var index: ClusterIndex

@@ -77,7 +77,7 @@ import Testing
             ])
         #expect(
             ResourceQuery.tile.known.map(\.name) == [
-                "properties", "include", "window", "pin", "topBy", "filter", "revision", "atLeast",
+                "grid", "properties", "include", "window", "pin", "topBy", "filter", "revision", "atLeast",
             ])
         #expect(
             ResourceQuery.clusters.known.map(\.name)

@@ -59,6 +59,24 @@ func encode(
         #expect(layer.version == 2)
     }
 
+    /// MoveTo(2, 4), LineTo(+6, 0; 0, +3; -6, 0), ClosePath: clockwise with y down, as 4.3.4.4 of the specification
+    /// asks of an outer ring.
+    @Test("a rectangle is a polygon of exactly the specified bytes") func rectangle() {
+        var encoder = VectorTileEncoder()
+        var bytes = ByteWriter()
+        encoder.begin(layer: "l", extent: 512)
+        encoder.rectangle(left: 2, top: 4, right: 8, bottom: 7)
+        encoder.feature(x: 1, y: 2, id: nil)
+        encoder.finish(into: &bytes)
+        #expect(
+            bytes.bytes
+                == [
+                    0x1A, 36, 0x78, 2, 0x0A, 1, 0x6C, 0x28, 0x80, 0x04,
+                    0x12, 15, 0x18, 3, 0x22, 11, 9, 4, 8, 26, 12, 0, 0, 6, 11, 0, 15,
+                    0x12, 7, 0x18, 1, 0x22, 3, 9, 2, 4,
+                ].withLength())
+    }
+
     @Test(
         "coordinates outside the tile round-trip, up to 32 bits",
         arguments: [-64, 0, 1, 511, 576, Int64(Int32.max), Int64(Int32.min)])

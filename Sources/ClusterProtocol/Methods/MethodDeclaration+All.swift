@@ -5,8 +5,8 @@ extension MethodDeclaration {
     /// All methods, in the order in which they are listed.
     public static let all: [MethodDeclaration] = [
         getClusters, getTile, getChildren, getLeaves, getClusterExpansionZoom, getConvexHull, locateFeature,
-        watchClusters, topFeatures, getHistogram, createSource, importFeatures, loadFile, updateFeatures, updateOptions,
-        publishTiles,
+        watchClusters, topFeatures, getHistogram, getGrid, createSource, importFeatures, loadFile, updateFeatures,
+        updateOptions, publishTiles,
         deleteSource, getFeatures, getSource, listSources, evaluateExpression, check, getServerInfo, getStats,
     ]
 
@@ -17,7 +17,7 @@ extension MethodDeclaration {
         "Clusters and points in a box at a zoom.")
     public static let getTile = MethodDeclaration(
         .cluster, "GetTile", right: .query, on: .query,
-        params: [.source, .tileZoom, .tileColumn, .tileRow, .encoding, .properties, .include]
+        params: [.source, .tileZoom, .tileColumn, .tileRow, .encoding, .grid, .properties, .include]
             + ParamDeclaration.restrictions + ParamDeclaration.data,
         "The features of a tile, as JSON or as a Mapbox Vector Tile.")
     public static let getChildren = MethodDeclaration(
@@ -49,6 +49,10 @@ extension MethodDeclaration {
         .cluster, "GetHistogram", right: .query, on: .query,
         params: [.source, .bbox, .property, .bins, .edges, .window] + ParamDeclaration.data,
         "How the values of an indexed property are distributed in a box.")
+    public static let getGrid = MethodDeclaration(
+        .cluster, "GetGrid", right: .query, on: .query,
+        params: [.source, .bbox, .resolution, .window] + ParamDeclaration.data,
+        "How many points lie in each square of a grid.")
 
     /// It is served over HTTP as a document of its own, so it is not among `all`.
     public static let describeTiles = MethodDeclaration(

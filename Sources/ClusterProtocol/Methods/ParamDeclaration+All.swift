@@ -64,6 +64,11 @@ extension ParamDeclaration {
         "y", .integer(0...(1 << 30) - 1), isRequired: true, "its row, below 2^z")
     public static let encoding = ParamDeclaration(
         "encoding", .word(["json", "mvt"]), default: .string("json"), "JSON, or a Mapbox Vector Tile in base64")
+    public static let grid = ParamDeclaration(
+        "grid", .integer(1...8), defaultInWords: "clusters",
+        "in place of clusters, the tile's squares of zoom z + grid that have points; z + grid is at most 26")
+    public static let resolution = ParamDeclaration(
+        "resolution", .integer(0...26), isRequired: true, "the zoom whose tiles are the cells")
     /// Over HTTP only.
     public static let tilesURL = ParamDeclaration("tiles", .string, isRequired: true, "the template of the tiles' URLs")
 

@@ -226,7 +226,7 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
     /// bits of its nodes alive, in the curve's order, until it returns false.
     ///
     /// - Returns: false if `body` returned false.
-    @inline(__always) private func visitWords(
+    @inline(__always) func visitWords(
         _ box: UnitBox, zoom: Int, _ body: (_ word: Int, _ alive: UInt64) -> Bool
     ) -> Bool {
         let level = zoom - layout.minimumZoom

@@ -53,6 +53,27 @@ public struct PointWindow: Sendable {
         }
     }
 
+    /// All points that count, as a bit for each `PointIndex`.
+    ///
+    /// - Parameter isCancelled: called every few milliseconds; if true, the result is wrong.
+    /// - Complexity: O(points).
+    func members(_ isCancelled: () -> Bool) -> [UInt64] {
+        var bits = [UInt64](repeating: 0, count: (points.index.pointLimit + 63) / 64)
+        func set(_ point: Int, _ counts: Bool) {
+            guard point / 64 < bits.count else { return }
+            let bit = UInt64(1) << UInt64(point % 64)
+            if counts { bits[point / 64] |= bit } else { bits[point / 64] &= ~bit }
+        }
+        visitOffsets(WaveletMatrix.Span(start: 0, end: points.ranks.count), isCancelled) { offset in
+            set(Int(points.point(at: offset).rawValue), true)
+            return true
+        }
+        for slot in 0..<points.values.placedPoints.count {
+            set(Int(points.values.placedPoints[slot]), contains(placed: UInt32(slot)))
+        }
+        return bits
+    }
+
     /// The points of a cluster that count, in the order of its leaves.
     ///
     /// - Parameters:

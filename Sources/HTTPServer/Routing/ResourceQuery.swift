@@ -59,6 +59,7 @@ extension ResourceQuery {
     static let top = ResourceQuery(.topFeatures, path: [.source], mediaType: geoJSON)
     static let histogram = ResourceQuery(.getHistogram, path: [.source])
     static let feature = ResourceQuery(.locateFeature, path: [.source, .featureID])
+    static let grid = ResourceQuery(.getGrid, path: [.source])
     static let source = ResourceQuery(.getSource, path: [.source], dependsOnData: false)
     static let sources = ResourceQuery(.listSources, path: [], dependsOnData: false)
     static let tileJSON = ResourceQuery(.describeTiles, path: [.source, .tilesURL, .revision])

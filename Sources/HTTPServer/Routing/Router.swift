@@ -17,7 +17,7 @@ enum Router {
         guard let resource = try resource(segments[...]) else {
             throw RequestFailure(
                 .notFound,
-                "There is no such resource. /sources lists the sources, and the resources of a source S are /sources/S/tiles.json, tiles/{z}/{x}/{y}.mvt, clusters, top, histogram, features/ID and watch below it. /archives/NAME is an archive of tiles."
+                "There is no such resource. /sources lists the sources, and the resources of a source S are /sources/S/tiles.json, tiles/{z}/{x}/{y}.mvt, clusters, top, histogram, grid, features/ID and watch below it. /archives/NAME is an archive of tiles."
             )
         }
         return resource
@@ -65,6 +65,7 @@ enum Router {
         case ("features"?, 0): return .features(source: name)
         case ("features"?, 1) where !rest[0].isEmpty:
             return feature(rest[0], params)
+        case ("grid"?, 0): return .query(.grid, params)
         case ("watch"?, 0): return .watch(source: name)
         default: return nil
         }

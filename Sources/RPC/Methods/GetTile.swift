@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Clustering
 import Responses
 import ClusterProtocol
 import JSON
@@ -17,29 +18,37 @@ struct GetTile: UnaryMethod {
         let target = try catalog.target(params)
         let tile = try Self.tile(params)
         let encoding: TileEncoding = try params.word(.encoding)
+        let grid = try Self.grid(params, tile)
         let ready = target.readyView(zoom: Double(tile.z))
         var output = try catalog.output(params)
         output.form = call.form.features
-        let isCheap = output.include.isDisjoint(with: .costly)
-        let most = output.restriction == nil ? ShortListing.features : ShortListing.counted
-        var isQuick = isCheap && ready.map { $0.expectedNodes(inTileOf: tile.z) <= most } ?? false
+        let content = TileContent(
+            tile: tile, grid: grid, layer: target.name, output: output,
+            isRaw: encoding != .json && call.form == .raw)
+        guard grid == nil || output.restriction?.pins.isEmpty ?? true else {
+            throw params.invalid(.pin, "can't be given together with params.grid: squares have no points of their own.")
+        }
+        try target.checkWindow(output.restriction?.window)
+        var isQuick = ready.map { content.isQuick(in: $0) } ?? false
         if let ready, try !target.isReady(output.restriction, ready) { isQuick = false }
-        let isRaw = encoding != .json && call.form == .raw
         return target.answer(
             isQuick: isQuick,
-            isResident: { ready.map { target.revision.isResident(tile, of: $0) } ?? false }
-        ) { [output] (revision, call, bytes) throws(SourceError) in
+            isResident: { grid == nil && (ready.map { target.revision.isResident(tile, of: $0) } ?? false) }
+        ) { (revision, call, bytes) throws(SourceError) in
             let view = try target.view(ready, zoom: Double(tile.z), call)
             switch encoding {
-            case .json:
-                try revision.writeTile(
-                    tile, of: view, output: output, into: &bytes, call.cancellation)
-            case .mvt:
-                try revision.writeVectorTile(
-                    tile, of: view, layer: target.name, output: output, isRaw: isRaw, into: &bytes,
-                    call.cancellation)
+            case .json: try revision.writeTile(content, of: view, into: &bytes, call.cancellation)
+            case .mvt: try revision.writeVectorTile(content, of: view, into: &bytes, call.cancellation)
             }
         }
+    }
+
+    private static func grid(_ params: Params, _ tile: TileAddress) throws(RPCError) -> Int? {
+        guard let depth = try params.optionalInteger(.grid) else { return nil }
+        guard tile.z + Int(depth) <= GridSquares.deepestZoom else {
+            throw params.invalid(.grid, "must be at most \(GridSquares.deepestZoom) together with params.z.")
+        }
+        return Int(depth)
     }
 
     private static func tile(_ params: Params) throws(RPCError) -> TileAddress {
@@ -59,28 +68,63 @@ enum TileEncoding: String {
     case mvt
 }
 
+/// What a tile shows.
+private struct TileContent {
+    let tile: TileAddress
+    /// How many zooms below the tile's its squares are; nil if it shows clusters.
+    let grid: Int?
+    let layer: String
+    let output: FeatureOutput
+    /// Whether the answer consists of the tile's bytes alone, without JSON.
+    let isRaw: Bool
+
+    /// Whether the answer is short enough for the loop's thread.
+    func isQuick(in view: View) -> Bool {
+        let most = output.restriction == nil ? ShortListing.features : ShortListing.counted
+        guard grid == nil else { return view.isQuickToCount(within: most) }
+        return output.include.isDisjoint(with: .costly) && view.expectedNodes(inTileOf: tile.z) <= most
+    }
+}
+
 extension Revision {
-    /// Writes a tile as a Mapbox Vector Tile, base64-encoded unless the answer is raw.
-    ///
-    /// - Parameter isRaw: whether the answer consists of the tile's bytes alone, without JSON.
-    func writeVectorTile(
-        _ tile: TileAddress, of view: View, layer: String, output: FeatureOutput, isRaw: Bool,
-        into bytes: inout ByteWriter, _ cancellation: Cancellation
+    fileprivate func writeTile(
+        _ content: TileContent, of view: View, into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
-        if isRaw {
-            return try appendVectorTile(tile, of: view, layer: layer, output: output, into: &bytes, cancellation)
+        guard let depth = content.grid else {
+            return try writeTile(content.tile, of: view, output: content.output, into: &bytes, cancellation)
         }
-        guard output.form == .json else {
+        try writeTileGrid(
+            content.tile, depth: depth, of: view, output: content.output, into: &bytes, cancellation)
+    }
+
+    /// Writes a tile as a Mapbox Vector Tile, base64-encoded unless the answer is raw.
+    fileprivate func writeVectorTile(
+        _ content: TileContent, of view: View, into bytes: inout ByteWriter, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        if content.isRaw { return try appendVectorTile(content, of: view, into: &bytes, cancellation) }
+        guard content.output.form == .json else {
             let start = bytes.beginField(TypedFields.GetTileResponse.tile)
-            try appendVectorTile(tile, of: view, layer: layer, output: output, into: &bytes, cancellation)
+            try appendVectorTile(content, of: view, into: &bytes, cancellation)
             bytes.endField(start)
-            return endAnswer(&bytes, form: output.form)
+            return endAnswer(&bytes, form: content.output.form)
         }
         var encoded = ByteWriter(capacity: 8192)
-        try appendVectorTile(tile, of: view, layer: layer, output: output, into: &encoded, cancellation)
+        try appendVectorTile(content, of: view, into: &encoded, cancellation)
         bytes.append("{\"tile\":\"")
         encoded.withBytes { Base64.append($0, to: &bytes) }
         bytes.append("\"")
         endAnswer(&bytes)
+    }
+
+    private func appendVectorTile(
+        _ content: TileContent, of view: View, into bytes: inout ByteWriter, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        guard let depth = content.grid else {
+            return try appendVectorTile(
+                content.tile, of: view, layer: content.layer, output: content.output, into: &bytes, cancellation)
+        }
+        try appendVectorTileGrid(
+            content.tile, depth: depth, of: view, layer: content.layer, output: content.output, into: &bytes,
+            cancellation)
     }
 }

@@ -16,6 +16,7 @@ extension MethodSet {
         add(WatchClusters(catalog: catalog))
         add(TopFeatures(catalog: catalog))
         add(GetHistogram(catalog: catalog))
+        add(GetGrid(catalog: catalog))
         add(CreateSource(catalog: catalog))
         add(ImportFeatures(catalog: catalog))
         add(LoadFile(catalog: catalog))

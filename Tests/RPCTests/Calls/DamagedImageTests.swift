@@ -66,6 +66,11 @@ import Testing
                     ))
             }
             queries.append(("ClusterService/WatchClusters", ["bbox": world, "zoom": 4]))
+            for resolution in [2, 14] {
+                queries.append(
+                    ("ClusterService/GetGrid", ["bbox": world, "resolution": .number(Double(resolution))]))
+            }
+            queries.append(("ClusterService/GetTile", ["z": 0, "x": 0, "y": 0, "grid": 6]))
             queries.append(
                 (
                     "SourceService/PublishTiles",
