@@ -149,10 +149,11 @@ public struct MapSession {
     private mutating func open() {
         guard let feature = map.selectedFeature else { return }
         guard let cluster = feature.cluster else { return map.overlay = .properties }
-        let (client, source, extra, events) = (client, source, extra, events.continuation)
+        let filter: JSONObject = extra["filter"].map { ["filter": $0] } ?? [:]
+        let (client, source, events) = (client, source, events.continuation)
         Task {
             do {
-                let zoom = try await client.expansionZoom(of: cluster.id, source: source, extra: extra)
+                let zoom = try await client.expansionZoom(of: cluster.id, source: source, extra: filter)
                 events.yield(.opened(longitude: feature.longitude, latitude: feature.latitude, zoom: zoom))
             } catch { events.yield(.refused(Self.message(error))) }
         }

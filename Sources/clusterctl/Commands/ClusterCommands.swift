@@ -17,6 +17,9 @@ enum ClustersCommand: Subcommand {
             Example(
                 "clusterctl clusters cities --filter '[\">\",[\"get\",\"population\"],1e7]'",
                 "clusters large cities only"),
+            Example(
+                "clusterctl clusters cities --window founded,1800,1900 --include top --top-by population",
+                "counts cities by when they were founded, and shows the largest of each cluster"),
         ])
 
     /// The letters and defaults of the options that describe a viewport.
@@ -152,6 +155,7 @@ enum HullCommand: Subcommand {
         for corner in corners(geometry?["coordinates"], kind) { table.add(corner) }
         invocation.print(table)
         let count = hull["properties"]?["point_count"]?.asInteger.map(Quantity.grouped) ?? "?"
+        guard geometry?["type"] != nil else { return invocation.remark("no points") }
         invocation.remark("\(kind) around \(count) points")
     }
 

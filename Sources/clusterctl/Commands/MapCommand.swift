@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Rendering
 import ClusterClient
+import ClusterProtocol
 import CommandLineOptions
 import Glibc
 import JSON
@@ -12,7 +13,7 @@ enum MapCommand: Subcommand {
         details: [
             "The arrow keys or h, j, k and l pan, + and - zoom, tab chooses a cluster, enter opens it: zooms to "
                 + "where it splits. 0 shows the whole source, q quits. The map follows the source's changes."
-        ], operands: [.source], options: [.param(.filter)],
+        ], operands: [.source], options: [.param(.filter), .param(.window), .param(.pin)],
         examples: [Example("clusterctl map cities", "shows the cities")])
 
     static func run(_ invocation: Invocation) async throws {
@@ -20,10 +21,7 @@ enum MapCommand: Subcommand {
             throw Failure(message: "map needs a terminal; 'render' draws into a file")
         }
         let source = try invocation.operand(0)
-        var extra: JSONObject = [:]
-        if let filter = invocation.arguments.string("filter") {
-            extra["filter"] = try invocation.json(filter, of: "filter")
-        }
+        let extra = try invocation.params(of: [.filter, .window, .pin])
         let client = try await invocation.connect()
         defer { client.close() }
         let description = try await client.source(source)

@@ -28,12 +28,13 @@ enum RenderCommand: Subcommand {
             .flag("plain", help: "leave out title, labels and legend: the map fills the picture"),
             .flag("hulls", help: "draw the area of each cluster's points"),
             .flag("heatmap", help: "draw a heat map, weighted by count, above the circles"),
-        ] + ParamDeclaration.data.map { Option.param($0) },
+        ] + ([.window, .pin] + ParamDeclaration.data).map { Option.param($0) },
         examples: [
             Example("clusterctl render cities -o world.png", "draws the world"),
             Example(
                 "clusterctl render cities -b 5,47,16,55 --size 800x800 --hulls -o germany.svg",
                 "draws a country with its clusters' areas"),
+            Example("clusterctl render cities --window founded,,1500 -o old.png", "draws old cities only"),
         ])
 
     static func run(_ invocation: Invocation) async throws {

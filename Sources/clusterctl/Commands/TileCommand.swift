@@ -22,6 +22,7 @@ enum TileCommand: Subcommand {
         examples: [
             Example("clusterctl tile cities 2/1/1", "shows what is in the tile 2/1/1"),
             Example("clusterctl tile cities 2/1/1 --mvt tile.mvt", "writes it as a vector tile"),
+            Example("clusterctl tile cities 2/1/1 --grid 4", "shows how many points its 256 squares have"),
         ])
 
     static func run(_ invocation: Invocation) async throws {
@@ -46,7 +47,9 @@ enum TileCommand: Subcommand {
     private static func table(_ tile: JSONValue) -> Table {
         var table = Table([.text("ID"), .number("X"), .number("Y"), .flexible("TAGS")])
         for feature in tile["features"]?.asArray ?? [] {
-            let position = feature["geometry"]?.asArray?.first?.asArray ?? []
+            var position = feature["geometry"]?.asArray?.first?.asArray ?? []
+            // Of a polygon the upper left corner.
+            if let corner = position.first?.asArray { position = corner }
             table.add(
                 [feature["id"].map { $0.asString ?? $0.text } ?? ""]
                     + (0..<2).map { position.count > $0 ? position[$0].text : "" }

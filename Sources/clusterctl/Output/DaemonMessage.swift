@@ -8,7 +8,8 @@ enum DaemonMessage {
     static let commands: [String: String] = [
         "GetClusters": "clusters", "GetTile": "tile", "GetChildren": "children", "GetLeaves": "leaves",
         "GetClusterExpansionZoom": "zoom", "GetConvexHull": "hull", "LocateFeature": "locate",
-        "WatchClusters": "watch", "CreateSource": "create", "ImportFeatures": "import", "LoadFile": "load",
+        "TopFeatures": "top", "GetHistogram": "histogram", "GetGrid": "grid", "WatchClusters": "watch",
+        "CreateSource": "create", "ImportFeatures": "import", "LoadFile": "load",
         "UpdateFeatures": "update", "UpdateOptions": "options", "PublishTiles": "publish",
         "DeleteSource": "delete", "GetFeatures": "export", "GetSource": "source", "ListSources": "sources",
         "EvaluateExpression": "eval", "Check": "health", "GetServerInfo": "info", "GetStats": "stats",

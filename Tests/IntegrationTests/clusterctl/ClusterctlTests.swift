@@ -71,6 +71,37 @@ import Testing
         return 1
     }
 
+    @Test("shows windows, tops, histograms and grids") func values() throws {
+        let option = #"people=["get","population"]"#
+        let imported = try run(["import", "cities", Self.cities, "--indexed-property", option])
+        #expect(imported.status == 0, "\(imported.errors)")
+        let top = try #require(try json(["top", "cities", "--by", "people", "-n", "3"])["features"]?.array)
+        let people = top.compactMap { $0["properties"]?["population"]?.number }
+        #expect(people.count == 3 && people == people.sorted(by: >))
+        let bars = try run(["histogram", "cities", "--property", "people", "--bins", "4"])
+        #expect(bars.output.hasPrefix("FROM") || bars.output.contains(" TO  POINTS"), "\(bars)")
+        #expect(bars.output.contains("█"))
+        let histogram = try json(["histogram", "cities", "--property", "people", "--edges", "0,1e6,1e9"])
+        let counts = (histogram["counts"]?.array ?? []).compactMap(\.number)
+        try #require(counts.count == 2)
+        #expect(counts.reduce(0, +) == 505)
+        #expect(try json(["histogram", "cities", "--property", "people"])["counts"]?.array?.count == 20)
+        let large = try json([
+            "clusters", "cities", "--window", "people,1000000,", "--include", "top", "--top-by", "people",
+        ])
+        let clusters = try #require(large["features"]?.array)
+        #expect(clusters.reduce(0) { $0 + Double(count($1)) } == counts[1])
+        #expect(clusters.contains { $0["properties"]?["top"]?["id"] != nil })
+        let cells = try #require(try json(["grid", "cities", "-r", "3"])["cells"]?.array)
+        #expect(cells.compactMap { $0["point_count"]?.number }.reduce(0, +) == 505)
+        let csv = try run(["grid", "cities", "-r", "3", "--output", "csv"]).output.split(separator: "\n")
+        #expect(csv.first == "x,y,points" && csv.count == cells.count + 1)
+        let squares = try run(["tile", "cities", "0/0/0", "--grid", "3"])
+        #expect(squares.output.contains("point_count="), "\(squares)")
+        let missing = try run(["top", "cities", "--by", "area"])
+        #expect(missing.errors.contains("'area' is not an indexed property"), "\(missing.errors)")
+    }
+
     @Test("prints the changes of a viewport, one line each") func watching() throws {
         _ = try run(["import", "cities", Self.cities])
         let shown = try run(["watch", "cities", "-z", "2", "-b", "-10,35,30,60", "--precision", "2", "-c", "1"])
