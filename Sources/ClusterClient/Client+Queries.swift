@@ -3,7 +3,8 @@ import ClusterProtocol
 import JSON
 
 /// Typed calls of `ClusterService`. Params of a method for which a function has no argument are passed in
-/// `extra`, under their names on the wire (`filter`, `properties`, `precision`, `include`, `revision`).
+/// `extra`, under their names on the wire (`filter`, `properties`, `precision`, `include`, `window`, `pin`, `topBy`,
+/// `revision`).
 extension Client {
     /// The clusters and points in a box at a zoom.
     ///

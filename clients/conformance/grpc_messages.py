@@ -164,6 +164,9 @@ def answer(message, transitions=False):
             made[field.json_name] = [single(field, each, transitions) for each in part]
         elif not field.enum_type or part:
             made[field.json_name] = single(field, part, transitions)
+    if message.DESCRIPTOR.name == "GetGridResponse":
+        columns = zip(made.pop("x"), made.pop("y"), made.pop("pointCounts"), strict=True)
+        made["cells"] = [{"x": x, "y": y, "point_count": count} for x, y, count in columns]
     features = message.DESCRIPTOR.fields_by_name.get("features")
     if features and features.message_type and features.message_type.name == "Feature":
         made["type"] = "FeatureCollection"
@@ -193,12 +196,19 @@ def geojson(feature):
         cluster = feature.cluster
         made["id"] = cluster.id
         built_in = {"cluster": True, "cluster_id": cluster.id, "point_count": cluster.point_count}
+        if cluster.HasField("total_count"):
+            built_in["total_count"] = cluster.total_count
+        if cluster.HasField("top"):
+            top = geojson(cluster.top)
+            built_in["top"] = {**{name: top[name] for name in ("id", "properties")}, **top["geometry"]}
         made["properties"] = {**json.loads(cluster.properties_json or "{}"), **built_in}
     else:
         point = feature.point
         if point.HasField("id"):
             made["id"] = getattr(point.id, point.id.WhichOneof("kind"))
         made["properties"] = json.loads(point.properties_json or "null")
+        if point.pinned:
+            made["properties"] = {**(made["properties"] or {}), "pinned": True}
         made["geometry"]["coordinates"] += point.further
         made.update(json.loads(point.members_json or "{}"))
     if feature.key:

@@ -160,7 +160,8 @@ func TestADaemonAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	if err := client.EnsureSource(ctx, "go", map[string]any{"radius": 60}); err != nil {
+	if err := client.EnsureSource(ctx, "go", map[string]any{
+		"radius": 60, "indexedProperties": map[string]any{"n": []any{"get", "n"}}}); err != nil {
 		t.Fatal(err)
 	}
 	var features []Feature
@@ -174,7 +175,8 @@ func TestADaemonAnswers(t *testing.T) {
 	// An import that breaks off leaves no new source behind, and an old one as it was.
 	broken := func() (Feature, error) { return Feature{}, io.ErrUnexpectedEOF }
 	for _, source := range []string{"go", "go-new"} {
-		_, err := client.ImportFeatures(ctx, source, broken, ImportOptions{SourceOptions: map[string]any{"radius": 60}})
+		_, err := client.ImportFeatures(ctx, source, broken, ImportOptions{SourceOptions: map[string]any{
+			"radius": 60, "indexedProperties": map[string]any{"n": []any{"get", "n"}}}})
 		if err != io.ErrUnexpectedEOF {
 			t.Errorf("a broken import of %s: %v", source, err)
 		}
@@ -204,6 +206,7 @@ func TestADaemonAnswers(t *testing.T) {
 		}
 		expectMarkers(t, viewport, answer)
 	}
+	expectRestrictions(t, client, viewport, query)
 	cluster := Cluster{ID: firstCluster(t, client, query).ClusterID()}
 	if leaves, err := client.Leaves(ctx, "go", cluster, 3, 1); err != nil || len(leaves.Features) != 3 || leaves.Total < 4 {
 		t.Errorf("%v %v", leaves, err)
@@ -218,6 +221,49 @@ func TestADaemonAnswers(t *testing.T) {
 	cancel()
 	if _, err := client.Clusters(cancelled, "go", query); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// expectRestrictions moves windows and pins of a viewport, and asks for tops, histograms and grids.
+func expectRestrictions(t *testing.T, client *Client, viewport *Viewport, query Query) {
+	t.Helper()
+	ctx, thousand := context.Background(), 1000.0
+	for _, step := range []struct {
+		window Window
+		pin    []any
+	}{{Window{"n": {nil, &thousand}}, nil}, {Window{"n": {&thousand, nil}}, []any{1200}}, {nil, []any{1200}}, {nil, nil}} {
+		query.Window, query.Pin = step.window, step.pin
+		if err := viewport.SetWindow(step.window); err != nil {
+			t.Fatal(err)
+		}
+		if err := viewport.SetPin(step.pin...); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := client.Clusters(ctx, "go", query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expectMarkers(t, viewport, answer)
+	}
+	world := BBox{-180, -90, 180, 90}
+	top, err := client.Top(ctx, "go", TopQuery{BBox: world, By: "n", Limit: 2, Window: Window{"n": {nil, &thousand}}})
+	if err != nil || len(top.Features) != 2 || top.Features[0].Properties["n"] != 999.0 {
+		t.Errorf("%v %v", top, err)
+	}
+	histogram, err := client.Histogram(ctx, "go", HistogramQuery{BBox: world, Property: "n", Edges: []float64{0, 1000, 4999}})
+	if err != nil || !reflect.DeepEqual(histogram.Counts, []int{1000, 4000}) {
+		t.Errorf("%v %v", histogram, err)
+	}
+	grid, err := client.Grid(ctx, "go", GridQuery{BBox: world, Resolution: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, cell := range grid.Cells {
+		count += cell.PointCount
+	}
+	if count != 5000 {
+		t.Errorf("a grid of %d points", count)
 	}
 }
 

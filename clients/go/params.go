@@ -107,3 +107,136 @@ func (c Cluster) params(source string) object {
 	}
 	return params
 }
+
+// TopQuery asks for the features with the greatest values. Members with their zero value are left out.
+type TopQuery struct {
+	// The box; it may be wider than the world, wrap around it, or cross the antimeridian (west greater than east).
+	BBox BBox `json:"bbox"`
+	// An indexed property; after - in ascending order.
+	By string `json:"by"`
+	// The most features of the answer; 0: the default.
+	Limit int `json:"limit,omitempty"`
+	// The names of the properties to keep, of points and of aggregates; nil: all.
+	Properties []string `json:"properties,omitempty"`
+	// How coordinates are rounded; nil: not rounded.
+	Precision *int `json:"precision,omitempty"`
+	// Count only points whose value of an indexed property lies in a half-open range; null: unbounded; nil: all
+	// points.
+	Window Window `json:"window,omitempty"`
+	// Use only the features that pass; nil: all features.
+	Filter any `json:"filter,omitempty"`
+	// Fail if the data are of another revision; 0: the current one.
+	Revision int64 `json:"revision,omitempty"`
+	// Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it;
+	// empty: no wait.
+	AtLeast string `json:"atLeast,omitempty"`
+}
+
+// params returns the params of a call: members that are not zero.
+func (t TopQuery) params(source string) object {
+	params := object{"source": source, "bbox": t.BBox, "by": t.By}
+	if t.Limit != 0 {
+		params["limit"] = t.Limit
+	}
+	if t.Properties != nil {
+		params["properties"] = t.Properties
+	}
+	if t.Precision != nil {
+		params["precision"] = t.Precision
+	}
+	if t.Window != nil {
+		params["window"] = t.Window
+	}
+	if t.Filter != nil {
+		params["filter"] = t.Filter
+	}
+	if t.Revision != 0 {
+		params["revision"] = t.Revision
+	}
+	if t.AtLeast != "" {
+		params["atLeast"] = t.AtLeast
+	}
+	return params
+}
+
+// HistogramQuery asks how values are distributed. Members with their zero value are left out.
+type HistogramQuery struct {
+	// The box; it may be wider than the world, wrap around it, or cross the antimeridian (west greater than east).
+	BBox BBox `json:"bbox"`
+	// An indexed property.
+	Property string `json:"property"`
+	// The number of bins of equal width, from the least to the greatest value in the box; 0: none.
+	Bins int `json:"bins,omitempty"`
+	// The edges of bins: 2 to 1001 ascending numbers; nil: none.
+	Edges []float64 `json:"edges,omitempty"`
+	// Count only points whose value of an indexed property lies in a half-open range; null: unbounded; nil: all
+	// points.
+	Window Window `json:"window,omitempty"`
+	// Use only the features that pass; nil: all features.
+	Filter any `json:"filter,omitempty"`
+	// Fail if the data are of another revision; 0: the current one.
+	Revision int64 `json:"revision,omitempty"`
+	// Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it;
+	// empty: no wait.
+	AtLeast string `json:"atLeast,omitempty"`
+}
+
+// params returns the params of a call: members that are not zero.
+func (h HistogramQuery) params(source string) object {
+	params := object{"source": source, "bbox": h.BBox, "property": h.Property}
+	if h.Bins != 0 {
+		params["bins"] = h.Bins
+	}
+	if h.Edges != nil {
+		params["edges"] = h.Edges
+	}
+	if h.Window != nil {
+		params["window"] = h.Window
+	}
+	if h.Filter != nil {
+		params["filter"] = h.Filter
+	}
+	if h.Revision != 0 {
+		params["revision"] = h.Revision
+	}
+	if h.AtLeast != "" {
+		params["atLeast"] = h.AtLeast
+	}
+	return params
+}
+
+// GridQuery asks for densities. Members with their zero value are left out.
+type GridQuery struct {
+	// The box; it may be wider than the world, wrap around it, or cross the antimeridian (west greater than east).
+	BBox BBox `json:"bbox"`
+	// The zoom whose tiles are the cells.
+	Resolution int `json:"resolution"`
+	// Count only points whose value of an indexed property lies in a half-open range; null: unbounded; nil: all
+	// points.
+	Window Window `json:"window,omitempty"`
+	// Use only the features that pass; nil: all features.
+	Filter any `json:"filter,omitempty"`
+	// Fail if the data are of another revision; 0: the current one.
+	Revision int64 `json:"revision,omitempty"`
+	// Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it;
+	// empty: no wait.
+	AtLeast string `json:"atLeast,omitempty"`
+}
+
+// params returns the params of a call: members that are not zero.
+func (g GridQuery) params(source string) object {
+	params := object{"source": source, "bbox": g.BBox, "resolution": g.Resolution}
+	if g.Window != nil {
+		params["window"] = g.Window
+	}
+	if g.Filter != nil {
+		params["filter"] = g.Filter
+	}
+	if g.Revision != 0 {
+		params["revision"] = g.Revision
+	}
+	if g.AtLeast != "" {
+		params["atLeast"] = g.AtLeast
+	}
+	return params
+}

@@ -45,6 +45,46 @@ func (c *Client) VectorTile(ctx context.Context, source string, z, x, y int) ([]
 	return answer.Tile, nil
 }
 
+// Top returns the features in a box in order of an indexed property.
+func (c *Client) Top(ctx context.Context, source string, query TopQuery) (*FeatureCollection, error) {
+	return get[FeatureCollection](ctx, c, "ClusterService/TopFeatures", query.params(source))
+}
+
+// Histogram is how values are distributed: Counts[i] of them are from Edges[i] to below Edges[i+1], in the last bin to it.
+type Histogram struct {
+	Edges  []float64 `json:"edges"`
+	Counts []int     `json:"counts"`
+	Below  int       `json:"below"`
+	Above  int       `json:"above"`
+	// Missing is the number of points without a value.
+	Missing  int   `json:"missing"`
+	Revision int64 `json:"revision"`
+}
+
+// Histogram returns how the values of an indexed property are distributed in a box.
+func (c *Client) Histogram(ctx context.Context, source string, query HistogramQuery) (*Histogram, error) {
+	return get[Histogram](ctx, c, "ClusterService/GetHistogram", query.params(source))
+}
+
+// Grid is the tiles of a zoom with points, in order of Y, then X.
+type Grid struct {
+	Resolution int        `json:"resolution"`
+	Cells      []GridCell `json:"cells"`
+	Revision   int64      `json:"revision"`
+}
+
+// GridCell is a tile with points.
+type GridCell struct {
+	X          int `json:"x"`
+	Y          int `json:"y"`
+	PointCount int `json:"point_count"`
+}
+
+// Grid returns the tiles of a zoom that touch a box and have points.
+func (c *Client) Grid(ctx context.Context, source string, query GridQuery) (*Grid, error) {
+	return get[Grid](ctx, c, "ClusterService/GetGrid", query.params(source))
+}
+
 // Located is where a feature is seen.
 type Located struct {
 	// Feature is the cluster or point that shows it.

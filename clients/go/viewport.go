@@ -109,6 +109,32 @@ func (v *Viewport) Move(box BBox, zoom float64) error {
 	return v.stream.Send(map[string]any{"bbox": box, "zoom": zoom})
 }
 
+// SetWindow replaces the window of which points count; nil removes it.
+func (v *Viewport) SetWindow(window Window) error {
+	if window == nil {
+		return v.restrict("window", nil)
+	}
+	return v.restrict("window", window)
+}
+
+// SetPin replaces the ids of the features that are shown as points of their own; without any nothing is pinned.
+func (v *Viewport) SetPin(ids ...any) error {
+	if len(ids) == 0 {
+		return v.restrict("pin", nil)
+	}
+	return v.restrict("pin", ids)
+}
+
+func (v *Viewport) restrict(name string, value any) error {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	v.params[name] = value
+	if value == nil {
+		delete(v.params, name)
+	}
+	return v.stream.Send(map[string]any{"bbox": v.params["bbox"], "zoom": v.params["zoom"], name: value})
+}
+
 // Markers returns what the app has been given, by key.
 func (v *Viewport) Markers() map[string]Marker {
 	v.mutex.Lock()

@@ -95,6 +95,8 @@ export interface ClusterQuery {
 
 /** Optional params of the calls for tiles. */
 export interface TileQuery {
+  /** In place of clusters, the tile's squares of zoom z + grid that have points; z + grid is at most 26. */
+  grid?: number;
   /** The names of the properties to keep, of points and of aggregates. */
   properties?: string[];
   /** Further members of each cluster. */
@@ -129,6 +131,58 @@ export interface ClusterIdQuery {
 
 /** Optional params of the call that locates a feature. */
 export interface LocateQuery {
+  /** Use only the features that pass. */
+  filter?: Expression;
+  /** Fail if the data are of another revision. */
+  revision?: number;
+  /** Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it. */
+  atLeast?: string;
+}
+
+/** Optional params of the call for the greatest values. */
+export interface TopQuery {
+  /** The box; it may be wider than the world, wrap around it, or cross the antimeridian (west greater than east). */
+  bbox?: BBox;
+  /** The most features of the answer. */
+  limit?: number;
+  /** The names of the properties to keep, of points and of aggregates. */
+  properties?: string[];
+  /** How coordinates are rounded. */
+  precision?: number;
+  /** Count only points whose value of an indexed property lies in a half-open range; null: unbounded. */
+  window?: Window;
+  /** Use only the features that pass. */
+  filter?: Expression;
+  /** Fail if the data are of another revision. */
+  revision?: number;
+  /** Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it. */
+  atLeast?: string;
+}
+
+/** Optional params of the call for histograms. */
+export interface HistogramQuery {
+  /** The box; it may be wider than the world, wrap around it, or cross the antimeridian (west greater than east). */
+  bbox?: BBox;
+  /** The number of bins of equal width, from the least to the greatest value in the box. */
+  bins?: number;
+  /** The edges of bins: 2 to 1001 ascending numbers. */
+  edges?: number[];
+  /** Count only points whose value of an indexed property lies in a half-open range; null: unbounded. */
+  window?: Window;
+  /** Use only the features that pass. */
+  filter?: Expression;
+  /** Fail if the data are of another revision. */
+  revision?: number;
+  /** Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it. */
+  atLeast?: string;
+}
+
+/** Optional params of the call for grids. */
+export interface GridQuery {
+  /** The box; it may be wider than the world, wrap around it, or cross the antimeridian (west greater than east). */
+  bbox?: BBox;
+  /** Count only points whose value of an indexed property lies in a half-open range; null: unbounded. */
+  window?: Window;
   /** Use only the features that pass. */
   filter?: Expression;
   /** Fail if the data are of another revision. */
@@ -214,6 +268,30 @@ export interface Change {
   revision: number;
 }
 
+/** What a viewport shows of its points; null removes a restriction. */
+export interface Restrictions {
+  window?: Window | null;
+  pin?: readonly FeatureId[] | null;
+}
+
+/** How values are distributed: `counts[i]` of them are from `edges[i]` to below `edges[i + 1]`, in the last bin to it. */
+export interface Histogram {
+  edges: number[];
+  counts: number[];
+  below: number;
+  above: number;
+  /** How many points have no value. */
+  missing: number;
+  revision: number;
+}
+
+/** The tiles of a zoom with points, in order of y, then x. */
+export interface Grid {
+  resolution: number;
+  cells: { x: number; y: number; point_count: number }[];
+  revision: number;
+}
+
 export interface ViewportOptions {
   /** The most changes a second that the daemon sends. */
   maxRateHz?: number;
@@ -228,8 +306,11 @@ export class Viewport implements AsyncIterable<Change> {
   constructor(client: Client, source: string, query: ClusterQuery, options?: ViewportOptions);
   /** What the app has been given, by key. */
   readonly markers: Map<string, Marker>;
-  /** Moves the viewport; what is shown there comes as changes. */
-  move(bbox: BBox, zoom: number): Promise<void>;
+  /**
+   * Moves the viewport; what is shown there comes as changes. `window` and `pin` replace those that it has, null removes them,
+   * and left out they stay.
+   */
+  move(bbox: BBox, zoom: number, restrictions?: Restrictions): Promise<void>;
   /** Ends the watching; the iteration ends after what waits. */
   end(): Promise<void>;
   /** Ends the watching at once. */
@@ -273,6 +354,9 @@ export class Client {
   expansionZoom(source: string, clusterId: number, query?: ClusterIdQuery, options?: CallOptions): Promise<number>;
   hull(source: string, clusterId: number, query?: ClusterIdQuery, options?: CallOptions): Promise<Feature & { revision: number }>;
   locate(source: string, featureId: FeatureId, zoom: number, query?: LocateQuery, options?: CallOptions): Promise<{ feature: Feature; standsAloneFrom: number | null; revision: number }>;
+  top(source: string, by: string, query?: TopQuery, options?: CallOptions): Promise<FeatureCollection>;
+  histogram(source: string, property: string, query?: HistogramQuery, options?: CallOptions): Promise<Histogram>;
+  grid(source: string, resolution: number, query?: GridQuery, options?: CallOptions): Promise<Grid>;
   viewport(source: string, query?: ClusterQuery, options?: ViewportOptions): Viewport;
 
   createSource(source: string, sourceOptions?: object, options?: CallOptions): Promise<Description>;

@@ -520,8 +520,12 @@ class HTTPTransport {
       const message = "this environment has no WebSocket: use Node 22 or later, or the daemon's Unix socket";
       throw new ClusterdError("UNIMPLEMENTED", message);
     }
-    const path = `/sources/${encodeURIComponent(params.source)}/watch?${queryOf(params)}`;
-    return new WatchSocket(this, path, options).stream;
+    const { pin, ...opening } = params;
+    const path = `/sources/${encodeURIComponent(params.source)}/watch?${queryOf(opening)}`;
+    const { stream } = new WatchSocket(this, path, options);
+    // As JSON ids stay numbers or strings.
+    if (pin !== undefined) stream.send({ bbox: params.bbox, zoom: params.zoom, pin });
+    return stream;
   }
 
   /** Why a WebSocket was not opened, which browsers do not say: the same resource without the upgrade says it. */
@@ -567,11 +571,15 @@ function readResponse(response, text) {
   return value;
 }
 
-/** Params as a query: a box and lists of names with commas, expressions as JSON. */
+/** Params as a query: a box, a window and lists of names with commas, expressions as JSON. */
 function queryOf(params) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {
     if (value === undefined || name === "source") continue;
+    if (name === "window") {
+      query.set(name, Object.entries(value).map(([property, ends]) => [property, ...ends].join(",")).join());
+      continue;
+    }
     const isList = Array.isArray(value) && name !== "filter";
     query.set(name, isList ? value.join(",") : typeof value === "object" ? JSON.stringify(value) : String(value));
   }
@@ -715,6 +723,24 @@ export class Client {
   /** The cluster or point that shows a feature at a zoom. */
   locate(source, featureId, zoom, query = {}, options) {
     return this.call("ClusterService/LocateFeature", { ...query, source, featureId, zoom }, options);
+  }
+
+  /**
+   * The features in a box with the greatest values of an indexed property; after a "-" with the least. `query`: bbox, limit,
+   * and the other members of `TopQuery`.
+   */
+  top(source, by, query = {}, options) {
+    return this.call("ClusterService/TopFeatures", { bbox: WORLD, ...query, source, by }, options);
+  }
+
+  /** How the values of an indexed property are distributed in a box. `query`: bbox, and bins or edges. */
+  histogram(source, property, query = {}, options) {
+    return this.call("ClusterService/GetHistogram", { bbox: WORLD, ...query, source, property }, options);
+  }
+
+  /** The tiles of a zoom that touch a box and have points, with their number. `query`: bbox, filter, window. */
+  grid(source, resolution, query = {}, options) {
+    return this.call("ClusterService/GetGrid", { bbox: WORLD, ...query, source, resolution }, options);
   }
 
   /** Watches a part of a map: a `Viewport`. `query` as for `clusters`; `options`: maxRateHz, transitions, frameMs. */
@@ -1005,11 +1031,16 @@ export class Viewport {
     return new Map(this.#queue.given);
   }
 
-  /** Moves the viewport; what is shown there comes as changes. */
-  async move(bbox, zoom) {
-    Object.assign(this.#params, { bbox, zoom });
+  /**
+   * Moves the viewport; what is shown there comes as changes. `restrictions`: `window` and `pin` replace those that it has,
+   * null removes them, and left out they stay.
+   */
+  async move(bbox, zoom, restrictions = {}) {
+    const item = { bbox, zoom, ...restrictions };
+    Object.assign(this.#params, item);
+    for (const name of Object.keys(restrictions)) if (restrictions[name] === null) delete this.#params[name];
     this.#queue.center = centerOf(bbox);
-    await (await this.#stream).send({ bbox, zoom });
+    await (await this.#stream).send(item);
   }
 
   /** Ends the watching; the iteration ends after what waits. */

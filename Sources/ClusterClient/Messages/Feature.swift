@@ -8,7 +8,10 @@ public struct Feature: Sendable, Equatable {
     public struct Cluster: Sendable, Equatable {
         /// The id that `children`, `leaves`, `expansionZoom` and `hull` take.
         public let id: Int64
+        /// The number of its points that the query shows: those in the window, without pinned ones.
         public let pointCount: Int
+        /// The number of all its points, if the query has a window; else nil.
+        public let totalCount: Int?
         /// The count as a label: "1.2k".
         public let abbreviatedCount: String
     }
@@ -41,7 +44,7 @@ public struct Feature: Sendable, Equatable {
         else { return nil }
         let abbreviated = properties["point_count_abbreviated"]
         return Cluster(
-            id: number, pointCount: count,
+            id: number, pointCount: count, totalCount: properties["total_count"]?.asInteger,
             abbreviatedCount: abbreviated?.asString ?? abbreviated?.asNumber.map { String(javaScript: $0) } ?? "")
     }
 }

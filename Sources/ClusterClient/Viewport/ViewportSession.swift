@@ -41,9 +41,13 @@ public final class ViewportSession: AsyncSequence, Sendable {
     }
 
     /// Moves the viewport. Its new markers arrive as updates.
-    public func move(to box: BoundingBox, zoom: Double) async throws {
+    ///
+    /// - Parameter extra: `window` and `pin`, which replace those that the viewport has; null removes them. Left out
+    ///   they stay.
+    public func move(to box: BoundingBox, zoom: Double, extra: JSONObject = [:]) async throws {
         state.move(to: box)
-        try await call.send(["bbox": box.json, "zoom": .number(zoom)])
+        let item: JSONObject = ["bbox": box.json, "zoom": .number(zoom)]
+        try await call.send(item.with(extra))
     }
 
     /// Ends the watching; iteration ends after the updates that are waiting.

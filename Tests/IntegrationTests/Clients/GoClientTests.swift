@@ -34,7 +34,7 @@ import Testing
             "clusterctl",
             ["--socket", daemon.socketPath, "import", "cities", ConformanceServers.examples + "/cities.geojson"])
         let programs = try ConformanceServers.programs(in: Self.package + "/README.md", language: "go")
-        #expect(programs.count == 3)
+        #expect(programs.count == 4)
         for program in programs {
             let folder = daemon.folder + "/" + UUID().uuidString
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -32,7 +32,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: modules, withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(atPath: modules + "/clusterd", withDestinationPath: Self.package)
         let programs = try ConformanceServers.programs(in: Self.package + "/README.md", language: "js")
-        #expect(programs.count == 3)
+        #expect(programs.count == 4)
         for program in programs {
             let path = daemon.folder + "/\(UUID().uuidString).mjs"
             try program.write(toFile: path, atomically: true, encoding: .utf8)

@@ -12,8 +12,8 @@ import Testing
         let blocks = try ConformanceServers.programs(
             in: ConformanceServers.clients + "/swift/README.md", language: "swift")
         let programs = blocks.filter { $0.hasPrefix("import ClusterClient") }
-        #expect(programs.count == 3)
-        #expect(blocks.count == 4)
+        #expect(programs.count == 4)
+        #expect(blocks.count == 5)
         for (number, program) in programs.enumerated() {
             let sources = folder + "/app/Sources/app\(number)"
             try FileManager.default.createDirectory(atPath: sources, withIntermediateDirectories: true)

@@ -41,6 +41,36 @@ test("a viewport shows what the daemon answers", { skip }, async () => {
   await client.close();
 });
 
+test("windows, pins, tops and grids", { skip }, async () => {
+  const client = await connect();
+  await client.ensureSource("windows", { indexedProperties: { population: ["get", "population"] } });
+  await client.importFeatures("windows", cities);
+  const window = { population: [1e6, null] };
+  const large = cities.map(({ properties }) => properties.population).filter((population) => population >= 1e6);
+  const top = await client.top("windows", "population", { limit: 3 });
+  const populations = top.features.map(({ properties }) => properties.population);
+  assert.deepEqual(populations, large.sort((a, b) => b - a).slice(0, 3));
+  const { counts } = await client.histogram("windows", "population", { edges: [0, 1e6, 1e12] });
+  assert.deepEqual(counts, [cities.length - large.length, large.length]);
+  const { cells } = await client.grid("windows", 3, { window });
+  assert.equal(cells.reduce((sum, cell) => sum + cell.point_count, 0), large.length);
+  const bbox = [-180, -90, 180, 90];
+  const moves = [{ window, pin: [cities[0].id] }, { window: null }, { pin: null }, {}];
+  const shown = {};
+  const viewport = client.viewport("windows", { bbox, zoom: 2 });
+  for await (const { isComplete } of viewport) {
+    if (!isComplete) continue;
+    const { features } = await client.clusters("windows", { bbox, zoom: 2, ...shown });
+    const markers = [...viewport.markers.values()].map(({ feature }) => JSON.stringify(feature));
+    assert.deepEqual(markers.sort(), features.map((feature) => JSON.stringify(feature)).sort());
+    const move = moves.shift();
+    if (move === undefined) break;
+    for (const [name, value] of Object.entries(move)) shown[name] = value ?? undefined;
+    await viewport.move(bbox, 2, move);
+  }
+  await client.close();
+});
+
 test("an abort cancels its call only", { skip }, async () => {
   const client = await connect();
   const controller = new AbortController();
@@ -181,6 +211,12 @@ test("over HTTP a watch is a WebSocket, whose close codes are statuses", async (
     itsSocket.onclose({ code, reason: "" });
     await assert.rejects(failing.next(), { status });
   }
+  const restrictions = { window: { time: [null, 7] }, pin: ["7", 8] };
+  const [, pinning] = await open({ bbox: [1, 2, 3, 4], zoom: 5, ...restrictions });
+  assert.equal(pinning.url, "ws://localhost:8080/sources/s/watch?bbox=1%2C2%2C3%2C4&zoom=5&window=time%2C%2C7");
+  pinning.onopen();
+  // Ids stay numbers or strings.
+  assert.deepEqual(pinning.sent, [{ bbox: [1, 2, 3, 4], zoom: 5, pin: ["7", 8] }]);
   const [cancelled] = await open({});
   FakeWebSocket.last.onopen();
   cancelled.cancel();

@@ -163,6 +163,47 @@ class DaemonTests(unittest.TestCase):
                 viewport.move(box, zoom)
         asyncio.run(self.view_asynchronously(box))
 
+    def test_windows_pins_tops_and_grids(self):
+        places, world = cities(), [-180, -90, 180, 90]
+        self.client.ensure_source("windows", {"indexedProperties": {"population": ["get", "population"]}})
+        self.client.import_features("windows", places)
+        window = {"population": [1e6, None]}
+        large = [f["properties"]["population"] for f in places if f["properties"]["population"] >= 1e6]
+        source = self.client.source("windows")
+        self.assertEqual(sum(f.count for f in source.clusters(zoom=2, window=window).features), len(large))
+        top = source.top("population", limit=5, window=window).features
+        self.assertEqual([f.properties["population"] for f in top], sorted(large, reverse=True)[:5])
+        counts = source.histogram("population", edges=[0, 1e6, 1e12])["counts"]
+        self.assertEqual(counts, [len(places) - len(large), len(large)])
+        self.assertEqual(sum(cell["point_count"] for cell in source.grid(4)["cells"]), len(places))
+        squares = self.client.tile("windows", 0, 0, 0, grid=3)["features"]
+        self.assertEqual(sum(square["tags"]["point_count"] for square in squares), len(places))
+        moves = [{"window": window, "pin": [places[0]["id"]]}, {"window": None}, {"pin": None}, {}]
+        shown = {}
+        with source.viewport(zoom=2) as viewport:
+            for move, _ in zip(moves, self.complete(viewport)):
+                markers = [m.feature for m in viewport.markers.values()]
+                answer = source.clusters(world, 2, **shown)
+                self.assertEqual(self.sorted(markers), self.sorted(answer["features"]))
+                shown = {name: value for name, value in {**shown, **move}.items() if value is not None}
+                viewport.move(world, 2, **move)
+        asyncio.run(self.restrict_asynchronously(window, len(large)))
+
+    async def restrict_asynchronously(self, window, count):
+        async with clusterd.AsyncClient() as client:
+            self.assertEqual(len((await client.top("windows", "-population", limit=3)).features), 3)
+            self.assertEqual((await client.histogram("windows", "population", bins=4))["missing"], 0)
+            self.assertTrue((await client.grid("windows", 2))["cells"])
+            async with client.viewport("windows", zoom=0) as viewport:
+                moved = False
+                async for change in viewport:
+                    if moved and change.is_complete:
+                        break
+                    if change.is_complete:
+                        await viewport.move([-180, -90, 180, 90], 0, window=window)
+                        moved = True
+                self.assertEqual(sum(m.feature.count for m in viewport.markers.values()), count)
+
     at = ([-30, 30, 60, 70], 3)
 
     def sorted(self, features):

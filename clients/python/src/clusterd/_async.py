@@ -16,12 +16,14 @@ from ._markers import Change, Marker, MarkerQueue, Pace
 from ._requests import Description, Request
 from ._results import Feature, FeatureCollection
 from ._types import WORLD, BBox, Options
-from ._viewport import center, lacks_transitions, watch_params
+from ._viewport import center, lacks_transitions, moved, watch_params
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._types import ClusterIdQuery, ClusterQuery, FeatureQuery, LocateQuery, TileQuery
+    from ._types import (
+        ClusterIdQuery, ClusterQuery, FeatureQuery, GridQuery, HistogramQuery, LocateQuery, Restrictions, TileQuery, TopQuery,
+    )
 
 Answer = TypeVar("Answer")
 GRACE = 0.25
@@ -240,6 +242,27 @@ class AsyncClient:
         """The cluster or point that shows a feature at a zoom."""
         return await self._run(_requests.locate(source, feature, zoom, **query), timeout)
 
+    async def top(
+        self, source: str, by: str, bbox: BBox = WORLD, *, timeout: Optional[float] = None, **query: Unpack[TopQuery]
+    ) -> FeatureCollection:
+        """The features in a box with the greatest values of an indexed property; after a `-` with the least."""
+        return await self._run(_requests.top(source, by, bbox, **query), timeout)
+
+    async def histogram(
+        self, source: str, property: str, bbox: BBox = WORLD, *, timeout: Optional[float] = None,
+        **query: Unpack[HistogramQuery],
+    ) -> Dict[str, Any]:
+        """How the values of an indexed property are distributed in a box: with `bins` or `edges`, `edges` and `counts` as
+        numpy.histogram's, and `below`, `above` and `missing`."""
+        return await self._run(_requests.histogram(source, property, bbox, **query), timeout)
+
+    async def grid(
+        self, source: str, resolution: int, bbox: BBox = WORLD, *, timeout: Optional[float] = None,
+        **query: Unpack[GridQuery],
+    ) -> Dict[str, Any]:
+        """The tiles of a zoom that touch a box and have points: `cells`, each with `x`, `y` and `point_count`."""
+        return await self._run(_requests.grid(source, resolution, bbox, **query), timeout)
+
     def viewport(
         self, source: str, bbox: BBox = WORLD, zoom: float = 0, *, max_rate: Optional[float] = None,
         transitions: bool = True, frame: float = 0.016, **query: Unpack[ClusterQuery],
@@ -380,12 +403,12 @@ class AsyncViewport:
         """What the app has been given, by key."""
         return dict(self._queue.given)
 
-    async def move(self, bbox: BBox, zoom: float) -> None:
-        """Moves the viewport; what is shown there comes as changes."""
-        self._params.update(bbox=list(bbox), zoom=zoom)
+    async def move(self, bbox: BBox, zoom: float, **restrictions: Unpack[Restrictions]) -> None:
+        """Moves the viewport, and replaces its `window` and `pin`; see `Viewport.move`."""
+        item = moved(self._params, bbox, zoom, restrictions)
         self._queue.center = center(bbox)
         if self._stream is not None:
-            await self._stream.send({"bbox": list(bbox), "zoom": zoom})
+            await self._stream.send(item)
 
     async def __aiter__(self) -> AsyncIterator[Change]:
         if self._stream is None:

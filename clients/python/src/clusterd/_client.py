@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._source import Source
-    from ._types import ClusterIdQuery, ClusterQuery, FeatureQuery, LocateQuery, TileQuery
+    from ._types import (
+        ClusterIdQuery, ClusterQuery, FeatureQuery, GridQuery, HistogramQuery, LocateQuery, TileQuery, TopQuery,
+    )
 
 Answer = TypeVar("Answer")
 #: How much longer than the daemon this side waits before it gives up on the daemon itself, in seconds.
@@ -220,6 +222,27 @@ class Client(Loading):
     ) -> Dict[str, Any]:
         """The cluster or point that shows a feature at a zoom."""
         return self._run(_requests.locate(source, feature, zoom, **query), timeout)
+
+    def top(
+        self, source: str, by: str, bbox: BBox = WORLD, *, timeout: Optional[float] = None, **query: Unpack[TopQuery]
+    ) -> FeatureCollection:
+        """The features in a box with the greatest values of an indexed property; after a `-` with the least."""
+        return self._run(_requests.top(source, by, bbox, **query), timeout)
+
+    def histogram(
+        self, source: str, property: str, bbox: BBox = WORLD, *, timeout: Optional[float] = None,
+        **query: Unpack[HistogramQuery],
+    ) -> Dict[str, Any]:
+        """How the values of an indexed property are distributed in a box: with `bins` or `edges`, `edges` and `counts` as
+        numpy.histogram's, and `below`, `above` and `missing`."""
+        return self._run(_requests.histogram(source, property, bbox, **query), timeout)
+
+    def grid(
+        self, source: str, resolution: int, bbox: BBox = WORLD, *, timeout: Optional[float] = None,
+        **query: Unpack[GridQuery],
+    ) -> Dict[str, Any]:
+        """The tiles of a zoom that touch a box and have points: `cells`, each with `x`, `y` and `point_count`."""
+        return self._run(_requests.grid(source, resolution, bbox, **query), timeout)
 
     def viewport(
         self, source: str, bbox: BBox = WORLD, zoom: float = 0, *, max_rate: Optional[float] = None,

@@ -86,6 +86,18 @@ def locate(source: str, feature: Union[int, float, str], zoom: float, **query: A
     return _cluster("LocateFeature", _located, source=source, featureId=feature, zoom=zoom, **query)
 
 
+def top(source: str, by: str, bbox: BBox, **query: Any) -> Request[FeatureCollection]:
+    return _cluster("TopFeatures", FeatureCollection, source=source, by=by, bbox=list(bbox), **query)
+
+
+def histogram(source: str, property: str, bbox: BBox, **query: Any) -> Request[Dict[str, Any]]:
+    return _cluster("GetHistogram", dict, source=source, property=property, bbox=list(bbox), **query)
+
+
+def grid(source: str, resolution: int, bbox: BBox, **query: Any) -> Request[Dict[str, Any]]:
+    return _cluster("GetGrid", dict, source=source, resolution=resolution, bbox=list(bbox), **query)
+
+
 def _located(answer: Dict[str, Any]) -> Dict[str, Any]:
     return {**answer, "feature": Feature(answer["feature"])}
 

@@ -35,6 +35,18 @@ class Source:
         """The smallest convex shape around a cluster's points."""
         return self.client.hull(self.name, cluster, **query)
 
+    def top(self, by: str, bbox: BBox = WORLD, **query: Any) -> FeatureCollection:
+        """The features in a box with the greatest values of an indexed property; after a `-` with the least."""
+        return self.client.top(self.name, by, bbox, **query)
+
+    def histogram(self, property: str, bbox: BBox = WORLD, **query: Any) -> Dict[str, Any]:
+        """How the values of an indexed property are distributed in a box, with `bins` or `edges`."""
+        return self.client.histogram(self.name, property, bbox, **query)
+
+    def grid(self, resolution: int, bbox: BBox = WORLD, **query: Any) -> Dict[str, Any]:
+        """How many points lie in each tile of a zoom that touches a box."""
+        return self.client.grid(self.name, resolution, bbox, **query)
+
     def viewport(self, bbox: BBox = WORLD, zoom: float = 0, **arguments: Any) -> Viewport:
         """Watches a part of the source."""
         return self.client.viewport(self.name, bbox, zoom, **arguments)

@@ -2,7 +2,7 @@
 """What goes into calls."""
 from __future__ import annotations
 
-from typing import Any, List, Mapping, Sequence, TypedDict, Union
+from typing import Any, List, Mapping, Optional, Sequence, TypedDict, Union
 
 #: [west, south, east, north] in degrees.
 BBox = Sequence[float]
@@ -10,6 +10,14 @@ Expression = Union[List[Any], bool, float, str, None]
 FeatureId = Union[int, float, str]
 #: A half-open range of one indexed property, such as `{"time": [1.7e12, None]}`; None is unbounded.
 Window = Mapping[str, Sequence[Union[float, None]]]
+
+
+class Restrictions(TypedDict, total=False):
+    """What a viewport shows of its points; None removes a restriction."""
+
+    window: Optional[Window]
+    pin: Optional[Sequence[FeatureId]]
+
 
 #: The whole world.
 WORLD: BBox = (-180, -90, 180, 90)
@@ -44,6 +52,8 @@ class ClusterQuery(TypedDict, total=False):
 class TileQuery(TypedDict, total=False):
     """Optional params of the calls for tiles."""
 
+    #: In place of clusters, the tile's squares of zoom z + grid that have points; z + grid is at most 26.
+    grid: int
     #: The names of the properties to keep, of points and of aggregates.
     properties: Sequence[str]
     #: Further members of each cluster.
@@ -80,6 +90,55 @@ class ClusterIdQuery(TypedDict, total=False):
 class LocateQuery(TypedDict, total=False):
     """Optional params of the call that locates a feature."""
 
+    #: Use only the features that pass.
+    filter: Expression
+    #: Fail if the data are of another revision.
+    revision: int
+    #: Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it.
+    at_least: str
+
+
+class TopQuery(TypedDict, total=False):
+    """Optional params of the call for the greatest values."""
+
+    #: The most features of the answer.
+    limit: int
+    #: The names of the properties to keep, of points and of aggregates.
+    properties: Sequence[str]
+    #: How coordinates are rounded.
+    precision: int
+    #: Count only points whose value of an indexed property lies in a half-open range; null: unbounded.
+    window: Window
+    #: Use only the features that pass.
+    filter: Expression
+    #: Fail if the data are of another revision.
+    revision: int
+    #: Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it.
+    at_least: str
+
+
+class HistogramQuery(TypedDict, total=False):
+    """Optional params of the call for histograms."""
+
+    #: The number of bins of equal width, from the least to the greatest value in the box.
+    bins: int
+    #: The edges of bins: 2 to 1001 ascending numbers.
+    edges: Sequence[float]
+    #: Count only points whose value of an indexed property lies in a half-open range; null: unbounded.
+    window: Window
+    #: Use only the features that pass.
+    filter: Expression
+    #: Fail if the data are of another revision.
+    revision: int
+    #: Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it.
+    at_least: str
+
+
+class GridQuery(TypedDict, total=False):
+    """Optional params of the call for grids."""
+
+    #: Count only points whose value of an indexed property lies in a half-open range; null: unbounded.
+    window: Window
     #: Use only the features that pass.
     filter: Expression
     #: Fail if the data are of another revision.

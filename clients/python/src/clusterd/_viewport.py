@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Dict, Iterator, Optional
+from typing import TYPE_CHECKING, Any, Dict, Iterator, Mapping, Optional
 
 from ._errors import InvalidArgumentError
 from ._markers import Change, Marker, MarkerQueue, Pace
@@ -11,7 +11,10 @@ from ._requests import wire_names
 from ._types import BBox
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from ._client import Client, Stream
+    from ._types import Restrictions
 
 
 def watch_params(
@@ -22,6 +25,15 @@ def watch_params(
     if max_rate is not None:
         params["maxRateHz"] = max_rate
     return params
+
+
+def moved(params: Dict[str, Any], bbox: BBox, zoom: float, restrictions: Mapping[str, Any]) -> Dict[str, Any]:
+    """The item that moves a viewport; `params` then open it where it is."""
+    item = {"bbox": list(bbox), "zoom": zoom, **restrictions}
+    params.update(item)
+    for name in [name for name, value in restrictions.items() if value is None]:
+        del params[name]
+    return item
 
 
 def lacks_transitions(error: InvalidArgumentError) -> bool:
@@ -65,11 +77,12 @@ class Viewport:
         """What the app has been given, by key."""
         return dict(self._queue.given)
 
-    def move(self, bbox: BBox, zoom: float) -> None:
-        """Moves the viewport; what is shown there comes as changes."""
-        self._params.update(bbox=list(bbox), zoom=zoom)
+    def move(self, bbox: BBox, zoom: float, **restrictions: Unpack[Restrictions]) -> None:
+        """Moves the viewport; what is shown there comes as changes. `window` and `pin` replace those that it has, None
+        removes them, and left out they stay."""
+        item = moved(self._params, bbox, zoom, restrictions)
         self._queue.center = center(bbox)
-        self._stream.send({"bbox": list(bbox), "zoom": zoom})
+        self._stream.send(item)
 
     def __iter__(self) -> Iterator[Change]:
         while True:
