@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The daemon's HTTP interface.
+import { windowText } from "./indexed.js";
 
 /** An answer that is not a success. `message` says what is wrong and what to do. */
 export class CallError extends Error {
@@ -38,24 +39,36 @@ const pointsZoom = 25;
 /** A box that contains every source, on the world or on a plane. */
 const everywhere = [-1e15, -1e15, 1e15, 1e15];
 
-/** Queries of one source with one filter. */
+/** An id as a query has it; undefined for a text that would be read as a number, or as several. */
+function pinText(id) {
+    return typeof id === "number" || (id && Number.isNaN(Number(id)) && !/[,"]/.test(id)) ? String(id) : undefined;
+}
+
+/** Queries of one source, or of one of its views, with one filter. What a view shows is also restricted by a window. */
 export class Queries {
     /**
-     * @param {string} source
+     * @param {string} source SOURCE or SOURCE:VIEW
      * @param {string} filter an expression as JSON; empty for none
+     * @param {import("./indexed.js").Window} [window] may be replaced, since it does not cluster again
      */
-    constructor(source, filter) {
+    constructor(source, filter, window) {
         this.source = source;
         this.filter = filter || undefined;
+        this.window = window;
     }
 
     clusters(bbox, zoom, limit) {
-        return get(`${sourcePath(this.source)}/clusters`, { bbox: bbox.join(","), zoom, limit, filter: this.filter });
+        return get(`${sourcePath(this.source)}/clusters`, { bbox: bbox.join(","), zoom, limit, ...this.shown() });
+    }
+
+    /** What restricts the points that are shown. */
+    shown() {
+        return { filter: this.filter, window: windowText(this.window) };
     }
 
     /** The points in a box, each by itself: at most `limit`; `truncated` says whether there are more. */
     points(bbox = everywhere, limit = undefined, signal = undefined) {
-        const query = { bbox: bbox.join(","), zoom: pointsZoom, limit, filter: this.filter };
+        const query = { bbox: bbox.join(","), zoom: pointsZoom, limit, ...this.shown() };
         return get(`${sourcePath(this.source)}/clusters`, query, signal);
     }
 
@@ -66,7 +79,8 @@ export class Queries {
 
     /** `zoom`: at which the cluster was found. A filter that depends on the zoom needs it. */
     ofCluster(id, zoom, what, parameters = {}, signal) {
-        const query = this.filter ? { ...parameters, filter: this.filter, zoom } : parameters;
+        const query = this.filter ? { ...parameters, filter: this.filter, zoom } : { ...parameters };
+        if (what !== "expansion-zoom") query.window = windowText(this.window);
         return get(`${sourcePath(this.source)}/clusters/${id}/${what}`, query, signal);
     }
 
@@ -76,18 +90,35 @@ export class Queries {
         return get(`${sourcePath(this.source)}/features/${encodeURIComponent(id)}`, { zoom, filter: this.filter });
     }
 
+    /** The points in a box with the greatest values of an indexed property; with "-" before its name, the least. */
+    top(bbox, by, limit) {
+        return get(`${sourcePath(this.source)}/top`, { bbox: bbox.join(","), by, limit, ...this.shown() });
+    }
+
+    /** How the values of an indexed property are distributed in a box, or in all; `how` has `bins`, or `edges`. */
+    histogram(property, { bbox, bins, edges }) {
+        const query = { bbox: bbox?.join(","), property, bins, edges: edges?.join(","), filter: this.filter };
+        return get(`${sourcePath(this.source)}/histogram`, query);
+    }
+
+    /** How many points each square of a zoom's tiles has. */
+    grid(bbox, resolution) {
+        return get(`${sourcePath(this.source)}/grid`, { bbox: bbox.join(","), resolution, ...this.shown() });
+    }
+
     /** The names and types of the points' properties, as TileJSON says them. */
     async fields() {
         const { vector_layers } = await get(`${sourcePath(this.source)}/tiles.json`);
         return vector_layers[0].fields;
     }
 
-    /** Where the viewport is watched. */
-    watchAddress(bbox, zoom, transitions) {
+    /** Where the viewport is watched. `pin`, the id of a feature that is always shown, is left to an item if no query can have it. */
+    watchAddress(bbox, zoom, pin, transitions) {
         // The daemon's own limit of ten changes a second would count as its time.
-        const query = new URLSearchParams({ bbox: bbox.join(","), zoom, timing: true, maxRateHz: 30 });
+        const query = new URLSearchParams({ bbox: bbox.join(","), zoom, timing: true, maxRateHz: 60 });
         if (transitions) query.set("transitions", "true");
-        if (this.filter) query.set("filter", this.filter);
+        const restricted = { ...this.shown(), pin: pinText(pin) };
+        for (const [name, value] of Object.entries(restricted)) if (value !== undefined) query.set(name, value);
         const scheme = location.protocol === "https:" ? "wss:" : "ws:";
         return `${scheme}//${location.host}${sourcePath(this.source)}/watch?${query}`;
     }

@@ -10,7 +10,7 @@ export class Colouring {
     /**
      * @param {{select: HTMLSelectElement, legend: HTMLElement}} parts
      * @param {object} page zoom(), revision(), isCurrent() whether the markers are of the filter in use, onChoice(property),
-     *   onPaint()
+     *   onPaint(), isMoving() whether the window moves on, so that what is shown is not counted yet
      */
     constructor({ select, legend }, page) {
         Object.assign(this, { select, legend, page, property: "", scale: undefined, counts: undefined });
@@ -48,14 +48,15 @@ export class Colouring {
         // Clusters of another filter have other ids; those of this one are painted as they come.
         if (this.page.isCurrent()) {
             this.page.onPaint();
-            this.counts?.run();
+            this.run();
         }
         showLegend(this.legend, this.scale, { hasSamples: this.counts?.hasSamples });
     }
 
     /** New markers have been painted: counts what they need. */
     run() {
-        this.counts?.run();
+        if (this.page.isMoving()) this.counts?.forgetWaiting();
+        else this.counts?.run();
     }
 
     /** @returns {import("./marker.js").Paint|undefined} */

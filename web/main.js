@@ -5,23 +5,29 @@ import * as address from "./address.js";
 import * as api from "./api.js";
 import { Aside } from "./aside.js";
 import { Colouring } from "./colouring.js";
-import { element, make } from "./dom.js";
-import { readFacts } from "./facts.js";
+import { showDensityLegend } from "./colour/legend.js";
+import { DensityLayer } from "./density/layer.js";
+import { labelsOf } from "./density/steps.js";
+import { button, element, make } from "./dom.js";
+import { readFacts, titleProperty } from "./facts.js";
 import { Fan, mostLeaves } from "./fan.js";
 import { FilterForm } from "./filter/form.js";
 import { GroundLayer } from "./ground/layer.js";
 import { daemonTiles } from "./ground/sources.js";
 import { Hint } from "./hint.js";
 import { Hull } from "./hull.js";
+import { indexedOf, optionsOf } from "./indexed.js";
 import { listenToKeys } from "./keys.js";
 import { isCluster, pointCount } from "./marker.js";
 import { MarkerLayer } from "./marker-layer.js";
 import { Panel } from "./panel/panel.js";
 import { latLng, planeOf, use, viewport, WorldMap } from "./projection.js";
 import { Search } from "./search.js";
+import { Slider } from "./slider/slider.js";
 import { Status } from "./status.js";
 import { Table } from "./table/table.js";
 import * as theme from "./theme.js";
+import { TopList } from "./top.js";
 import { Watch } from "./watch.js";
 
 const status = new Status();
@@ -32,7 +38,7 @@ L.control.zoom({ position: "bottomright" }).addTo(map);
 L.control.attribution({ position: "bottomright", prefix: false }).addTo(map);
 const scaleBar = L.control.scale({ position: "bottomright", imperial: false });
 
-const page = { source: "", filter: "", revision: undefined, watch: undefined, queries: undefined, isCurrent: false, sources: [], facts: [], last: undefined };
+const page = { source: "", variant: "", filter: "", window: undefined, pin: null, revision: undefined, watch: undefined, queries: undefined, isCurrent: false, sources: [], facts: [], last: undefined };
 
 // A small screen has no room for the legend unless somebody asks for it.
 const smallScreen = matchMedia("(max-width: 640px)");
@@ -45,10 +51,11 @@ const colouring = new Colouring({ select: element("colour"), legend: element("le
     revision: () => page.revision,
     isCurrent: () => page.isCurrent,
     onChoice: (property) => {
-        colouring.use(property, page.queries, description()?.options);
+        colouring.use(property, page.queries, options());
         remember();
     },
     onPaint: () => markers.repaint(),
+    isMoving: () => slider.isMoving,
 });
 const panel = new Panel(element("details"), {
     onZoom: zoomTo,
@@ -56,6 +63,7 @@ const panel = new Panel(element("details"), {
     onGoTo: goTo,
     facts: () => page.facts,
     isPlane: () => Boolean(planeOf(description())),
+    pinning,
     colouring: () => colouring.scale,
 });
 const markers = new MarkerLayer({
@@ -84,7 +92,7 @@ async function open(marker, way) {
     const shown = { feature, key: marker.key, zoom: viewport(map).zoom, revision: page.revision, queries: page.queries };
     try {
         const shape = await shown.queries.ofCluster(feature.properties.cluster_id, shown.zoom, "hull", { revision: shown.revision });
-        if (shape.geometry.type === "Point") {
+        if (shape.geometry?.type === "Point") {
             const parameters = { revision: shown.revision, limit: mostLeaves };
             const leaves = await shown.queries.ofCluster(feature.properties.cluster_id, shown.zoom, "leaves", parameters);
             return fan.open(marker.latLng, leaves.features, leaves.total);
@@ -103,10 +111,39 @@ function inspect(marker, way) {
     const { feature, key } = marker;
     hint.hide();
     if (way === "touch" && isCluster(feature)) hint.held();
+    pin(feature);
     panel.show({ feature, key, zoom: viewport(map).zoom, revision: page.revision, queries: page.queries });
     markers.select(key);
     hull.show(marker, page.queries, viewport(map).zoom, page.revision);
     uncover(marker.latLng);
+}
+
+/** Keeps a point on the map, whatever the zoom, until another one is chosen; a point without an id can't be kept. */
+function pin(feature) {
+    if (isCluster(feature) || feature.id === undefined) return;
+    setPin(feature.id);
+}
+
+function setPin(id) {
+    if (id === page.pin) return;
+    page.pin = id;
+    page.watch?.restrict(id);
+    remember();
+}
+
+/** The button of a point's panel that keeps it on the map, or lets it go. */
+function pinning(feature) {
+    if (feature.id === undefined) return undefined;
+    const toggle = button("", () => {
+        setPin(page.pin === feature.id ? null : feature.id);
+        show();
+    });
+    const show = () => {
+        toggle.textContent = page.pin === feature.id ? "Unpin" : "Pin";
+        toggle.title = page.pin === feature.id ? "Let it be part of a circle again" : "Always show it as a point of its own";
+    };
+    show();
+    return toggle;
 }
 
 /** How near to the panel a position may be, in pixels: most of a circle is then in sight. */
@@ -190,6 +227,14 @@ const aside = new Aside(map);
 // Above the markers: a circle would hide where in it the chosen point is.
 map.createPane("chosen").classList.add("chosen-pane");
 const ring = L.circleMarker([0, 0], { radius: 13, className: "chosen", interactive: false, pane: "chosen" });
+const density = new DensityLayer({
+    read: (bbox, resolution) => page.queries.grid(bbox, resolution),
+    isDark: theme.isDark,
+    onSteps: (steps, shades, most) => showDensityLegend(element("density-legend"), labelsOf(steps, most), shades),
+    onError: (message) => toast(message),
+});
+// Below the markers, above the ground.
+map.createPane("density").classList.add("density-pane");
 const fan = new Fan(map, (feature) => panel.show({ feature, zoom: viewport(map).zoom, revision: page.revision, queries: page.queries }));
 new MutationObserver(() => {
     if (panel.isOpen) return;
@@ -227,11 +272,12 @@ async function passes(feature, queries) {
 
 function startWatch() {
     page.watch?.close();
-    page.queries = new api.Queries(page.source, page.filter);
+    page.queries = new api.Queries(queried(), page.filter, page.window);
     page.isCurrent = false;
-    colouring.use(address.read().colour, page.queries, description()?.options);
+    colouring.use(address.read().colour, page.queries, options());
+    refreshValues();
     let isNew = true;
-    page.watch = new Watch(page.queries, viewport(map), {
+    page.watch = new Watch(page.queries, viewport(map), page.pin, {
         onReset: () => {
             markers.reset();
             isNew = true;
@@ -249,6 +295,7 @@ function startWatch() {
             if (hasChanged) {
                 checkPanel();
                 table.refreshSoon();
+                refreshValues();
             }
             describeSoon();
         },
@@ -295,10 +342,14 @@ function awaitSource() {
 }
 
 function showCounts() {
-    status.setCounts(markers.countShown(), page.filter ? undefined : description()?.points, page.revision ?? 0);
+    status.setCounts(markers.countShown(), page.filter || page.variant ? undefined : description()?.points, page.revision ?? 0);
 }
 
 const description = () => page.sources.find(({ source }) => source === page.source);
+/** Of the source, or of the view of it that was chosen. */
+const options = () => optionsOf(description()?.options, page.variant);
+/** What is asked: SOURCE or SOURCE:VIEW. */
+const queried = () => (page.variant ? `${page.source}:${page.variant}` : page.source);
 
 /** Reads the sources' sizes again, at most once a second. */
 function describeSoon() {
@@ -321,12 +372,14 @@ map.on("move", () => {
     if (markers.isZooming || performance.now() - lastFollowed < 100) return;
     lastFollowed = performance.now();
     follow();
+    refreshValues();
 });
 map.on("zoomanim", ({ center, zoom }) => follow(center, zoom));
 map.on("moveend", () => {
     follow();
     remember();
     table.refreshSoon();
+    refreshValues();
     // What came while the map zoomed is shown only now, and nothing more may come.
     if (!page.isCurrent) return;
     colouring.run();
@@ -344,7 +397,9 @@ function currentView() {
 
 function remember(isNew) {
     if (!page.source) return;
-    address.write({ source: page.source, filter: page.filter, colour: colouring.property, view: currentView() }, isNew);
+    const { source, variant, filter, pin } = page;
+    const shown = { window: page.window, top: topList.by, density: map.hasLayer(density) };
+    address.write({ source, variant, filter, colour: colouring.property, ...shown, pin, view: currentView() }, isNew);
 }
 
 function goHome(options) {
@@ -359,12 +414,15 @@ function goHome(options) {
     map.fitBounds([[south, bbox[0]], [north, east]], { padding: [20, 20], maxZoom: 14, ...options });
 }
 
-function restore({ source, filter, colour = "", view }) {
-    const isOther = source !== page.source;
+function restore({ source, variant = "", filter, colour = "", window, top = "", density: isDense = false, pin = null, view }) {
+    const isOther = source !== page.source || variant !== page.variant;
     aside.stay();
-    page.source = source;
-    page.filter = filter;
+    Object.assign(page, { source, variant, filter, pin });
     element("source").value = source;
+    offerValues();
+    // A window of a property that is not indexed would be refused.
+    const isKnown = slider.offered.some(({ name }) => name === window?.property);
+    page.window = isKnown ? window : undefined;
     showFilterError("");
     showGround();
     if (isOther) {
@@ -379,24 +437,27 @@ function restore({ source, filter, colour = "", view }) {
     if (view) map.setView([view.latitude, view.longitude], view.zoom, { animate: false });
     else goHome({ animate: false });
     startWatch();
+    showValues(top, isDense);
     if (filter) adviseOnFilter();
     document.title = source ? `${source} · clusterd` : "clusterd";
 }
 
 /** Reads what the source's properties are, for the filter, the colours, the search and the panel. */
 async function learnFacts() {
-    const { source } = page;
-    const facts = await readFacts(new api.Queries(source, ""), description()?.points ?? 0).catch(() => []);
-    if (source !== page.source) return;
+    const name = queried();
+    const facts = await readFacts(new api.Queries(name, ""), description()?.points ?? 0).catch(() => []);
+    if (name !== queried()) return;
     page.facts = facts;
     colouring.offer(facts);
     filterForm.begin(facts, page.filter);
-    if (page.queries) colouring.use(address.read().colour, page.queries, description()?.options);
+    if (page.queries) colouring.use(address.read().colour, page.queries, options());
+    topList.refresh();
 }
 
 addEventListener("popstate", () => {
     const read = address.read();
-    if (read.source === page.source && read.filter === page.filter) {
+    const kept = (state) => JSON.stringify([state.source, state.variant, state.filter]);
+    if (kept(read) === kept(page)) {
         if (read.view) map.setView([read.view.latitude, read.view.longitude], read.view.zoom);
         return;
     }
@@ -424,17 +485,26 @@ function showGround() {
 // MARK: Sources and filters
 
 async function listSources() {
-    page.sources = await api.sources();
+    // Views are chosen beside their source.
+    page.sources = (await api.sources()).filter(({ source }) => !source.includes(":"));
     const select = element("source");
-    const options = page.sources.map(({ source }) => new Option(source, source, false, source === page.source));
-    select.replaceChildren(...options);
+    const choices = page.sources.map(({ source }) => new Option(source, source, false, source === page.source));
+    select.replaceChildren(...choices);
     select.value = page.source;
-    select.disabled = options.length === 0;
+    select.disabled = choices.length === 0;
+    offerValues();
 }
 
 element("source").addEventListener("change", ({ target }) => {
     address.write({ source: target.value, filter: "", view: undefined }, true);
     restore({ source: target.value, filter: "" });
+    remember();
+});
+
+element("variant").addEventListener("change", ({ target }) => {
+    const shown = { ...address.read(), variant: target.value };
+    address.write(shown, true);
+    restore({ ...shown, view: currentView() });
     remember();
 });
 
@@ -486,7 +556,7 @@ async function applyFilter(filter) {
     let answer;
     try {
         if (filter) JSON.parse(filter);
-        answer = await new api.Queries(page.source, filter).clusters(bbox, zoom, 1);
+        answer = await new api.Queries(queried(), filter).clusters(bbox, zoom, 1);
     } catch (error) {
         const advice = `. A filter is an expression, such as ${element("filter").placeholder}`;
         showFilterError(error instanceof SyntaxError ? error.message + advice : error.message);
@@ -511,7 +581,7 @@ async function applyFilter(filter) {
 const search = new Search({ input: element("search"), results: element("search-results") }, {
     facts: () => page.facts,
     filter: () => (page.filter ? JSON.parse(page.filter) : undefined),
-    points: (filter, limit) => new api.Queries(page.source, filter).points(undefined, limit),
+    points: (filter, limit) => new api.Queries(queried(), filter).points(undefined, limit),
     onOpen: goTo,
 });
 
@@ -542,6 +612,106 @@ element("link").addEventListener("click", async () => {
         element("toast").hidden = false;
         field.select();
     }
+});
+
+// MARK: Slider, top list, density, views
+
+const slider = new Slider(element("slider"), {
+    // The axis is the same for all filters and views of the map; the bars are of what is in view.
+    histogram: (property, { bins, edges }) => (edges
+        ? page.queries.histogram(property, { bbox: viewport(map).bbox, edges })
+        : new api.Queries(queried(), "").histogram(property, { bins })),
+    onWindow: (window) => {
+        page.window = page.queries.window = window;
+        page.watch?.restrict();
+        topList.refresh();
+        if (map.hasLayer(density)) density.refresh();
+    },
+    onRest: () => {
+        remember();
+        colouring.paintAgain();
+        table.refreshSoon();
+        checkPanel();
+        showCounts();
+    },
+    onClose: () => element("slider-open").setAttribute("aria-expanded", "false"),
+});
+
+const topList = new TopList(element("top"), {
+    read: (by, limit) => page.queries.top(viewport(map).bbox, by, limit),
+    naming: () => titleProperty(page.facts),
+    onOpen: (feature) => {
+        pin(feature);
+        panel.show({ feature, zoom: viewport(map).zoom, revision: page.revision, queries: page.queries });
+        showPlace(feature);
+    },
+    onPoint: (feature) => {
+        if (feature) ring.setLatLng(latLng(map, feature.geometry.coordinates)).addTo(map);
+        else if (!panel.isOpen) ring.remove();
+    },
+    onChoice: () => remember(),
+    onClose: () => {
+        element("top-open").setAttribute("aria-expanded", "false");
+        remember();
+    },
+});
+
+/** Offers what the source has: its indexed properties and its views. */
+function offerValues() {
+    const indexed = indexedOf(description()?.options);
+    slider.offer(indexed);
+    topList.offer(indexed);
+    for (const id of ["slider-open", "top-open"]) element(id).hidden = !indexed.length;
+    element("density").hidden = !description() || Boolean(planeOf(description()));
+    const views = Object.keys(description()?.options?.views ?? {});
+    const select = element("variant");
+    select.replaceChildren(new Option("all", ""), ...views.map((name) => new Option(name, name)));
+    select.value = page.variant;
+    select.closest("label").hidden = !views.length;
+}
+
+/** Opens and closes what the address says. */
+function showValues(top, isDense) {
+    if (page.window) openSlider(page.window);
+    else if (slider.isOpen) slider.close();
+    if (top && topList.offered.length) openTop(top);
+    else if (topList.isOpen) topList.close();
+    showDensity(isDense && !element("density").hidden);
+}
+
+/** What is in view has changed. */
+function refreshValues() {
+    slider.refresh();
+    topList.refresh();
+    if (map.hasLayer(density)) density.refresh();
+}
+
+function openSlider(window) {
+    element("slider-open").setAttribute("aria-expanded", "true");
+    return slider.use(window);
+}
+
+function openTop(by) {
+    element("top-open").setAttribute("aria-expanded", "true");
+    topList.open(by);
+}
+
+function showDensity(isShown) {
+    element("density").setAttribute("aria-pressed", String(isShown));
+    document.documentElement.classList.toggle("dense", isShown);
+    if (isShown) density.addTo(map);
+    else density.remove();
+    element("density-legend").hidden = true;
+}
+
+element("slider-open").addEventListener("click", () => {
+    if (slider.isOpen) slider.close();
+    else openSlider({ property: slider.name }).then(() => slider.handles[0].focus());
+});
+element("top-open").addEventListener("click", () => (topList.isOpen ? topList.close() : openTop()));
+element("density").addEventListener("click", () => {
+    showDensity(!map.hasLayer(density));
+    remember();
 });
 
 // MARK: Keys, help and notices
@@ -581,7 +751,15 @@ listenToKeys({
         else if (panel.isOpen && panel.before.length) panel.back();
         else if (panel.isOpen) panel.close();
         else if (table.isOpen) table.close();
+        else if (element("top").contains(document.activeElement)) {
+            topList.close();
+            element("top-open").focus();
+        } else if (element("slider").contains(document.activeElement)) {
+            slider.close();
+            element("slider-open").focus();
+        }
         else if (isFilterOpen) closeFilter();
+        else if (page.pin !== null && document.activeElement === map.getContainer()) setPin(null);
         else if (document.activeElement !== map.getContainer()) map.getContainer().focus({ preventScroll: true });
     },
     "/": () => showFilter(true),
@@ -590,11 +768,19 @@ listenToKeys({
     "s": () => element("search").select(),
     "t": () => element("table-open").click(),
     "i": inspectLast,
+    "w": () => pressed("slider-open"),
+    "l": () => pressed("top-open"),
+    "d": () => pressed("density"),
+    "p": () => slider.isOpen && slider.toggle(),
     "+": (event) => event.target.marker && map.zoomIn(),
     "=": (event) => event.target.marker && map.zoomIn(),
     "-": (event) => event.target.marker && map.zoomOut(),
     "_": (event) => event.target.marker && map.zoomOut(),
 });
+
+function pressed(id) {
+    if (!element(id).hidden) element(id).click();
+}
 
 map.on("click", () => {
     // The release of a circle that was held is a click on the map if that has moved aside meanwhile.
@@ -625,7 +811,10 @@ async function addBasemap() {
 async function start() {
     if (!page.hasBegun) {
         page.hasBegun = true;
-        theme.start(element("theme"), () => page.ground?.redraw());
+        theme.start(element("theme"), () => {
+            page.ground?.redraw();
+            if (map.hasLayer(density)) density.draw();
+        });
         addBasemap().catch(() => {});
     }
     try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The markers of a view, kept by their keys, so that each moves from where it was to where it is.
 /* global L */
-import { dress, fontThatFits, isCluster, pointCount, radiusOf, resize, textOf } from "./marker.js";
+import { dress, fontThatFits, isCluster, isPinned, pointCount, radiusOf, resize, textOf } from "./marker.js";
 import { currentPoint, glide, place } from "./motion.js";
 import { latLng } from "./projection.js";
 import { coreAt, roomOf } from "./spacing.js";
@@ -26,20 +26,37 @@ export const MarkerLayer = L.Layer.extend({
     },
 
     onAdd(map) {
-        this.pane = map.createPane("markers");
-        this.pane.classList.add("marker-pane");
-        this.pane.setAttribute("role", "group");
-        this.pane.setAttribute("aria-label", "Markers");
-        for (const type of ["click", "keydown", "pointerover", "pointerout", "focusin", "focusout", "pointerdown", "pointermove", "pointerup", "pointercancel", "contextmenu"]) {
-            this.pane.addEventListener(type, (event) => this[`on_${type}`](event));
-        }
+        this.pane = this.makePane("markers", "Markers");
+        // Above the numbers: no circle hides what was chosen.
+        this.pinnedPane = this.makePane("pinned", "Chosen point");
+        this.pinnedPane.classList.add("pinned-pane");
         // A press ends with its click, which there may not be.
         map.getContainer().addEventListener("pointerdown", () => (this.wasPressed = false), true);
         // Cores, which have the numbers, are above all circles; the circles' names say the numbers to screen readers.
         this.labels = map.createPane("counts");
         this.labels.classList.add("core-pane");
         this.labels.setAttribute("aria-hidden", "true");
-        L.DomEvent.on(this.pane, "dblclick", L.DomEvent.stopPropagation);
+    },
+
+    makePane(name, label) {
+        const pane = this._map.createPane(name);
+        pane.classList.add("marker-pane");
+        pane.setAttribute("role", "group");
+        pane.setAttribute("aria-label", label);
+        for (const type of ["click", "keydown", "pointerover", "pointerout", "focusin", "focusout", "pointerdown", "pointermove", "pointerup", "pointercancel", "contextmenu"]) {
+            pane.addEventListener(type, (event) => this[`on_${type}`](event));
+        }
+        L.DomEvent.on(pane, "dblclick", L.DomEvent.stopPropagation);
+        return pane;
+    },
+
+    /** Puts a marker where it belongs: a pinned point is above all others. */
+    attach({ element, feature }) {
+        const pane = isPinned(feature) ? this.pinnedPane : this.pane;
+        if (element.parentNode === pane) return;
+        const hadFocus = element === document.activeElement;
+        pane.append(element);
+        if (hadFocus) element.focus({ preventScroll: true });
     },
 
     getEvents() {
@@ -116,6 +133,7 @@ export const MarkerLayer = L.Layer.extend({
         if (marker) {
             Object.assign(marker, { feature, latLng: position });
             dress(marker.parts, feature, this.paint(feature));
+            this.attach(marker);
             glide(marker, point);
             return;
         }
@@ -127,7 +145,7 @@ export const MarkerLayer = L.Layer.extend({
         element.marker = marker;
         dress(marker.parts, feature, this.paint(feature));
         this.markers.set(key, marker);
-        this.pane.append(element);
+        this.attach(marker);
         this.labels.append(label);
         glide(marker, point, { from: start ?? point, fade: start ? undefined : "in" });
     },
@@ -162,7 +180,7 @@ export const MarkerLayer = L.Layer.extend({
 
     /** Marks the marker whose panel is open; undefined for none. */
     select(key) {
-        this.pane.querySelectorAll(".selected").forEach((circle) => circle.classList.remove("selected"));
+        this._map.getPane("mapPane").querySelectorAll(".marker.selected").forEach((circle) => circle.classList.remove("selected"));
         this.selected = key;
         this.markers.get(key)?.element.classList.add("selected");
     },
@@ -212,7 +230,7 @@ export const MarkerLayer = L.Layer.extend({
     markerOf(event) {
         const { marker } = event.target;
         // A click by the keyboard has no position (detail 0).
-        if (!marker || (event.type === "click" && event.detail === 0)) return marker;
+        if (!marker || isPinned(marker.feature) || (event.type === "click" && event.detail === 0)) return marker;
         return coreAt(this.markers.values(), this._map.mouseEventToLayerPoint(event)) ?? marker;
     },
 

@@ -3,6 +3,8 @@
 import { count, counted } from "./numbers.js";
 
 export const isCluster = (feature) => feature.properties?.cluster === true;
+/** Whether a point is shown by itself because somebody has chosen it. */
+export const isPinned = (feature) => feature.properties?.pinned === true && !isCluster(feature);
 export const pointCount = (feature) => (isCluster(feature) ? feature.properties.point_count : 1);
 
 const nameProperties = ["name", "title", "label", "Name", "NAME", "ident"];
@@ -22,10 +24,12 @@ export function nameOf(feature, naming) {
 }
 
 const dotRadius = 5.5;
-const circleRadius = (number) => 4 * (1 + Math.log(number));
+const pinnedRadius = 8;
+/** In a window a cluster may have one point, whose circle still needs room for a number. */
+const circleRadius = (number) => 4 * (1 + Math.log(Math.max(2, number)));
 
 /** A marker's radius in pixels. */
-export const radiusOf = (feature) => (isCluster(feature) ? circleRadius(pointCount(feature)) : dotRadius);
+export const radiusOf = (feature) => (isCluster(feature) ? circleRadius(pointCount(feature)) : isPinned(feature) ? pinnedRadius : dotRadius);
 export const stepOf = (number) => (number < 100 ? "small" : number < 750 ? "medium" : "large");
 export const textOf = (feature) =>
     (isCluster(feature) ? String(feature.properties.point_count_abbreviated ?? count(feature.properties.point_count)) : "");
@@ -61,6 +65,7 @@ export function inkOn(colour) {
 export function dress([circle, core], feature, paint = {}) {
     const half = radiusOf(feature);
     circle.className = `marker leaflet-zoom-animated ${isCluster(feature) ? stepOf(pointCount(feature)) : "point"}`;
+    circle.classList.toggle("pinned", isPinned(feature));
     const style = circle.style;
     style.width = style.height = `${2 * half}px`;
     style.margin = `${-half}px 0 0 ${-half}px`;

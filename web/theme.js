@@ -36,5 +36,8 @@ export function start(button, onChange) {
     apply();
 }
 
+/** Whether the page is dark at the moment. */
+export const isDark = () => document.documentElement.dataset.theme === "dark" || (dark.matches && document.documentElement.dataset.theme !== "light");
+
 /** The value of one of the style sheet's colours. */
 export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A watched viewport: a WebSocket that is opened again whenever it breaks.
+import { windowItem } from "./indexed.js";
 
 const firstDelay = 250;
 const longestDelay = 8000;
@@ -13,9 +14,10 @@ const transitions = true;
  *   onState(state, message)   "connecting", "live", "refused" (the message says why), "offline"
  */
 export class Watch {
-    constructor(queries, view, { onReset, onChange, onState }) {
+    constructor(queries, view, pin, { onReset, onChange, onState }) {
         this.queries = queries;
         this.view = view;
+        this.pin = pin;
         this.handlers = { onReset, onChange, onState };
         this.delay = firstDelay;
         this.isClosed = false;
@@ -26,6 +28,16 @@ export class Watch {
     move(view) {
         if (view.zoom === this.view.zoom && view.bbox.every((edge, index) => edge === this.view.bbox[index])) return;
         this.view = view;
+        this.ask();
+    }
+
+    /** Asks for what is in the window of the queries now, with another pinned feature if one is given; null for none. */
+    restrict(pin = this.pin) {
+        this.pin = pin;
+        this.ask();
+    }
+
+    ask() {
         if (this.isWaiting) this.hasMoved = true;
         else if (this.socket.readyState === WebSocket.OPEN) this.send();
     }
@@ -34,7 +46,15 @@ export class Watch {
         this.isWaiting = true;
         this.hasMoved = false;
         this.sentAt = performance.now();
-        this.socket.send(JSON.stringify({ bbox: this.view.bbox, zoom: this.view.zoom }));
+        const { bbox, zoom } = this.view;
+        const item = { bbox, zoom };
+        const window = windowItem(this.queries.window);
+        const pin = this.pin === null ? null : [this.pin];
+        // What stays as it is need not be said; a source without indexed properties knows no windows.
+        if (JSON.stringify(window) !== JSON.stringify(this.sent.window)) item.window = window;
+        if (JSON.stringify(pin) !== JSON.stringify(this.sent.pin)) item.pin = pin;
+        this.sent = { window, pin };
+        this.socket.send(JSON.stringify(item));
     }
 
     close() {
@@ -49,7 +69,10 @@ export class Watch {
         this.isWaiting = true;
         this.hasMoved = false;
         const { bbox, zoom } = this.view;
-        const socket = new WebSocket(this.queries.watchAddress(bbox, zoom, transitions));
+        const address = this.queries.watchAddress(bbox, zoom, this.pin ?? undefined, transitions);
+        const socket = new WebSocket(address);
+        this.sent = { window: windowItem(this.queries.window), pin: new URL(address).searchParams.has("pin") ? [this.pin] : null };
+        this.hasMoved = this.pin !== null && this.sent.pin === null;
         this.socket = socket;
         let isFirst = true;
         socket.onmessage = (message) => {

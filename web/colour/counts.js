@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How often each value of a property occurs in a cluster: from the source's aggregates, or from the cluster's points.
+// How often each value of a property occurs in a cluster: from the source's aggregates or partitions, or from the cluster's points.
+import { windowText } from "../indexed.js";
 
 /** Clusters of up to so many points are counted whole; of larger ones a sample is. */
 export const mostCounted = 5000;
@@ -44,6 +45,7 @@ export class Counts {
     constructor(queries, { property, values, options, onCount }) {
         Object.assign(this, { queries, property, values, onCount });
         this.aggregate = aggregateOf(options, property);
+        this.isPartition = JSON.stringify(options?.partitionBy) === JSON.stringify(["get", property]);
         this.abort = new AbortController();
         this.found = new Map();
         this.waiting = new Map();
@@ -65,7 +67,10 @@ export class Counts {
      */
     of(feature, zoom, revision) {
         const { properties } = feature;
-        const key = `${revision}/${properties.cluster_id}`;
+        if (this.isPartition && properties.partition !== undefined) {
+            return { counts: [[properties.partition, properties.point_count]], isSample: false };
+        }
+        const key = `${revision}/${windowText(this.queries.window) ?? ""}/${properties.cluster_id}`;
         if (this.found.has(key)) return this.found.get(key);
         const value = this.aggregate && properties[this.aggregate.name];
         if (this.aggregate?.operator === "histogram") {

@@ -26,3 +26,19 @@ export function showLegend(box, scale, { hasSamples = false } = {}) {
     if (hasSamples) notes.push("Large circles: of a sample.");
     box.replaceChildren(make("summary", {}, scale.property), make("ul", {}, ...items), make("p", { className: "note" }, notes.join(" ")));
 }
+
+/**
+ * What the squares of the density mean.
+ * @param {HTMLElement} box
+ * @param {string[]} labels
+ * @param {string[]} shades their colours
+ */
+export function showDensityLegend(box, labels, shades) {
+    const items = labels.map((label, index) => {
+        const swatch = make("span", { className: "swatch square" });
+        swatch.style.background = shades[index];
+        return make("li", {}, swatch, label);
+    });
+    box.hidden = !items.length;
+    box.replaceChildren(make("summary", {}, "Points in a square"), make("ul", {}, ...items));
+}

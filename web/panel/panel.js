@@ -2,7 +2,7 @@
 // The panel beside the map: a point's properties, or what is in a cluster.
 import { button, make } from "../dom.js";
 import { clusterMembers, titleProperty } from "../facts.js";
-import { isCluster, nameOf } from "../marker.js";
+import { isCluster, isPinned, nameOf } from "../marker.js";
 import { count } from "../numbers.js";
 import { positionText } from "../projection.js";
 import { valueElement } from "../values.js";
@@ -19,7 +19,8 @@ import { LeafList } from "./leaf-list.js";
 export class Panel {
     /**
      * @param {HTMLElement} panel
-     * @param {object} page onZoom(shown), onShow(feature), onGoTo(feature), facts() of the source, isPlane(), colouring()
+     * @param {object} page onZoom(shown), onShow(feature), onGoTo(feature), facts() of the source, isPlane(), colouring(),
+     *   pinning(feature) gives the button that keeps a point on the map, if there is one
      */
     constructor(panel, page) {
         this.panel = panel;
@@ -74,15 +75,20 @@ export class Panel {
         const list = make("dl");
         if (feature.id !== undefined) add(list, "id", String(feature.id));
         add(list, "position", positionText(feature.geometry.coordinates));
-        for (const [name, value] of Object.entries(feature.properties ?? {})) add(list, name, value);
-        return queries ? [button("Zoom to it", () => this.page.onGoTo(feature), { className: "wide" }), list] : [list];
+        for (const [name, value] of Object.entries(feature.properties ?? {})) {
+            if (name !== "pinned" || !isPinned(feature)) add(list, name, value);
+        }
+        if (!queries) return [list];
+        const zoomTo = button("Zoom to it", () => this.page.onGoTo(feature));
+        return [make("div", { className: "row" }, zoomTo, this.page.pinning?.(feature)), list];
     }
 
     cluster(shown) {
         const { feature, queries, zoom, revision } = shown;
         const { properties } = feature;
         const list = make("dl");
-        add(list, "points", count(properties.point_count));
+        const all = properties.total_count;
+        add(list, "points", count(properties.point_count) + (all > properties.point_count ? ` of ${count(all)}` : ""));
         if (properties.point_weight !== undefined) add(list, "weight", properties.point_weight);
         if (properties.partition !== undefined) add(list, "partition", properties.partition);
         add(list, "centre", positionText(feature.geometry.coordinates));
