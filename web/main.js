@@ -151,14 +151,15 @@ const roomBesidePanel = 60;
 /** How much of a small screen's map the panel takes at most; see panels.css. */
 const panelShare = 0.55;
 
-/** Moves the map so that the panel does not hide what it is about. */
+/** Moves the map so that neither the panel nor the top list hides what the panel is about. */
 function uncover(place) {
     const size = map.getSize();
     const { x, y } = map.latLngToContainerPoint(place);
     const panelWidth = element("details").offsetWidth;
     if (panelWidth < 0.8 * size.x) {
         const free = size.x - panelWidth - 10;
-        if (x > free - roomBesidePanel) aside.move([x - free / 2, 0]);
+        const taken = topList.isOpen ? element("side").offsetWidth + 10 : 0;
+        if (x > free - roomBesidePanel || (taken && x < taken + roomBesidePanel)) aside.move([x - (taken + free) / 2, 0]);
     } else {
         const free = size.y * (1 - panelShare);
         if (y > free - roomBesidePanel) aside.move([0, y - free / 2]);

@@ -41,7 +41,7 @@ import Testing
             "circles", "click", "hover", "filter", "live", "gone", "address", "framed", "themes", "sizes",
             "keyboard", "fan",
             "plane", "motion", "panel", "conditions", "colours", "table", "search", "ground", "room",
-            "uncovered", "world", "hint", "aside",
+            "uncovered", "world", "hint", "aside", "slider", "top", "density", "variants",
         ])
     func scenario(_ name: String) throws {
         let daemon = try Self.daemon()
