@@ -431,6 +431,8 @@ export function mapLibreLayer(client: Client, source: string, options?: MapLibre
   id: string;
   addTo(map: any): any;
   remove(): void;
+  /** Shows another window, or pins other features; null removes what there is, and what is left out stays. */
+  restrict(restrictions: { window?: Record<string, readonly [number | null, number | null]> | null; pin?: readonly FeatureId[] | null }): void;
 };
 
 /** The difference between what is to be shown and what the app has. */

@@ -1223,6 +1223,17 @@ class MapLayer {
     this.viewport?.move(bbox, zoom).catch(this.onError);
   }
 
+  /** Shows another window, or pins other features; null removes what there is, and what is left out stays. */
+  restrict(restrictions) {
+    this.query = { ...this.query };
+    for (const [name, value] of Object.entries(restrictions)) {
+      if (value === null) delete this.query[name];
+      else this.query[name] = value;
+    }
+    const { bbox, zoom } = this.view();
+    this.viewport?.move(bbox, zoom, restrictions).catch(this.onError);
+  }
+
   stop() {
     const viewport = this.viewport;
     this.viewport = null;
@@ -1251,7 +1262,7 @@ export function leafletLayer(L, client, source, options = {}) {
       return this;
     },
   });
-  return Object.assign(new Layer(), { markers: inner.markers });
+  return Object.assign(new Layer(), { markers: inner.markers, restrict: (restrictions) => inner.restrict(restrictions) });
 }
 
 class LeafletMarkers extends MapLayer {
