@@ -7,7 +7,7 @@
 The daemon has the source `places` as docs/recipes.md makes it, and `"origins": ["*"]`. With --pictures the recipes' pictures are
 written too. A library that is not there is skipped, and said so. Exits with 1 and says why if a recipe fails.
 """
-import argparse, io, json, os, re, subprocess, sys, threading
+import argparse, json, os, re, subprocess, sys, threading, urllib.parse, urllib.request
 
 from devtools import Browser, Failure
 from web_examples import FLAGS, ROOT, load_server
@@ -15,11 +15,6 @@ from web_examples import FLAGS, ROOT, load_server
 SIZE = (560, 320)
 LEAFLET = "(() => { const found = []; map.eachLayer((layer) => found.push(layer)); return found; })()"
 MAPLIBRE = "map.getSource('{}')?.serialize().data.features"
-
-
-def middle(selector):
-    return f"""(() => {{ const box = document.querySelector({json.dumps(selector)})?.getBoundingClientRect();
-        return box && [box.x + box.width / 2, box.y + box.height / 2]; }})()"""
 
 
 def donuts(page, library, get):
@@ -54,18 +49,18 @@ def top(page, library, get):
     best = get("top", by="rating", limit=5, bbox=",".join(map(str, page.evaluate(view))))["features"]
     wanted = [f"{feature['properties']['name']}: {feature['properties']['rating']}" for feature in best]
     page.wait(f"JSON.stringify([...document.querySelectorAll('ol li')].map((item) => item.textContent)) === {json.dumps(json.dumps(wanted, ensure_ascii=False, separators=(',', ':')))}", f"the list {wanted}")
-    page.wait(f"{LEAFLET}.filter((layer) => layer.feature).length > 10" if library == "leaflet" else "map.queryRenderedFeatures({ layers: ['clusterd-places-circles'] }).length > 10", "circles")
+    page.wait(f"{LEAFLET}.filter((layer) => layer.feature).length > 10" if library == "leaflet" else "map.queryRenderedFeatures({ layers: ['clusterd-places-circles'] }).length > 10", "circles", timeout=90)
 
 
 def selected(page, library, get):
     pinned = "[...(window.layer?.markers.values() ?? [])].filter(({ feature }) => feature.properties.pinned).map(({ feature }) => feature.id).join()"
-    page.wait(f"{pinned} === '170'", "the pinned place")
-    page.evaluate("void layer.restrict({ pin: [77] })")
-    page.wait(f"{pinned} === '77'", "another one")
+    page.wait(f"{pinned} === '62'", "the pinned place")
+    page.evaluate("void layer.restrict({ pin: [373] })")
+    page.wait(f"{pinned} === '373'", "another one")
     page.evaluate("void layer.restrict({ pin: null })")
     page.wait(f"{pinned} === ''", "none")
-    page.evaluate("void layer.restrict({ pin: [170] })")
-    page.wait(f"{pinned} === '170'", "the first again")
+    page.evaluate("void layer.restrict({ pin: [62] })")
+    page.wait(f"{pinned} === '62'", "the first again")
 
 
 def density(page, library, get):
@@ -84,14 +79,13 @@ def categories(page, library, get):
 
 
 def spider(page, library, get):
-    cluster = "[...document.querySelectorAll('.clusterd-cluster')]"
     if library == "leaflet":
         page.wait(f"{LEAFLET}.some((layer) => layer.feature?.properties.spider)", "a cluster of one position")
         page.evaluate(f"void {LEAFLET}.find((layer) => layer.feature?.properties.spider).fire('click')")
         page.wait(f"{LEAFLET}.filter((layer) => layer instanceof L.CircleMarker).length > 1", "legs")
     else:
         found = "map.queryRenderedFeatures({ layers: ['clusterd-places-circles'] }).find(({ properties }) => properties.spider)"
-        page.wait(f"map.getLayer('clusterd-places-circles') && {found}", "a cluster of one position", timeout=90)
+        page.wait(f"map.getLayer('clusterd-places-circles') && Boolean({found})", "a cluster of one position", timeout=90)
         at = page.evaluate(f"(() => {{ const {{ x, y }} = map.project({found}.geometry.coordinates); return [x, y]; }})()")
         page.click(*at)
         page.wait("document.querySelectorAll('.leg').length > 1", "legs")
@@ -100,14 +94,14 @@ def spider(page, library, get):
 def hover(page, library, get):
     if library == "leaflet":
         largest = f"{LEAFLET}.filter((layer) => layer.feature?.properties.cluster).sort((one, other) => other.feature.properties.point_count - one.feature.properties.point_count)[0]"
-        page.wait(largest, "circles")
+        page.wait(f"Boolean({largest})", "circles")
         page.evaluate("new Promise((resolve) => setTimeout(resolve, 400))")
         at = page.evaluate(f"(() => {{ const {{ x, y }} = map.latLngToContainerPoint({largest}.getLatLng()); return [x, y]; }})()")
         page.hover(*at)
         page.wait("document.querySelector('path.leaflet-interactive, .leaflet-overlay-pane path')?.getAttribute('d')?.length > 20", "an area")
     else:
-        largest = "map.queryRenderedFeatures({ layers: ['places-circles'] }).sort((one, other) => other.properties.point_count - one.properties.point_count)[0]"
-        page.wait(f"map.getLayer('places-circles') && {largest}", "circles", timeout=90)
+        largest = "map.queryRenderedFeatures({ layers: ['places-circles'] }).filter(({ properties }) => properties.cluster).sort((one, other) => other.properties.point_count - one.properties.point_count)[0]"
+        page.wait(f"map.getLayer('places-circles') && Boolean({largest})", "circles", timeout=90)
         page.evaluate("new Promise((resolve) => setTimeout(resolve, 400))")
         at = page.evaluate(f"(() => {{ const {{ x, y }} = map.project({largest}.geometry.coordinates); return [x, y]; }})()")
         page.hover(at[0] + 40, at[1])
@@ -119,7 +113,7 @@ def hover(page, library, get):
 RECIPES = {
     "Donut clusters": (donuts, "leaflet", r"\[.*\] \{'\w+': '\d+ %'"),
     "Time slider": (slider, "leaflet", r"2019 \d+\n2020 \d+\n2021 \d+\n2022 \d+\n2023 \d+\n2024 \d+"),
-    "Top list": (top, "maplibre", r"(\d\.?\d* .+ \[.*\]\n){5}"),
+    "Top list": (top, "leaflet", r"(\d\.?\d* .+ \[.*\]\n){5}"),
     "Selected marker": (selected, "leaflet", r"(\d \['.+'\]\n){4}"),
     "Density": (density, "maplibre", r"(\d+ points from .*\n){5}"),
     "Categories": (categories, "leaflet", r"((cafe|park|station|library|museum) \d+\n){5}"),
@@ -184,7 +178,7 @@ def main():
     parser.add_argument("socket")
     parser.add_argument("--pictures")
     parser.add_argument("recipes", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     daemon = options.address.rstrip("/")
     with open(f"{ROOT}/docs/recipes.md", encoding="utf-8") as file:
         sections = blocks(file.read())
@@ -194,7 +188,6 @@ def main():
         sys.exit(f"FAILED: recipes without a test, or tests without a recipe: {missing}")
 
     def get(what, **parameters):
-        import urllib.parse, urllib.request
         with urllib.request.urlopen(f"{daemon}/sources/places/{what}?{urllib.parse.urlencode(parameters)}", timeout=30) as answer:
             return json.load(answer)
 
