@@ -210,7 +210,19 @@ def main():
                 except Exception as error:
                     failed = True
                     print(f"FAILED {name}: {library}: {str(error)[:600]}", flush=True)
+        if options.pictures:
+            draw_map_page(browser, daemon, options.pictures)
     sys.exit(1 if failed else 0)
+
+
+def draw_map_page(browser, daemon, folder):
+    """The picture of docs/map.md: the map page with its slider and its list."""
+    page = browser.page(1000, 640)
+    page.open(f"{daemon}/?source=places&colour=kind&window=time,1609459200000,1672531200000&top=rating#3/47/14")
+    page.wait("document.querySelector('.chart .part path') && document.querySelector('.core.ring') && document.querySelector('.top-list li')", "slider, rings and list")
+    page.evaluate("new Promise((resolve) => setTimeout(resolve, 2500))")
+    page.screenshot(f"{folder}/map-page-slider.png")
+    page.close()
 
 
 def run_page(browser, address, daemon, check, library, get, picture):

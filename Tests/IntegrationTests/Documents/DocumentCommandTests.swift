@@ -8,11 +8,13 @@ import Testing
     /// Commands that are run as they stand, below.
     private static let runnable: Set = [
         "clusterctl", "clusterd", ".build/release/clusterctl", ".build/release/clusterd", "curl", "export",
-        "echo", "mkdir",
+        "echo", "mkdir", "Examples/places",
     ]
 
     /// Pages whose blocks are run. In the others each command is checked for what it names.
-    private static let runPages: Set = ["README.md", "docs/map.md", "proto-docs/http.md", "Examples/web/README.md"]
+    private static let runPages: Set = [
+        "README.md", "docs/map.md", "docs/recipes.md", "proto-docs/http.md", "Examples/web/README.md",
+    ]
 
     /// The commands that install, build, or need a system of one's own: what they name must exist.
     private static func check(_ command: String, _ page: String) throws {

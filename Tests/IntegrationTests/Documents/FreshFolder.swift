@@ -21,6 +21,8 @@ final class FreshFolder {
         let cities = ShellBlock.root.appendingPathComponent("Examples/cities.geojson").path
         try files.copyItem(atPath: cities, toPath: path + "/Examples/cities.geojson")
         try files.copyItem(atPath: cities, toPath: path + "/cities.geojson")
+        let places = ShellBlock.root.appendingPathComponent("Examples/places").path
+        try files.copyItem(atPath: places, toPath: path + "/Examples/places")
         let products = DaemonProcess.products.path
         try files.createSymbolicLink(
             atPath: path + "/.build/release/clusterd", withDestinationPath: products + "/clusterd")

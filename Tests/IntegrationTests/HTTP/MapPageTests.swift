@@ -77,6 +77,23 @@ import Testing
         if result.status == 77 { return print("\(name): \(result.output)") }
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
+
+    @Test("the recipes work in MapLibre, Leaflet and Python", .timeLimit(.minutes(10)))
+    func recipes() throws {
+        let daemon = try DaemonProcess(http: #""origins":["*"]"#)
+        let lines = try ShellBlock.blocks(of: "docs/recipes.md").flatMap(\.lines)
+        let command = try #require(lines.first { $0.hasPrefix("Examples/places | ") })
+        let path = "\(DaemonProcess.products.path):\(ProcessInfo.processInfo.environment["PATH"] ?? "")"
+        let imported = try DaemonProcess.run(
+            "/usr/bin/env", ["-C", Self.root.path, "bash", "-c", "set -o pipefail; \(command)"],
+            environment: ["PATH": path, "CLUSTERD_SOCKET": daemon.socketPath])
+        #expect(imported.status == 0, "\(imported.errors)")
+        let result = try DaemonProcess.run(
+            "/usr/bin/env",
+            ["python3", Self.script("recipes.py"), "http://127.0.0.1:\(daemon.httpPort)/", daemon.socketPath])
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        if result.output.contains("skipped") { print(result.output) }
+    }
 }
 
 /// Debian's browser.
