@@ -322,7 +322,11 @@ async function refuse(message) {
     await listSources().catch(() => {});
     if (watch !== page.watch) return;
     if (!description()) awaitSource();
-    else if (page.filter) showFilterError(message);
+    else if (page.window && !slider.offered.some(({ name }) => name === page.window.property)) {
+        // The source's options have changed meanwhile.
+        slider.close();
+        startWatch();
+    } else if (page.filter) showFilterError(message);
     else notify(message);
 }
 
