@@ -53,7 +53,7 @@ export function readWindow(text) {
     return { property: parts[0], from, to };
 }
 
-/** The options of one of a source's views: its own in the place of the source's. Null means none. */
+/** The options of one of a source's views: its own, then those of the source. Null means none. */
 export function optionsOf(options, view) {
     const own = Object.entries(options?.views?.[view] ?? {});
     const merged = { ...options, ...Object.fromEntries(own) };

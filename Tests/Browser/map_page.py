@@ -991,7 +991,7 @@ def wait_for_window(scene, page, what):
     return wait_for_names(page, expected, what)
 
 
-def check_turns(page, before):
+def check_one_at_a_time(page, before):
     """Of a watch, each item of the page was answered before the next."""
     kinds = [kind for kind, _ in page.sockets[before:]]
     check("Sent" in kinds, "no item was sent")
@@ -1033,7 +1033,7 @@ def slider(scene):
         mouse("mouseReleased", x, 0)
         page.wait("!location.search.includes(',&') && new URLSearchParams(location.search).get('window').split(',')[2]", "an end")
         wait_for_window(scene, page, "circles of the dragged window")
-        check_turns(page, before)
+        check_one_at_a_time(page, before)
         kept, text = page.evaluate("location.href"), page.evaluate(output)
         page.call("Page.reload")
         page.wait(f"{LIVE} && {output} === {json.dumps(text)}", "the same range after a reload")
@@ -1055,7 +1055,7 @@ def slider(scene):
         check(page.evaluate("document.querySelector('#slider .play').getAttribute('aria-label')") == "Pause", "the button pauses")
         page.key("p", "KeyP")
         wait_for_window(scene, page, "circles after playing")
-        check_turns(page, before)
+        check_one_at_a_time(page, before)
         page.evaluate("document.querySelector('.handle').focus()")
         page.key("Escape")
         page.wait("document.getElementById('slider').hidden && !location.search.includes('window')", "Escape closes the slider")
@@ -1224,6 +1224,44 @@ def frames(scene, number=500):
     check(page.evaluate(f"{MARKERS}.length") == number, "all markers are there")
 
 
+def drag(scene, seconds=5):
+    """How many answers a second there are while the slider plays over the largest source that has indexed properties; reported,
+    since it depends on the machine. Without such a source nothing is measured."""
+    sources = [source for source in scene.get("/sources")["sources"] if source["options"].get("indexedProperties")]
+    if not sources:
+        return print("no source has indexed properties: nothing is measured", flush=True)
+    source = max(sources, key=lambda source: source["points"])
+    name = next(iter(source["options"]["indexedProperties"]))
+    page = scene.open(f"/?source={source['source']}&window={name},,", script=TIMED_SOCKET)
+    page.wait("document.querySelector('.chart .part path')", "the slider", timeout=120)
+    page.evaluate("document.querySelector('#slider .play').click()")
+    page.evaluate("new Promise((resolve) => setTimeout(resolve, 1000))")
+    page.evaluate("void (window.answers = [])")
+    page.evaluate(f"new Promise((resolve) => setTimeout(resolve, {1000 * seconds}))")
+    answers = sorted(page.evaluate("answers"))
+    check(answers, "nothing was answered")
+    print(f"{source['points']:,} points: {len(answers) / seconds:.0f} answers a second, median {answers[len(answers) // 2]:.1f} ms, "
+          f"p95 {answers[len(answers) * 95 // 100]:.1f} ms", flush=True)
+
+
+# A WebSocket that notes how long each item took.
+TIMED_SOCKET = """
+window.answers = [];
+window.WebSocket = class extends WebSocket {
+    constructor(url) {
+        super(url);
+        this.addEventListener("message", () => {
+            if (this.sentAt !== undefined) answers.push(performance.now() - this.sentAt);
+            this.sentAt = undefined;
+        });
+    }
+    send(text) {
+        this.sentAt = performance.now();
+        super.send(text);
+    }
+};
+"""
+
 # A WebSocket whose messages the test sends.
 SCRIPTED_SOCKET = """
 window.sockets = [];
@@ -1242,7 +1280,7 @@ window.WebSocket = class {
 };
 """
 
-SCENARIOS = (circles, click, hover, filter, live, gone, address, framed, themes, sizes, keyboard, fan, plane, motion, panel, conditions, colours, table, search, ground, room, uncovered, world, hint, aside, slider, top, density, variants, frames)
+SCENARIOS = (circles, click, hover, filter, live, gone, address, framed, themes, sizes, keyboard, fan, plane, motion, panel, conditions, colours, table, search, ground, room, uncovered, world, hint, aside, slider, top, density, variants, frames, drag)
 
 
 def main():
