@@ -432,7 +432,7 @@ export function mapLibreLayer(client: Client, source: string, options?: MapLibre
   addTo(map: any): any;
   remove(): void;
   /** Shows another window, or pins other features; null removes what there is, and what is left out stays. */
-  restrict(restrictions: { window?: Record<string, readonly [number | null, number | null]> | null; pin?: readonly FeatureId[] | null }): void;
+  restrict(restrictions: Restrictions): void;
 };
 
 /** The difference between what is to be shown and what the app has. */

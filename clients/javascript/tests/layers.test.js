@@ -36,7 +36,7 @@ class FakeClient {
     const client = this;
     this.query = query;
     return {
-      move: async (bbox, zoom) => client.moves.push({ bbox, zoom }),
+      move: async (bbox, zoom, restrictions) => client.moves.push({ bbox, zoom, ...(restrictions ? { restrictions } : {}) }),
       close: async () => {},
       async *[Symbol.asyncIterator]() {
         while (true) {
@@ -215,4 +215,23 @@ test("a click on MapLibre's cluster zooms to where it separates, or is the app's
   await click("c");
   assert.deepEqual(clicked, [{ cluster: true, cluster_id: 1, point_count: 20, point_count_abbreviated: 20 }]);
   own.remove();
+});
+
+test("a layer's window and pins are moved, and kept when it is added again", async () => {
+  new Frames().install();
+  for (const make of [(client, query) => leafletLayer(L, client, "cities", { query }), (client, query) => mapLibreLayer(client, "cities", { query })]) {
+    const [client, map] = [new FakeClient(), new FakeMap()];
+    const query = { filter: true, pin: [7] };
+    const layer = make(client, query);
+    const add = () => (layer.onAdd ? layer.onAdd(map) : layer.addTo(map));
+    add();
+    layer.restrict({ window: { time: [1, null] }, pin: null });
+    assert.deepEqual(client.moves.at(-1).restrictions, { window: { time: [1, null] }, pin: null });
+    assert.deepEqual(query, { filter: true, pin: [7] }, "the caller's query is its own");
+    layer.onRemove ? layer.onRemove() : layer.remove();
+    add();
+    const { bbox, zoom, ...kept } = client.query;
+    assert.deepEqual(kept, { filter: true, window: { time: [1, null] } });
+    layer.onRemove ? layer.onRemove() : layer.remove();
+  }
 });
