@@ -186,9 +186,10 @@ struct OldSnapshot {
             try FeatureCodes(store, threads: threads, .never).store(in: writer, SnapshotSection.origins)
         }
         if description.options.sortKey != nil {
-            let order = PointOrder(
-                rows: Array(sections.bytes(SnapshotSection.sortedRows).bindMemory(to: UInt32.self)))
-            try order.withArrays { try writer.add(SnapshotSection.sortedPoints, $1) }
+            let rows = sections.bytes(SnapshotSection.sortedRows)
+            let order = PointOrder(rows: Array(rows.bindMemory(to: UInt32.self)))
+            // The inverse of the rows, which are the rows themselves if they ascend.
+            try order.withArrays { try writer.add(SnapshotSection.sortedPoints, order.isAscending ? rows : $1) }
         }
         try Snapshot.write(IdentifierIndex(store, threads: threads, .never), to: writer)
         try writer.finish(generation: generation)

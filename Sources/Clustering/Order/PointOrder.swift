@@ -6,16 +6,13 @@ import SystemSupport
 ///
 /// A feature is identified by its row in its store, a point by its `PointIndex`. Points of a
 /// build are numbered in clustering order. A feature that is added, or whose sort key changes, becomes a new
-/// point with a label between those of its neighbours. Takes 8 bytes per point of the build, or 4 if the points are in
-/// the order of the rows.
+/// point with a label between those of its neighbours. Takes 8 bytes per point of the build, or about 1 if the points
+/// are in the order of the rows.
 ///
-/// Invariant: `points` has each point of `rows` in ascending order of row, or nothing if `rows` ascends; `added`
-/// contains the living points of `entries` in ascending order of label.
+/// Invariant: `added` contains the living points of `entries` in ascending order of label.
 public struct PointOrder: Sendable {
-    /// The feature's index in the store, by point of the build.
-    private let rows: Column<UInt32>
-    /// The points of the build, by ascending index of their features in the store. Empty if that is their own order.
-    private let points: Column<UInt32>
+    /// The points of the build and their features' indexes in the store.
+    private let built: Built
     /// Points that updates added, by index minus the build's count.
     private var entries = PagedArray<Entry>()
     /// Points that updates assigned to features, by the feature's index in the store; `noPoint` for a feature that has
@@ -31,105 +28,151 @@ public struct PointOrder: Sendable {
 
     private static let noPoint = UInt32.max
 
+    private enum Built: Sendable {
+        /// The index by point, and the points by ascending index.
+        case sorted(rows: Column<UInt32>, points: Column<UInt32>)
+        /// The indexes of points in the order of their features.
+        case ascending(AscendingNumbers)
+    }
+
     /// - Parameter rows: the features' indexes in the store, in clustering order, each once.
     /// - Complexity: O(the greatest index).
     public init(rows: [UInt32]) {
-        let ordered = Scratch<UInt32>(capacity: max(1, rows.count))
-        for (point, row) in rows.enumerated() { ordered.base[point] = row }
-        self.rows = ordered.finish(count: rows.count)
-        let ascends = zip(rows, rows.dropFirst()).allSatisfy { $0 < $1 }
-        let points = Scratch<UInt32>(capacity: max(1, ascends ? 0 : rows.count))
-        var count = 0
-        if !ascends {
-            var pointsByRow = [UInt32](repeating: Self.noPoint, count: Int(rows.max() ?? 0) + 1)
-            for (point, row) in rows.enumerated() { pointsByRow[Int(row)] = UInt32(truncatingIfNeeded: point) }
-            for point in pointsByRow where point != Self.noPoint {
-                points.base[count] = point
-                count += 1
-            }
+        guard !zip(rows, rows.dropFirst()).allSatisfy({ $0 < $1 }) else {
+            built = .ascending(AscendingNumbers(rows))
+            return
         }
-        self.points = points.finish(count: count)
+        let (ordered, points) = (Scratch<UInt32>(capacity: rows.count), Scratch<UInt32>(capacity: rows.count))
+        var pointsByRow = [UInt32](repeating: Self.noPoint, count: Int(rows.max() ?? 0) + 1)
+        for (point, row) in rows.enumerated() {
+            ordered.base[point] = row
+            pointsByRow[Int(row)] = UInt32(truncatingIfNeeded: point)
+        }
+        var count = 0
+        for point in pointsByRow where point != Self.noPoint {
+            points.base[count] = point
+            count += 1
+        }
+        built = .sorted(rows: ordered.finish(count: rows.count), points: points.finish(count: count))
     }
 
-    /// An order on arrays that `withArrays` lent.
+    /// An order on arrays that `withArrays` lent of points that are not in the order of their features.
     ///
     /// - Parameter owner: keeps them valid and unchanged.
     public init(rows: UnsafeBufferPointer<UInt32>, points: UnsafeBufferPointer<UInt32>, owner: AnyObject) {
-        self.rows = Column(rows, owner: owner)
-        self.points = Column(points, owner: owner)
+        built = .sorted(rows: Column(rows, owner: owner), points: Column(points, owner: owner))
     }
 
-    /// Lends the arrays of the build: the features' indexes by point, and the points by ascending index, which is empty
-    /// if that is their own order.
+    /// The same of points that are; nil if the arrays are not of so many points.
+    public init?(
+        count: Int, highs: UnsafeBufferPointer<UInt64>, lows: UnsafeBufferPointer<UInt64>, owner: AnyObject
+    ) {
+        guard let numbers = AscendingNumbers(count: count, highs: highs, lows: lows, owner: owner) else { return nil }
+        built = .ascending(numbers)
+    }
+
+    /// Lends the arrays of the build, in the machine's byte order: the features' indexes by point and the points by
+    /// ascending index, 32 bits each; or, if the points are in the order of their features, two arrays of 64 bits.
     public func withArrays<Failure: Error>(
-        _ body: (_ rows: UnsafeRawBufferPointer, _ points: UnsafeRawBufferPointer) throws(Failure) -> Void
-    ) throws(Failure) { try body(rows.bytes, points.bytes) }
+        _ body: (_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) throws(Failure) -> Void
+    ) throws(Failure) {
+        switch built {
+        case .sorted(let rows, let points): try body(rows.bytes, points.bytes)
+        case .ascending(let numbers): try body(numbers.highBytes, numbers.lowBytes)
+        }
+    }
+
+    /// Whether the build's points are in the order of their features.
+    public var isAscending: Bool { if case .ascending = built { true } else { false } }
+
+    private var builtCount: Int {
+        switch built {
+        case .sorted(let rows, _): rows.count
+        case .ascending(let numbers): numbers.count
+        }
+    }
+
+    /// The index of the feature of a point of the build.
+    @inline(__always) private func builtRow(_ point: Int) -> Int {
+        switch built {
+        case .sorted(let rows, _): Int(rows[point])
+        case .ascending(let numbers): numbers[point]
+        }
+    }
 
     /// The memory used, in bytes.
     public var memoryBytes: Int {
-        (rows.count + points.count + added.count) * MemoryLayout<UInt32>.stride + entries.memoryBytes
-            + latest.memoryBytes
+        let own =
+            switch built {
+            case .sorted(let rows, let points): rows.memoryBytes + points.memoryBytes
+            case .ascending(let numbers): numbers.memoryBytes
+            }
+        return own + added.count * MemoryLayout<UInt32>.stride + entries.memoryBytes + latest.memoryBytes
     }
 
     /// Whether no update has changed the order.
     public var isPlain: Bool { entries.isEmpty && latest.count == 0 }
 
     /// The index of the next point that an update adds: one above those of all points that ever existed.
-    public var pointLimit: Int { rows.count + entries.count }
+    public var pointLimit: Int { builtCount + entries.count }
 
     /// The indexes of the build's features in the store, in clustering order.
-    public var builtRows: [UInt32] { (0..<rows.count).map { rows[$0] } }
+    public var builtRows: [UInt32] { (0..<builtCount).map { UInt32(truncatingIfNeeded: builtRow($0)) } }
 
     /// The index of a point's feature in the store.
     @inline(__always) public func row(of point: PointIndex) -> Int {
-        let index = Int(point.rawValue)
-        return index < rows.count ? Int(rows[index]) : Int(entries[index - rows.count].row)
+        let (index, count) = (Int(point.rawValue), builtCount)
+        return index < count ? builtRow(index) : Int(entries[index - count].row)
     }
 
     /// The current point of the feature at an index of the store; nil if it has none.
     ///
-    /// - Complexity: O(1) if all features have points, else O(log points).
+    /// - Complexity: O(1) if the points are sorted and all features have one, else O(log points).
     public func point(at row: Int) -> PointIndex? {
         if let point = latest[UInt32(truncatingIfNeeded: row)] {
             return point == Self.noPoint ? nil : PointIndex(rawValue: point)
         }
-        if row < rows.count, let point = builtPoint(row), rows[point] == row { return index(point) }
-        let number = (0..<rows.count).partitionIndex { number in builtPoint(number).map { rows[$0] < row } ?? false }
-        guard number < rows.count, let point = builtPoint(number), rows[point] == row else { return nil }
-        return index(point)
-    }
-
-    private func index(_ point: Int) -> PointIndex { PointIndex(rawValue: UInt32(truncatingIfNeeded: point)) }
-
-    /// The point of the build whose feature has so many before it in the store; nil only in a damaged image.
-    private func builtPoint(_ number: Int) -> Int? {
-        guard points.count > 0 else { return number }
-        let point = Int(points[within: number])
-        return point < rows.count ? point : nil
+        if case .sorted(let rows, let points) = built, row < points.count {
+            let point = Int(points[row])
+            if point < rows.count, rows[point] == row { return PointIndex(rawValue: points[row]) }
+        }
+        let rank = rank(of: row)
+        guard rank < builtCount else { return nil }
+        let point =
+            switch built {
+            case .sorted(_, let points): Int(points[within: rank])
+            case .ascending: rank
+            }
+        guard point < builtCount, builtRow(point) == row else { return nil }
+        return PointIndex(rawValue: UInt32(truncatingIfNeeded: point))
     }
 
     /// How many of the build's features come before a row in the store.
     ///
     /// - Complexity: O(log points).
     public func rank(of row: Int) -> Int {
-        (0..<rows.count).partitionIndex { number in builtPoint(number).map { rows[$0] < row } ?? false }
+        switch built {
+        case .ascending(let numbers): numbers.count(below: row)
+        case .sorted(let rows, let points):
+            (0..<points.count).partitionIndex { rows[within: Int(points[$0])] < row }
+        }
     }
 
     /// A point's label in the order.
     public func label(of point: PointIndex) -> OrderLabel {
         let index = Int(point.rawValue)
-        return index < rows.count ? OrderLabel(inOrder: point) : entries[index - rows.count].label
+        return index < builtCount ? OrderLabel(inOrder: point) : entries[index - builtCount].label
     }
 
     /// Sorts points by clustering order.
     ///
     /// - Complexity: O(points of the build) to sort points of the build.
     public func sorted(_ chosen: [PointIndex]) -> [PointIndex] {
-        var marks = [UInt64](repeating: 0, count: rows.count / 64 + 1)
+        var marks = [UInt64](repeating: 0, count: builtCount / 64 + 1)
         var others: [PointIndex] = []
         for point in chosen {
             let index = Int(point.rawValue)
-            if index < rows.count {
+            if index < builtCount {
                 marks[index >> 6] |= 1 << UInt64(index & 63)
             } else {
                 others.append(point)
@@ -173,11 +216,11 @@ extension PointOrder {
 
     /// The store index of the next feature in clustering order; nil at the end. O(1).
     public func next(_ walk: inout Walk) -> Int? {
-        while walk.built < rows.count {
+        while walk.built < builtCount {
             let point = PointIndex(rawValue: UInt32(truncatingIfNeeded: walk.built))
             if let row = nextAdded(&walk, before: OrderLabel(inOrder: point)) { return row }
             walk.built += 1
-            let row = rows[Int(point.rawValue)]
+            let row = UInt32(truncatingIfNeeded: builtRow(Int(point.rawValue)))
             // Otherwise the feature now has another point.
             if (latest[row] ?? point.rawValue) == point.rawValue { return Int(row) }
         }
@@ -186,7 +229,7 @@ extension PointOrder {
 
     private func nextAdded(_ walk: inout Walk, before label: OrderLabel?) -> Int? {
         guard walk.added < added.count else { return nil }
-        let entry = entries[Int(added[walk.added]) - rows.count]
+        let entry = entries[Int(added[walk.added]) - builtCount]
         if let label, !(entry.label < label) { return nil }
         walk.added += 1
         return Int(entry.row)
@@ -232,7 +275,7 @@ extension PointOrder {
         for point in removed { latest.set(UInt32(truncatingIfNeeded: row(of: point)), Self.noPoint) }
         let removed = Set(removed.lazy.map(\.rawValue))
         if !removed.isEmpty { added.removeAll { removed.contains($0) } }
-        var labels = LabelAssignment(buildCount: rows.count)
+        var labels = LabelAssignment(buildCount: builtCount)
         var items: [LabelAssignment.Item] = []
         let sorted = inserted.indices.sorted {
             (inserted[$0].key, inserted[$0].row) < (inserted[$1].key, inserted[$1].row)
@@ -240,12 +283,12 @@ extension PointOrder {
         var next = 0
         for index in sorted {
             let new = inserted[index]
-            let gap = try (0..<rows.count).partitionIndex { (point) throws(Failure) in
-                let row = Int(rows[point])
+            let gap = try (0..<builtCount).partitionIndex { (point) throws(Failure) in
+                let row = builtRow(point)
                 return (try key(.built(row)), row) < (new.key, new.row)
             }
             let position = try (next..<added.count).partitionIndex { (index) throws(Failure) in
-                let row = Int(entries[Int(added[index]) - rows.count].row)
+                let row = Int(entries[Int(added[index]) - builtCount].row)
                 return (try key(.current(row)), row) < (new.key, new.row)
             }
             while next < position {
@@ -263,13 +306,13 @@ extension PointOrder {
     }
 
     private func item(of point: UInt32) -> LabelAssignment.Item {
-        let label = entries[Int(point) - rows.count].label
-        return .init(point: point, inserted: nil, gap: min(rows.count, Int(label.rawValue >> 32)), label: label)
+        let label = entries[Int(point) - builtCount].label
+        return .init(point: point, inserted: nil, gap: min(builtCount, Int(label.rawValue >> 32)), label: label)
     }
 
     /// Records the assigned labels.
     private mutating func record(_ items: [LabelAssignment.Item], _ inserted: [Int]) -> Change {
-        let first = rows.count + entries.count
+        let first = builtCount + entries.count
         var relabelled: [(point: PointIndex, label: OrderLabel)] = []
         var labels = [OrderLabel](repeating: OrderLabel(rawValue: 0), count: inserted.count)
         added.removeAll(keepingCapacity: true)
@@ -280,8 +323,8 @@ extension PointOrder {
                 labels[index] = label
                 added.append(UInt32(truncatingIfNeeded: first + index))
             } else if let point = item.point {
-                if entries[Int(point) - rows.count].label != label {
-                    entries[Int(point) - rows.count].label = label
+                if entries[Int(point) - builtCount].label != label {
+                    entries[Int(point) - builtCount].label = label
                     relabelled.append((PointIndex(rawValue: point), label))
                 }
                 added.append(point)

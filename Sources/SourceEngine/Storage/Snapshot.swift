@@ -104,9 +104,14 @@ package struct Snapshot {
             try writer.add(SnapshotSection.of(view: number, SnapshotSection.value(part)), bytes)
         }
         guard !view.sharesOrder else { return }
-        try view.order?.withArrays { (rows, points) throws(FileError) in
-            try writer.add(SnapshotSection.of(view: number, SnapshotSection.sortedRows), rows)
-            try writer.add(SnapshotSection.of(view: number, SnapshotSection.sortedPoints), points)
+        guard let order = view.order else { return }
+        let (first, second) =
+            order.isAscending
+            ? (SnapshotSection.rowHighs, SnapshotSection.rowLows)
+            : (SnapshotSection.sortedRows, SnapshotSection.sortedPoints)
+        try order.withArrays { (rows, points) throws(FileError) in
+            try writer.add(SnapshotSection.of(view: number, first), rows)
+            try writer.add(SnapshotSection.of(view: number, second), points)
         }
     }
 
@@ -202,7 +207,10 @@ package struct Snapshot {
     static func view(
         _ reader: SectionFileReader, _ description: SnapshotDescription, lineage: UInt64? = nil
     ) throws(StateFault) -> View {
-        let order = description.options.sortKey == nil ? nil : try order(reader, 0, description.view)
+        let order = try order(reader, 0, description.view)
+        guard order != nil || description.options.sortKey == nil else {
+            throw StateFault("\(reader.path) lacks the order of its points")
+        }
         return try view(reader, 0, description.view, description.options, order, lineage: lineage)
     }
 
@@ -220,10 +228,12 @@ package struct Snapshot {
             guard let option = description.options.views.first(where: { $0.name == stored.name }) else {
                 throw StateFault("\(reader.path) has a view \(stored.name) that its options do not have")
             }
-            let isStored = reader.has(SnapshotSection.of(view: index + 1, SnapshotSection.sortedRows))
-            let sharesOrder = !isStored && option.options.hasOrder(of: description.options, option.selection)
-            let order =
-                isStored ? try order(reader, index + 1, stored.view) : sharesOrder ? source.order : nil
+            let own = try order(reader, index + 1, stored.view)
+            let sharesOrder = own == nil && option.options.hasOrder(of: description.options, option.selection)
+            let order = sharesOrder ? source.order : own
+            guard order != nil || option.selection.isOfAll && option.options.sortKey == nil else {
+                throw StateFault("\(reader.path) lacks the order of the points of its view \(stored.name)")
+            }
             let view = try view(
                 reader, index + 1, stored.view, option.options, order, sharesOrder: sharesOrder,
                 lineage: written?.named(stored.name)?.view.index.lineage)
@@ -278,16 +288,29 @@ package struct Snapshot {
         return values
     }
 
+    /// The order of a view's points; nil if it has none stored.
     private static func order(
         _ reader: SectionFileReader, _ number: Int, _ stored: SnapshotView
-    ) throws(StateFault) -> PointOrder {
-        let rows: SectionValues<UInt32> = try reader.borrowed(
-            SnapshotSection.of(view: number, SnapshotSection.sortedRows), count: stored.points)
-        let points: SectionValues<UInt32> = try reader.borrowed(
-            SnapshotSection.of(view: number, SnapshotSection.sortedPoints))
-        guard points.isEmpty || points.count == stored.points else {
-            throw StateFault("\(reader.path) has an order of \(points.count) points of \(stored.points)")
+    ) throws(StateFault) -> PointOrder? {
+        func name(_ section: UInt32) -> UInt32 { SnapshotSection.of(view: number, section) }
+        if reader.has(name(SnapshotSection.rowHighs)) {
+            let highs: SectionValues<UInt64> = try reader.borrowed(name(SnapshotSection.rowHighs))
+            let lows: SectionValues<UInt64> = try reader.borrowed(name(SnapshotSection.rowLows))
+            let order = highs.withValues { highs in
+                lows.withValues {
+                    PointOrder(count: stored.points, highs: highs, lows: $0, owner: reader.image)
+                }
+            }
+            guard let order else {
+                try reader.checkIntact()
+                throw StateFault("\(reader.path) has rows that are not of \(stored.points) points")
+            }
+            return order
         }
+        guard reader.has(name(SnapshotSection.sortedRows)) else { return nil }
+        let rows: SectionValues<UInt32> = try reader.borrowed(name(SnapshotSection.sortedRows), count: stored.points)
+        let points: SectionValues<UInt32> = try reader.borrowed(
+            name(SnapshotSection.sortedPoints), count: stored.points)
         return rows.withValues { rows in
             points.withValues { PointOrder(rows: rows, points: $0, owner: reader.image) }
         }

@@ -194,10 +194,12 @@ package enum SnapshotSection {
     package static let momentStarts: UInt32 = 7
     package static let moments: UInt32 = 8
 
-    /// The features' rows by point, 32 bits each: with the option `sortKey`, and in views that show only some features.
+    /// The features' rows in the order of `sortKey`, 32 bits each. Only with that option.
     package static let sortedRows: UInt32 = 9
-    /// The points by ascending row, 32 bits each; empty if that is their own order. Only with the rows.
+    /// The points by the features' rows, 32 bits each. Only with that option.
     package static let sortedPoints: UInt32 = 14
+    /// The rows of the features of points that are in the order of the rows: of views that show only some features.
+    package static let (rowHighs, rowLows): (UInt32, UInt32) = (0x23, 0x24)
     /// The numbers from which cluster ids are made: `FeatureCodes`. Only with the option `clusterIds` `"origin"`.
     package static let origins = FeatureCodes.Sections(identified: 0x20, anonymous: 0x21, repeated: 0x22)
 
