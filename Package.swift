@@ -50,6 +50,7 @@ let package = Package(
         // Strictness is a constant of llhttp 8; later versions are strict by default.
         .target(name: "CLLHTTP", cSettings: [.define("LLHTTP_STRICT_MODE")]),
         .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
 
         .target(name: "EventLoop", dependencies: ["CLibuv"], swiftSettings: uncheckedExclusivity),
@@ -77,6 +78,7 @@ let package = Package(
         .target(name: "TypedFeatures", dependencies: ["JSON", "Protobuf"]),
         .target(name: "SystemSupport", dependencies: ["CLinux"]),
         .target(name: "ReplicationLog"),
+        .target(name: "Tokens", dependencies: ["CSodium", "JSON"]),
         .target(name: "ImageStore", dependencies: ["Compression", "SystemSupport"]),
         .target(
             name: "Aggregates",
@@ -104,7 +106,7 @@ let package = Package(
                 "ClusterProtocol",
                 "Clustering",
                 "Expressions", "GeoJSON",
-                "JSON", "Protobuf", "TypedFeatures",
+                "JSON", "Protobuf", "Tokens", "TypedFeatures",
             ], swiftSettings: uncheckedExclusivity),
         .target(
             name: "Transports",
@@ -120,7 +122,7 @@ let package = Package(
                 "CLLHTTP", "CWslay", "Transports", "TypedContract", "RPC", "ClusterProtocol", "Compression",
                 "EventLoop",
                 "JSON",
-                "SystemSupport",
+                "SystemSupport", "Tokens",
             ],
             swiftSettings: uncheckedExclusivity),
         .target(name: "HTTP2", dependencies: ["CNGHTTP2", "JSON"], swiftSettings: uncheckedExclusivity),
@@ -140,7 +142,7 @@ let package = Package(
                 "HTTP2Server", "HTTPServer", "SocketServer", "Transports", "RPC", "PostgresFeed", "SourceEngine",
                 "Responses",
                 "SystemSupport",
-                "ClusterProtocol", "EventLoop", "GeoJSON", "JSON",
+                "ClusterProtocol", "EventLoop", "GeoJSON", "JSON", "Tokens",
             ],
             swiftSettings: uncheckedExclusivity),
         .target(name: "CommandLineOptions", dependencies: ["SystemSupport"]),
@@ -173,6 +175,7 @@ let package = Package(
         // Counts the blocks that a test's thread allocates.
         .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
         .testTarget(name: "SystemSupportTests", dependencies: ["SystemSupport", "TestSupport"]),
+        .testTarget(name: "TokensTests", dependencies: ["Tokens", "JSON"]),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),
         .testTarget(name: "CompressionTests", dependencies: ["Compression", "TestSupport"]),
         .testTarget(
@@ -232,7 +235,7 @@ let package = Package(
         .testTarget(
             name: "RPCTests",
             dependencies: [
-                "ReplicationLog", "RPC", "Responses", "SourceEngine", "ClusterProtocol", "GeoJSON", "JSON",
+                "ReplicationLog", "RPC", "Tokens", "Responses", "SourceEngine", "ClusterProtocol", "GeoJSON", "JSON",
                 "SystemSupport", "Transports", "TypedContract",
                 "SourceTestSupport", "TestSupport", "CAllocationCounter",
             ]),

@@ -20,8 +20,11 @@ final class GRPCExchange: StreamHandler {
     /// Received bytes that have not been given back to the stream's window.
     private var owed = 0
 
-    init(_ request: GRPCRequest, on stream: HTTP2Stream, of connection: HTTP2Connection) {
-        (self.request, self.stream, self.connection) = (request, stream, connection)
+    /// Who calls: the connection's client, or the bearer of the request's token.
+    let identity: Identity
+
+    init(_ request: GRPCRequest, by identity: Identity, on stream: HTTP2Stream, of connection: HTTP2Connection) {
+        (self.request, self.identity, self.stream, self.connection) = (request, identity, stream, connection)
         deadline = request.timeout.map { connection.loop.now &+ UInt64(clamping: $0) }
     }
 
@@ -149,6 +152,10 @@ extension GRPCExchange: TypedCallOwner {
             let now = connection.loop.now
             return deadline > now ? Int64(clamping: deadline - now) : 0
         }
+    }
+
+    func currentIdentity() throws(RPCError) -> Identity {
+        try connection.server.rules.renewed(identity, on: connection.caller.identity)
     }
 
     func encoder(_ method: TypedMethod, structProperties: Bool) -> TypedAnswerEncoder {

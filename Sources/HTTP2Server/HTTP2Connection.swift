@@ -160,7 +160,10 @@ final class HTTP2Connection: ServedConnection {
 
     /// Changes the client's right.
     func take(_ right: AccessRight) {
-        caller.take(right)
+        let rules = server.rules
+        caller.take(right) { [caller] (known) throws(RPCError) in
+            try rules.renewed(known, on: caller?.identity ?? known)
+        }
         goOn()
     }
 

@@ -91,8 +91,11 @@ final class HealthCheck: GRPCService {
         let name = service ?? ""
         let daemon: Status = server.isDraining ? .notServing : .serving
         if name.isEmpty || Self.services.contains(name) { return daemon }
-        guard name.hasPrefix(Self.sources), exchange.connection.caller.right >= .query,
-            let serves = server.health.serves(source: String(name.dropFirst(Self.sources.count)))
+        let source = String(name.dropFirst(Self.sources.count))
+        // A watch may last longer than what its caller may see.
+        guard name.hasPrefix(Self.sources), let caller = try? exchange.currentIdentity(), caller.right >= .query,
+            server.engine.access.access(of: caller)?.sees(source) != false,
+            let serves = server.health.serves(source: source)
         else { return nil }
         return serves ? daemon : .notServing
     }

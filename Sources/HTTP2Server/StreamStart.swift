@@ -64,10 +64,24 @@ enum StreamStart {
     private static func beginCall(_ stream: HTTP2Stream, on connection: HTTP2Connection) {
         do throws(RPCError) {
             let request = try GRPCRequest(stream.head)
-            let exchange = GRPCExchange(request, on: stream, of: connection)
+            let identity = try identity(of: request.method, stream.head, connection)
+            let exchange = GRPCExchange(request, by: identity, on: stream, of: connection)
             exchange.begin(try service(request.method, exchange))
             stream.handler = exchange
         } catch { stream.respond(only: GRPCHeads.failure(error)) }
+    }
+
+    /// Who calls. A health check needs no token, but without one it sees no sources.
+    private static func identity(
+        of method: String, _ head: HeaderBlock, _ connection: HTTP2Connection
+    ) throws(RPCError) -> Identity {
+        let client = connection.caller.identity
+        do throws(RPCError) {
+            return try connection.server.rules.identity(authorization: head.text("authorization"), client)
+        } catch {
+            guard method == HealthCheck.checkMethod || method == HealthCheck.watchMethod else { throw error }
+            return Identity(client.peer, right: .none)
+        }
     }
 
     private static func service(_ name: String, _ exchange: GRPCExchange) throws(RPCError) -> any GRPCService {
@@ -75,7 +89,7 @@ enum StreamStart {
         if name == HealthCheck.checkMethod { return HealthCheck(isWatch: false, of: exchange) }
         if name == HealthCheck.watchMethod { return HealthCheck(isWatch: true, of: exchange) }
         if ReflectionCall.methods.contains(name) {
-            guard exchange.connection.caller.right >= .query else {
+            guard exchange.identity.right >= .query else {
                 throw RPCError(.permissionDenied, "Reflection needs the right \"query\".")
             }
             return ReflectionCall(of: exchange)

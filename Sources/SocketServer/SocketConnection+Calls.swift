@@ -10,7 +10,7 @@ extension SocketConnection: CallTransport {
         let id = request.id
         let encoder = FrameAnswerEncoder(id: id, compresses: request.acceptsDeflate)
         do throws(RPCError) {
-            _ = try caller.open(request, as: encoder, into: &output)
+            _ = try caller.open(request, by: caller.identity, as: encoder, into: &output)
         } catch { ServerMessage.write(error: error, id: id, into: &output) }
     }
 

@@ -21,6 +21,20 @@ public struct SourceDescription: Sendable {
     public let note: String?
     /// How the source follows its table; nil if it follows none.
     public let replication: ReplicationStatus?
+    /// What a caller sees of the source; nil if that is everything.
+    public var part: Part?
+
+    /// What a caller sees of a source, who must not learn anything of the rest.
+    public struct Part: Sendable {
+        public let points: Int
+        /// The extent of these points; nil if there is none, or if it would show single points.
+        public let bounds: Box?
+
+        public init(points: Int, bounds: Box?) { (self.points, self.bounds) = (points, bounds) }
+    }
+
+    /// The number of points that the description counts.
+    public var points: Int { part?.points ?? revision.pointCount }
 
     init(_ name: SourceName, _ state: Source.State, _ revision: Revision, isBuilding: Bool) {
         source = name
@@ -82,19 +96,17 @@ public struct SourceDescription: Sendable {
     package var json: JSONObject {
         var object: JSONObject = [
             "source": .string(name), "options": revision.options.json,
-            "points": .number(Double(revision.pointCount)), "revision": .number(Double(revision.number)),
+            "points": .number(Double(points)), "revision": .number(Double(revision.number)),
         ]
         let position = revision.log?.position
         object["position"] = position.map { .string($0.description) }
-        object["bbox"] = revision.bounds.map { .array($0.edges.map(JSONValue.number)) } ?? .null
-        object["memoryBytes"] = .number(Double(revision.memoryBytes))
-        object["fileBytes"] = .number(Double(revision.fileBytes))
-        if revision.indexFileBytes > 0 { object["indexFileBytes"] = .number(Double(revision.indexFileBytes)) }
-        object["indexBytesPerPoint"] = .number(indexBytesPerPoint)
-        object["buildMs"] = .number(Self.rounded(revision.buildMilliseconds))
+        let bounds = if let part { part.bounds } else { revision.bounds }
+        object["bbox"] = bounds.map { .array($0.edges.map(JSONValue.number)) } ?? .null
+        if part == nil { describeSize(in: &object) }
         object["state"] = .string(state.rawValue)
         object["createdAt"] = .string(createdAt.text)
         object["updatedAt"] = .string(updatedAt.text)
+        guard part == nil else { return object }
         object["damage"] = (damage ?? note).map { .string($0) }
         object["replication"] = replication?.json(position: position)
         object["note"] = replication?.note.map { .string($0) }
@@ -104,6 +116,15 @@ public struct SourceDescription: Sendable {
                 JSONObject(errors.map { (key: $0.message, value: .number(Double($0.count))) }))
         }
         return object
+    }
+
+    /// Adds what all features took.
+    private func describeSize(in object: inout JSONObject) {
+        object["memoryBytes"] = .number(Double(revision.memoryBytes))
+        object["fileBytes"] = .number(Double(revision.fileBytes))
+        if revision.indexFileBytes > 0 { object["indexFileBytes"] = .number(Double(revision.indexFileBytes)) }
+        object["indexBytesPerPoint"] = .number(indexBytesPerPoint)
+        object["buildMs"] = .number(Self.rounded(revision.buildMilliseconds))
     }
 
     /// Bytes of the index for each point, without features' text; 0 without points.

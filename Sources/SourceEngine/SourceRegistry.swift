@@ -97,16 +97,20 @@ public final class SourceRegistry: Sendable {
     }
 
     /// The source of this name. Throws `sourceNotFound` if there is none.
-    public func source(_ name: SourceName) throws(SourceError) -> Source {
-        guard let source = sources.withLock({ $0[name] }) else {
-            throw .sourceNotFound(name, meant: similar(to: name))
+    ///
+    /// - Parameter isSeen: whether a source exists for whoever asks.
+    public func source(
+        _ name: SourceName, ifSeen isSeen: (SourceName) -> Bool = { _ in true }
+    ) throws(SourceError) -> Source {
+        guard isSeen(name), let source = sources.withLock({ $0[name] }) else {
+            throw .sourceNotFound(name, meant: similar(to: name, ifSeen: isSeen))
         }
         return source
     }
 
     /// The source whose name is most similar; nil if none of the first ones is similar.
-    private func similar(to name: SourceName) -> SourceName? {
-        let names = sources.withLock { $0.keys.prefix(Self.mostCompared).map(\.text) }
+    private func similar(to name: SourceName, ifSeen isSeen: (SourceName) -> Bool) -> SourceName? {
+        let names = sources.withLock { Array($0.keys) }.lazy.filter(isSeen).prefix(Self.mostCompared).map(\.text)
         return PropertyNames.nearest(to: name.text, among: names.sorted()).flatMap { SourceName($0) }
     }
 

@@ -39,7 +39,7 @@ struct AllocationTests {
             Issue.record("\(text) opens no call")
             return
         }
-        if try caller.open(request, as: BareEncoder(), into: &bytes) != nil { loop.step() }
+        if try caller.open(request, by: caller.identity, as: BareEncoder(), into: &bytes) != nil { loop.step() }
     }
 
     private static func getClusters(_ box: String, zoom: Int) -> String {

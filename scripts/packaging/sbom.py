@@ -15,7 +15,7 @@ LICENCES = {
     "freetype": "FTL OR GPL-2.0-or-later", "fribidi": "LGPL-2.1-or-later", "gcc-12": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "glib2.0": "LGPL-2.1-or-later", "graphite2": "LGPL-2.1-or-later OR MPL-2.0 OR GPL-2.0-or-later", "harfbuzz": "MIT",
     "icu": "ICU", "leaflet": "BSD-2-Clause", "libbsd": "BSD-3-Clause", "libdatrie": "LGPL-2.1-or-later",
-    "libdeflate": "MIT", "libffi": "MIT", "libmd": "BSD-3-Clause", "libpng1.6": "libpng-2.0", "libselinux": "libselinux-1.0",
+    "libdeflate": "MIT", "libffi": "MIT", "libmd": "BSD-3-Clause", "libpng1.6": "libpng-2.0", "libsodium": "ISC", "libselinux": "libselinux-1.0",
     "libthai": "LGPL-2.1-or-later", "libuv1": "MIT", "libx11": "MIT", "libxau": "MIT", "libxcb": "MIT", "libxdmcp": "MIT",
     "libxext": "MIT", "nghttp2": "MIT", "node-undici": "MIT", "libxrender": "MIT", "pango1.0": "LGPL-2.0-or-later", "pcre2": "BSD-3-Clause", "pixman": "MIT",
     "simdjson": "Apache-2.0", "util-linux": "LGPL-2.1-or-later", "wslay": "MIT", "zlib": "Zlib",

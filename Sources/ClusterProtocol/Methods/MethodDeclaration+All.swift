@@ -13,15 +13,17 @@ extension MethodDeclaration {
     // MARK: ClusterService
 
     public static let getClusters = MethodDeclaration(
-        .cluster, "GetClusters", right: .query, on: .query, params: ParamDeclaration.viewport,
+        .cluster, "GetClusters", right: .query, on: .query, params: ParamDeclaration.viewport, showsClustersOnly: true,
         "Clusters and points in a box at a zoom.")
     public static let getTile = MethodDeclaration(
         .cluster, "GetTile", right: .query, on: .query,
         params: [.source, .tileZoom, .tileColumn, .tileRow, .encoding, .grid, .properties, .include]
             + ParamDeclaration.restrictions + ParamDeclaration.data,
+        showsClustersOnly: true,
         "The features of a tile, as JSON or as a Mapbox Vector Tile.")
     public static let getChildren = MethodDeclaration(
         .cluster, "GetChildren", right: .query, on: .query, params: ParamDeclaration.cluster + [.window],
+        showsClustersOnly: true,
         "A cluster's children on the next zoom.")
     public static let getLeaves = MethodDeclaration(
         .cluster, "GetLeaves", right: .query, on: .query,
@@ -29,6 +31,7 @@ extension MethodDeclaration {
         "A page of a cluster's points.")
     public static let getClusterExpansionZoom = MethodDeclaration(
         .cluster, "GetClusterExpansionZoom", right: .query, on: .query, params: ParamDeclaration.cluster,
+        showsClustersOnly: true,
         "The zoom at which a cluster splits.")
     public static let getConvexHull = MethodDeclaration(
         .cluster, "GetConvexHull", right: .query, on: .query, params: ParamDeclaration.cluster + [.window],
@@ -40,6 +43,7 @@ extension MethodDeclaration {
     public static let watchClusters = MethodDeclaration(
         .cluster, "WatchClusters", .both, right: .query, on: .query,
         params: ParamDeclaration.viewport + [.maxRateHz, .transitions], items: [.bbox, .zoom, .window, .pin],
+        showsClustersOnly: true,
         "A viewport's changes as they happen.")
     public static let topFeatures = MethodDeclaration(
         .cluster, "TopFeatures", right: .query, on: .query,
@@ -48,6 +52,7 @@ extension MethodDeclaration {
     public static let getHistogram = MethodDeclaration(
         .cluster, "GetHistogram", right: .query, on: .query,
         params: [.source, .bbox, .property, .bins, .edges, .window] + ParamDeclaration.data,
+        showsClustersOnly: true,
         "How the values of an indexed property are distributed in a box.")
     public static let getGrid = MethodDeclaration(
         .cluster, "GetGrid", right: .query, on: .query,
@@ -57,7 +62,7 @@ extension MethodDeclaration {
     /// It is served over HTTP as a document of its own, so it is not among `all`.
     public static let describeTiles = MethodDeclaration(
         .cluster, "DescribeTiles", right: .query, on: .query,
-        params: [.source, .tilesURL] + ParamDeclaration.data, "A source's tiles as TileJSON.")
+        params: [.source, .tilesURL] + ParamDeclaration.data, showsClustersOnly: true, "A source's tiles as TileJSON.")
 
     // MARK: SourceService
 
@@ -91,7 +96,8 @@ extension MethodDeclaration {
         params: [.source, .properties, .precision] + ParamDeclaration.data,
         "All features of one revision, as they were sent.")
     public static let getSource = MethodDeclaration(
-        .source, "GetSource", right: .query, on: .loop, params: [.source], "A source's description.")
+        .source, "GetSource", right: .query, on: .loop, params: [.source], showsClustersOnly: true,
+        "A source's description.")
     public static let listSources = MethodDeclaration(
         .source, "ListSources", right: .query, on: .loop, params: [], "All sources' descriptions, by name.")
     public static let evaluateExpression = MethodDeclaration(

@@ -43,6 +43,9 @@ public struct MethodDeclaration: Sendable {
     public let paramNames: [String]
     /// The members of an item that the client streams.
     public let items: [ParamDeclaration]
+    /// Whether answers show clusters and counts only once the view has hidden those of few points. A caller who may
+    /// see no single feature is denied every other method of a source.
+    public let showsClustersOnly: Bool
     /// What the method does, in one sentence.
     public let summary: String
     /// The method's name in an envelope, such as `clusterd.v1.ClusterService/GetClusters`.
@@ -50,7 +53,7 @@ public struct MethodDeclaration: Sendable {
 
     public init(
         _ service: Service, _ name: String, _ kind: Kind = .unary, right: AccessRight, on threads: Threads,
-        params: [ParamDeclaration], items: [ParamDeclaration] = [], _ summary: String
+        params: [ParamDeclaration], items: [ParamDeclaration] = [], showsClustersOnly: Bool = false, _ summary: String
     ) {
         self.service = service
         self.name = name
@@ -59,6 +62,7 @@ public struct MethodDeclaration: Sendable {
         self.threads = threads
         self.params = params
         self.items = items
+        self.showsClustersOnly = showsClustersOnly
         self.summary = summary
         paramNames = params.map(\.name)
         textParams = params.filter(\.type.needsText)

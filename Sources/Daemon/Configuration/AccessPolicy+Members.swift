@@ -13,6 +13,12 @@ extension AccessPolicy {
         ConfigurationMember(
             "admin", Rule.members, at: \.admin, replacedBy: Rule(),
             "Who may do everything, without the limits per user. By default nobody else."),
+        ConfigurationMember(
+            "rules", .list(.members(AccessRule.members.map(\.entry))), default: .array([]),
+            "What callers see of sources. The first rule that matches caller and source applies; a source that any rule names does not exist for callers whom none matches. Administrators over a Unix socket see everything."
+        ) { (value, target) throws(Configuration.Problem) in
+            target.rules = try AccessRule.read(value)
+        },
     ]
 }
 
@@ -30,13 +36,64 @@ extension AccessPolicy.Rule {
             }
         },
         ConfigurationMember(
-            "groups", .list(.account), "Groups, by name or number; a user's supplementary groups count too."
+            "groups", .list(.account),
+            "Groups, by name or number; a user's supplementary groups count too; \"*\" is everybody."
         ) { (value, target) throws(Configuration.Problem) in
             for item in value.items {
-                try item.insert("group", AccountNames.group, into: \.groups, of: &target)
+                if item.element.isString("*") {
+                    target.everybody = true
+                } else {
+                    try item.insert("group", AccountNames.group, into: \.groups, of: &target)
+                }
             }
         },
     ]
+}
+
+extension AccessRule {
+    static let members: [ConfigurationMember<AccessRule>] =
+        [
+            ConfigurationMember(
+                "sources", .list(.text), isRequired: true,
+                "The names of sources, in which * stands for any characters. A rule covers their views."
+            ) { value, target in target.sources = value.items.map(\.text) }
+        ] + AccessPolicy.Rule.members.map { $0.within(\.callers) } + [
+            ConfigurationMember(
+                "tokens", .boolean, default: .bool(false), "Whether the rule matches callers with a token."
+            ) { value, target in target.tokens = value.boolean },
+            ConfigurationMember(
+                "filter", .expression,
+                "The features that these callers see, as an expression; by default all. [\"claim\", NAME] is a claim of the caller's token, or user, uid or groups of a caller over a Unix socket."
+            ) { (value, target) throws(Configuration.Problem) in
+                let filter = value.element.value
+                if let problem = RuleFilter.problem(filter) { throw value.problem(problem) }
+                target.filter = filter
+            },
+            ConfigurationMember(
+                "minCount", .integer(minimum: 0), default: .number(0),
+                "The fewest points of a cluster that these callers see, if it is above 1. Then they see no single feature."
+            ) { value, target in target.minCount = value.integer },
+        ]
+
+    fileprivate static func read(_ value: ConfigurationValue) throws(Configuration.Problem) -> [AccessRule] {
+        var rules: [AccessRule] = []
+        try Configuration.Problem.gathered(value.items) { (item) throws(Configuration.Problem) in
+            var rule = AccessRule()
+            try item.read(by: members, into: &rule)
+            guard rule.matchesSomebody else {
+                throw item.problem("matches nobody: it needs users, groups or tokens")
+            }
+            guard !rule.sources.isEmpty else { throw item.problem("names no source") }
+            rules.append(rule)
+        }
+        return rules
+    }
+
+    /// Whether it says which callers it matches, even if the system does not know them.
+    private var matchesSomebody: Bool {
+        tokens || callers.everybody || !callers.users.isEmpty || !callers.groups.isEmpty
+            || !callers.unknownNames.isEmpty
+    }
 }
 
 extension ConfigurationValue {

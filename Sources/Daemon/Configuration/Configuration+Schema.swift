@@ -40,6 +40,7 @@ extension Configuration {
         switch entry.kind {
         case .members(let inner), .either(_, .members(let inner)):
             return [line] + inner.flatMap { describe($0, in: "\(here).") }
+        case .list(.members(let inner)): return [line] + inner.flatMap { describe($0, in: "\(here)[].") }
         case .table(let inner): return [line] + inner.flatMap { describe($0, in: "\(here).NAME.") }
         default: return [line]
         }
@@ -69,6 +70,7 @@ extension ConfigurationKind {
                 "additionalProperties": .object(Self.object(entries)),
             ]
         case .sourceOptions: return ["type": .string("object")]
+        case .expression: return ["type": .array([.string("array"), .string("boolean")])]
         }
     }
 
@@ -96,12 +98,14 @@ extension ConfigurationKind {
         case .boolean: "true or false"
         case .oneOf(let names): names.map { "\"\($0)\"" }.joined(separator: " or ")
         case .list(.text): "an array of strings"
+        case .list(.members): "an array of objects"
         case .list: "an array of names and numbers"
         case .account: "a name or a number"
         case .either: "a string or an object"
         case .members: "an object"
         case .table: "an object of objects by name"
         case .sourceOptions: "an object"
+        case .expression: "an expression"
         }
     }
 }

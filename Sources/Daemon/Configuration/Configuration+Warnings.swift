@@ -22,6 +22,9 @@ extension Configuration {
             guard let file = source.file, Glibc.access(file, R_OK) != 0 else { continue }
             warnings.append("sources.\(source.name.text).file: \(file): \(String(cString: strerror(errno)))")
         }
+        if http.tokens.contains(where: \.isShort) {
+            warnings.append("http.tokens: a secret of HS256 has less than 32 bytes, so it may be guessed")
+        }
         return warnings + access.unknownNames
     }
 

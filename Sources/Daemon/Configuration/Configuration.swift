@@ -119,7 +119,7 @@ public struct Configuration: Sendable, Equatable {
         self = changed
     }
 
-    private static func content(of path: String) throws(Problem) -> [UInt8] {
+    static func content(of path: String, most: Int = maximumBytes) throws(Problem) -> [UInt8] {
         guard let file = fopen(path, "re") else {
             throw Problem(description: "\(path): \(String(cString: strerror(errno)))")
         }
@@ -133,8 +133,8 @@ public struct Configuration: Sendable, Equatable {
                 throw Problem(description: "\(path): \(String(cString: strerror(errno)))")
             }
             text.append(contentsOf: chunk[..<count])
-            if text.count > maximumBytes {
-                throw Problem(description: "\(path): the file is larger than \(maximumBytes) bytes")
+            if text.count > most {
+                throw Problem(description: "\(path): the file is larger than \(most) bytes")
             }
         }
     }

@@ -38,6 +38,15 @@ struct ConfigurationMember<Target>: Sendable {
     }
 }
 
+extension ConfigurationMember {
+    /// The same member of what contains the target.
+    func within<Outer>(_ target: WritableKeyPath<Outer, Target> & Sendable) -> ConfigurationMember<Outer> {
+        ConfigurationMember<Outer>(
+            entry.name, entry.kind, default: entry.standard, isRequired: entry.isRequired, entry.help
+        ) { [read] (value, outer) throws(Configuration.Problem) in try read(value, &outer[keyPath: target]) }
+    }
+}
+
 /// A member as the documentation describes it.
 struct ConfigurationEntry: Sendable {
     let name: String
@@ -68,6 +77,8 @@ indirect enum ConfigurationKind: Sendable {
     case table([ConfigurationEntry])
     /// A source's options, as `CreateSource` takes them.
     case sourceOptions
+    /// An expression.
+    case expression
     /// A value of the first kind, or an object of the second.
     case either(ConfigurationKind, ConfigurationKind)
 }

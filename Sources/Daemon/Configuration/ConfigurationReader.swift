@@ -76,6 +76,7 @@ struct ConfigurationReader {
                 throw problem(at: element, "\(path) must be a string or an object")
             }
             try check(element, element.kind == .object ? object : simple, path)
+        case .expression: break
         case .members, .table, .sourceOptions:
             guard element.kind == .object else { throw problem(at: element, "\(path) must be an object") }
         }

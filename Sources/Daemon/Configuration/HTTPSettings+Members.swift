@@ -46,6 +46,16 @@ extension HTTPSettings {
                 "What callers over TCP may do. Callers over a Unix socket have their own rights."
             ) { value, target in target.right = AccessRight(name: value.text) ?? target.right },
             ConfigurationMember(
+                "tokens", .list(.members(TokenKeyFile.members.map(\.entry))), default: .array([]),
+                "The keys that verify tokens (JWT). With any, a request over TCP needs a token, as Authorization: Bearer or in the query parameter access_token; /health does not. A token may have the claim clusterd:right. Unreadable keys reject the configuration."
+            ) { (value, target) throws(Configuration.Problem) in
+                target.tokens = try TokenKeyFile.read(value)
+            },
+            ConfigurationMember(
+                "tokenRight", .oneOf(["query", "manage", "admin"]), default: .string(standard.tokenRight.name),
+                "The highest right that a token's claim clusterd:right can give."
+            ) { value, target in target.tokenRight = AccessRight(name: value.text) ?? target.tokenRight },
+            ConfigurationMember(
                 "maxAge", .integer(minimum: 0), default: .number(Double(standard.maxAge)),
                 "For how many seconds caches may use an answer without asking again. 0: they ask each time, and get 304 while nothing has changed."
             ) { value, target in target.maxAge = value.integer },

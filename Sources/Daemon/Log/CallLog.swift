@@ -38,16 +38,19 @@ struct CallLog: CallObserver {
             ])
     }
 
-    /// The user and the process, or the address of a client over TCP; then the call and its outcome.
+    /// The user and the process, or the address of a client over TCP; the subject of its token, and the rule that
+    /// applied; then the call and its outcome.
     private func logChange(_ call: EndedCall, isDenied: Bool) {
         let message =
             isDenied
             ? "a call was denied" : call.status == .ok ? "a call changed a source" : "a call to change a source failed"
         var fields: JSONObject =
-            call.peer.hasUser
+            call.caller.peer.hasUser
             ? [
-                "uid": .number(Double(call.peer.userID)), "pid": .number(Double(call.peer.processID)),
-            ] : ["peer": .string(call.peer.address ?? "unknown")]
+                "uid": .number(Double(call.caller.peer.userID)), "pid": .number(Double(call.caller.peer.processID)),
+            ] : ["peer": .string(call.caller.peer.address ?? "unknown")]
+        if let token = call.caller.token { fields["subject"] = token.subject.map { .string($0) } ?? .null }
+        fields["rule"] = call.rule.map { .string("access.rules[\($0)]") }
         fields["method"] = .string(call.method.shortName)
         fields["source"] = Self.source(of: call.request)
         fields["status"] = .string(call.status.name)

@@ -78,6 +78,7 @@ final class ConnectStream: TypedCallOwner, MessageInputOwner {
     // MARK: What the messages and the call need
 
     var caller: Caller! { exchange.caller }
+    func currentIdentity() throws(RPCError) -> Identity { try exchange.currentIdentity() }
     var parser: JSONParser { exchange.server.parser }
     func tookMessage() {}
 

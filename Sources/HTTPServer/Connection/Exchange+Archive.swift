@@ -11,15 +11,19 @@ extension Exchange {
 
     func answerArchive(_ names: [String]) throws(RequestFailure) {
         try readParameters(head.query, [])
-        guard caller.right >= .query else {
+        guard identity.right >= .query else {
             throw RequestFailure(.forbidden, "You have no right to read archives.")
         }
         if server.isDraining {
             throw RequestFailure(.serviceUnavailable, "The server is shutting down. Try again soon.")
         }
         let store = server.service.archives
+        let access = server.engine.access.access(of: identity)
         caller.runOnPool {
-            store.open(names)
+            let archive = store.open(names)
+            guard let access, let archive else { return archive }
+            let origin = archive.origin
+            return access.seesArchive(of: origin?.source, part: origin?.part) ? archive : nil
         } completion: { [weak self] archive in
             guard let self, isServing else { return }
             if let archive {
@@ -48,7 +52,7 @@ extension Exchange {
                         ? "The archive is not the one that If-Match names."
                         : "The archive has changed since the date in If-Unmodified-Since."))
         case .notModified:
-            return send(notModified(archive.tag, .plain, .none, cacheControl: server.rules.cacheControl))
+            return send(notModified(archive.tag, .plain, .none, cacheControl: cacheControl))
         case .none: break
         }
         switch ArchivePrecondition.range(request, archive) {
@@ -70,7 +74,7 @@ extension Exchange {
     private func head(of archive: ServedArchive, _ status: HTTPStatus, _ count: Int) -> ResponseHead {
         var head = ResponseHead(
             status: status, length: .bytes(count), mediaType: "application/vnd.pmtiles", etag: archive.tag)
-        head.cacheControl = server.rules.cacheControl
+        head.cacheControl = cacheControl
         head.vary = server.rules.vary(.none)
         head.fields = [
             ("Accept-Ranges", "bytes"),

@@ -28,7 +28,10 @@ extension Exchange {
         try QueryParameters.read(head.query, known: ResourceQuery.tileJSON.known, into: &params)
         let site = "\(scheme(head))://\(head.host ?? "localhost")"
         var url = "\(site)/sources/\(PercentEncoding.encode(source))/tiles/{z}/{x}/{y}.mvt"
-        if let filter = params["filter"] { url += "?filter=\(PercentEncoding.encode(filter.text))" }
+        var query = params["filter"].map { ["filter=\(PercentEncoding.encode($0.text))"] } ?? []
+        // A map that was given a token in its URL needs it for the tiles too.
+        query += head.tokens.map { "access_token=\(PercentEncoding.encode($0))" }
+        if !query.isEmpty { url += "?\(query.joined(separator: "&"))" }
         params["tiles"] = .string(url)
         var plan = AnswerPlan()
         plan.acceptsGzip = acceptsGzip
@@ -37,7 +40,7 @@ extension Exchange {
         plan.isKept = true
         open(
             MethodDeclaration.describeTiles.fullName, params, plan,
-            tagged: EntityTag.hash(head.target, from: EntityTag.hash(site.utf8)))
+            tagged: EntityTag.hash(head.target, from: EntityTag.hash(url.utf8)))
     }
 
     /// The scheme that the client used, as reported by a proxy in front of this daemon, if there is one.
@@ -65,10 +68,13 @@ extension Exchange {
         do throws(RPCError) {
             request.timeoutMilliseconds = try timeout()
             let plain = PlainEncoder(form: form, compresses: plan.acceptsGzip, level: plan.isKept ? 6 : 1)
-            let prepared = try caller.prepare(request, as: typed ?? plain, input: input)
+            let prepared = try caller.prepare(request, by: currentIdentity(), as: typed ?? plain, input: input)
+            plan.part = prepared.part
             // All empty sources have revision 0, whatever their options.
             if let tagged, let revision = prepared.revision, revision > 0 {
-                let tag = EntityTag(process: server.service.process, revision: revision, request: tagged)
+                let tag = EntityTag(
+                    process: server.service.process, revision: revision,
+                    request: EntityTag.hash(plan.part, from: tagged))
                 plan.tag = tag
                 if requiresOther(than: tag) {
                     caller.dismiss(prepared)
@@ -124,7 +130,7 @@ extension Exchange {
             return true
         }
         guard plan.isKept, !matchesAllAnswers,
-            let entry = server.service.cache.entry(head.target, acceptsGzip: plan.acceptsGzip, tag)
+            let entry = server.service.cache.entry(head.target, part: plan.part, acceptsGzip: plan.acceptsGzip, tag)
         else {
             return false
         }
@@ -156,7 +162,7 @@ extension Exchange {
         let isGzipped = answer.acceptsGzip && Gzip.isCompressed(bytes)
         if answer.isKept, let tag = answer.tag {
             let entry = AnswerCache.Entry(tag: tag, isGzipped: isGzipped, body: Array(copying: bytes))
-            server.service.cache.keep(entry, head.target, acceptsGzip: answer.acceptsGzip)
+            server.service.cache.keep(entry, head.target, part: answer.part, acceptsGzip: answer.acceptsGzip)
         }
         respond(bytes, keeping: owner, isGzipped: isGzipped)
     }

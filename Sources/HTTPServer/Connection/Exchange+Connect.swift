@@ -48,8 +48,8 @@ extension Exchange {
             throw RequestFailure(
                 RPCError(.unimplemented, "There is no method \"\(name)\". GetServerInfo lists the methods."))
         }
-        guard caller.right >= declaration.right else {
-            throw RequestFailure(caller.peer.denial(of: declaration))
+        guard identity.right >= declaration.right else {
+            throw RequestFailure(identity.denial(of: declaration))
         }
         return method
     }

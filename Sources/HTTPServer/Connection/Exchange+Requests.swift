@@ -9,6 +9,7 @@ extension Exchange {
     package func begin() {
         do throws(RequestFailure) {
             try admit(head)
+            try identify()
             let resource = try Router.resource(head.path)
             self.resource = resource
             guard resource.methods.contains(head.method) else {
@@ -18,6 +19,26 @@ extension Exchange {
             }
             try expectBody(head, resource)
         } catch { refuse(error) }
+    }
+
+    /// Finds out who asks. A check of health needs no token, nor does what a browser asks before a page's request.
+    private func identify() throws(RequestFailure) {
+        if head.path.elementsEqual("/health".utf8) || head.method == .options {
+            isAnonymous = true
+            identity = Identity(caller.peer, right: .none)
+            return
+        }
+        // Connect's clients expect errors in their own form.
+        connect = ConnectForm(head)
+        do throws(RPCError) {
+            identity = try server.rules.identity(
+                authorization: head[.authorization], query: head.tokens, caller.identity)
+        } catch {
+            var failure = RequestFailure(.unauthorized, error.message)
+            failure.isOfToken = head.has(.authorization) || !head.tokens.isEmpty
+            throw failure
+        }
+        connect = nil
     }
 
     /// Rejects a request before its body has been read. A short body is read and discarded; otherwise the
@@ -207,8 +228,8 @@ extension Exchange {
         guard declaration.kind == .unary else {
             throw RequestFailure(RPCError(.unimplemented, Self.streamingAdvice(declaration)))
         }
-        guard caller.right >= declaration.right else {
-            throw RequestFailure(caller.peer.denial(of: declaration))
+        guard identity.right >= declaration.right else {
+            throw RequestFailure(identity.denial(of: declaration))
         }
         guard head[.contentType].map(Negotiation.mediaType) == "application/json" else {
             throw RequestFailure(.unsupportedMediaType, "The Content-Type must be application/json.")

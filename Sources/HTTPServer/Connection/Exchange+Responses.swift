@@ -26,6 +26,8 @@ extension Exchange {
         if head.closes { channel.end() }
     }
 
+    var cacheControl: String { server.rules.cacheControl(hasRules: !server.engine.access.rules.isEmpty) }
+
     /// Adds the fields that every response of the exchange has.
     func complete(_ head: inout ResponseHead, closes: Bool) {
         head.closes = closes || server.isDraining || !self.head.keepsAlive
@@ -60,7 +62,7 @@ extension Exchange {
         head.vary = server.rules.vary(plan.variation)
         if let tag = plan.tag {
             head.etag = tag
-            head.cacheControl = server.rules.cacheControl
+            head.cacheControl = cacheControl
         } else {
             head.cacheControl = "no-store"
         }
@@ -77,7 +79,7 @@ extension Exchange {
     }
 
     func respondNotModified(_ tag: EntityTag, _ match: EntityTag.Match, _ plan: AnswerPlan) {
-        send(notModified(tag, match, plan.variation, cacheControl: server.rules.cacheControl))
+        send(notModified(tag, match, plan.variation, cacheControl: cacheControl))
     }
 
     /// The head of a 304.

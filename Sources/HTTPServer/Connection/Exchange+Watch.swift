@@ -54,7 +54,7 @@ extension Exchange {
         // A line break would end the event's data.
         if case .events = form { encoder.isOneLine = true }
         do throws(RPCError) {
-            call = try caller.open(request, as: encoder, into: &server.answer)
+            call = try caller.open(request, by: currentIdentity(), as: encoder, into: &server.answer)
             watch = (form, head)
         } catch { throw RequestFailure(error) }
     }

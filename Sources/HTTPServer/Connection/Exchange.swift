@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import ClusterProtocol
 import RPC
 import JSON
 
@@ -9,6 +10,10 @@ package final class Exchange {
     let head: RequestHead
     /// When its head was complete, in nanoseconds of `MonotonicClock`.
     let started: UInt64
+    /// Who asks: the connection's client, or the bearer of the request's token.
+    var identity: Identity
+    /// Whether it does not matter who asks.
+    var isAnonymous = false
     /// The requested resource; nil if the request was rejected before it was known.
     var resource: Resource?
     /// The response's `Access-Control-Allow-Origin`.
@@ -47,11 +52,17 @@ package final class Exchange {
         self.head = head
         self.channel = channel
         started = MonotonicClock.now()
+        identity = channel.caller.identity
         heldBody = InputClaim(in: channel.server.engine.load.input, of: channel.caller.share)
     }
 
     var server: HTTPServer { channel.server }
     var caller: Caller { channel.caller }
+
+    /// Who asks, by the rules of now: since the head has arrived they may have changed.
+    func currentIdentity() throws(RPCError) -> Identity {
+        isAnonymous ? identity : try server.rules.renewed(identity, on: caller.identity)
+    }
 
     /// Counts bytes of the body that are held.
     func holdBody(_ count: Int) { heldBody.bytes += count }

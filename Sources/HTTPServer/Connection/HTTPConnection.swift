@@ -270,7 +270,10 @@ final class HTTPConnection: ServedConnection {
     /// Changes the client's right and applies the current limits.
     func take(_ right: AccessRight) {
         reader.take(server.rules.settings.limits.ofRequests)
-        caller.take(right)
+        let rules = server.rules
+        caller.take(right) { [caller] (known) throws(RPCError) in
+            try rules.renewed(known, on: caller?.identity ?? known)
+        }
     }
 
     func drain() {

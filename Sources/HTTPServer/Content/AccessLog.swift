@@ -83,7 +83,8 @@ final class AccessLog: Sendable {
 
         var line: String {
             let (request, referer, userAgent) = (
-                Self.escaped(requestLine), Self.escaped(referer ?? "-"), Self.escaped(userAgent ?? "-")
+                Self.escaped(requestLine), Self.escaped(referer.map(QueryTokens.removed) ?? "-"),
+                Self.escaped(userAgent ?? "-")
             )
             let size = bytes > 0 ? String(bytes) : "-"
             return "\(address) - \(user) [\(moment)] \"\(request)\" \(status) \(size) \"\(referer)\" \"\(userAgent)\"\n"

@@ -21,6 +21,8 @@ package final class AnswerCache: Sendable {
 
     private struct Key: Hashable {
         let target: ArraySlice<UInt8>
+        /// The part of the source that it shows.
+        let part: [UInt8]
         let acceptsGzip: Bool
     }
 
@@ -43,18 +45,18 @@ package final class AnswerCache: Sendable {
     func setLimit(_ limit: Int) { self.limit.store(limit, ordering: .relaxed) }
 
     /// The answer for a target and tag, for a client that accepts gzip or one that does not.
-    func entry(_ target: ArraySlice<UInt8>, acceptsGzip: Bool, _ tag: EntityTag) -> Entry? {
-        let key = Key(target: target, acceptsGzip: acceptsGzip)
+    func entry(_ target: ArraySlice<UInt8>, part: [UInt8] = [], acceptsGzip: Bool, _ tag: EntityTag) -> Entry? {
+        let key = Key(target: target, part: part, acceptsGzip: acceptsGzip)
         return state.withLock { $0.entries[key] }.flatMap { $0.tag == tag ? $0 : nil }
     }
 
     /// Caches an answer, unless it takes more than a sixteenth of the capacity.
-    func keep(_ entry: Entry, _ target: ArraySlice<UInt8>, acceptsGzip: Bool) {
+    func keep(_ entry: Entry, _ target: ArraySlice<UInt8>, part: [UInt8] = [], acceptsGzip: Bool) {
         let limit = limit.load(ordering: .relaxed)
-        let cost = entry.body.count + target.count + Self.overhead
+        let cost = entry.body.count + target.count + part.count + Self.overhead
         guard cost <= limit / 16 else { return }
         // A copy, since the slice keeps all of its request's head.
-        let key = Key(target: Array(target)[...], acceptsGzip: acceptsGzip)
+        let key = Key(target: Array(target)[...], part: part, acceptsGzip: acceptsGzip)
         state.withLock { state in
             state.entries[key] = entry
             state.order.put(key, bytes: cost)

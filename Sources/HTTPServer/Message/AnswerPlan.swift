@@ -6,6 +6,8 @@ struct AnswerPlan {
     /// Set if the answer depends only on the data: it may be cached and revalidated.
     var tag: EntityTag?
     var variation = Variation.none
+    /// The part of the source that the answer shows, if the caller does not see everything.
+    var part: [UInt8] = []
     /// Whether the answer is cached for later requests.
     var isKept = false
     var acceptsGzip = false

@@ -21,6 +21,7 @@ package struct HTTPStatus: Sendable, Equatable {
     package static let partialContent = HTTPStatus(206, "Partial Content", .ok)
     package static let notModified = HTTPStatus(304, "Not Modified", .ok)
     package static let badRequest = HTTPStatus(400, "Bad Request", .invalidArgument)
+    package static let unauthorized = HTTPStatus(401, "Unauthorized", .unauthenticated)
     package static let forbidden = HTTPStatus(403, "Forbidden", .permissionDenied)
     package static let notFound = HTTPStatus(404, "Not Found", .notFound)
     package static let methodNotAllowed = HTTPStatus(405, "Method Not Allowed", .unimplemented)
@@ -57,7 +58,8 @@ package struct HTTPStatus: Sendable, Equatable {
             case .unimplemented: .notImplemented
             case .unavailable: .serviceUnavailable
             case .deadlineExceeded: .gatewayTimeout
-            case .unknown, .internal, .dataLoss, .unauthenticated: .internalServerError
+            case .unauthenticated: .unauthorized
+            case .unknown, .internal, .dataLoss: .internalServerError
             }
     }
 }

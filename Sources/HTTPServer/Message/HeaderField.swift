@@ -6,6 +6,7 @@ enum HeaderField: String, Sendable, CaseIterable {
     case acceptEncoding = "accept-encoding"
     case accessControlRequestHeaders = "access-control-request-headers"
     case accessControlRequestMethod = "access-control-request-method"
+    case authorization = "authorization"
     case connectAcceptEncoding = "connect-accept-encoding"
     case connectContentEncoding = "connect-content-encoding"
     case connectTimeout = "connect-timeout-ms"

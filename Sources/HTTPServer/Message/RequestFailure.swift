@@ -10,6 +10,8 @@ package struct RequestFailure: Error, Sendable, Equatable {
     var allowed: [HTTPMethod] = []
     /// Whether the connection closes after the answer, because the request violates the syntax of HTTP or of URLs.
     var closes = false
+    /// Whether the request has a token that is not accepted.
+    var isOfToken = false
     /// Whether a call has failed, and not HTTP.
     private(set) var isOfCall = false
 
@@ -49,6 +51,10 @@ extension RequestFailure {
             status: status, length: .bytes(count), mediaType: "application/json", cacheControl: "no-store")
         switch status {
         case .methodNotAllowed: head.fields.append(("Allow", Self.list(allowed)))
+        case .unauthorized:
+            // RFC 6750, section 3.
+            let error = isOfToken ? ", error=\"invalid_token\"" : ""
+            head.fields.append(("WWW-Authenticate", "Bearer realm=\"clusterd\"\(error)"))
         case .serviceUnavailable, .tooManyRequests: head.fields.append(("Retry-After", "1"))
         case .upgradeRequired:
             head.fields += [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13")]

@@ -14,6 +14,10 @@ package final class RequestHead: Sendable {
     private let bytes: [UInt8]
     private let parts: RequestTarget
     private let fields: [(field: HeaderField, range: Range<Int>)]
+    /// The tokens in the target's query. Nothing else here has them.
+    let tokens: [String]
+    /// The target without its tokens, and where its query begins; nil if it has none.
+    private let withoutTokens: (target: [UInt8], query: Int)?
 
     init(
         method: HTTPMethod, isVersion10: Bool, keepsAlive: Bool, contentLength: Int?, wantsUpgrade: Bool,
@@ -27,6 +31,13 @@ package final class RequestHead: Sendable {
         self.bytes = bytes
         parts = target
         self.fields = fields
+        guard let query = target.query, let (tokens, rest) = QueryTokens.taken(from: bytes[query]) else {
+            (tokens, withoutTokens) = ([], nil)
+            return
+        }
+        self.tokens = tokens
+        let before = bytes[target.whole.lowerBound..<query.lowerBound]
+        withoutTokens = (Array(rest.isEmpty ? before.dropLast() : before) + rest, rest.isEmpty ? -1 : before.count)
     }
 
     var hasBody: Bool { contentLength != 0 }
@@ -34,17 +45,21 @@ package final class RequestHead: Sendable {
     /// The size of the head in bytes, with the empty line that ends it.
     var byteCount: Int { bytes.count }
 
-    /// The request's target as sent.
-    var target: ArraySlice<UInt8> { bytes[parts.whole] }
+    /// The request's target as sent, but without tokens.
+    var target: ArraySlice<UInt8> { withoutTokens?.target[...] ?? bytes[parts.whole] }
     /// The target's path, percent-encoded; `*` for the server as a whole.
     var path: ArraySlice<UInt8> { bytes[parts.path] }
     /// The target's query, after the question mark, percent-encoded.
-    var query: ArraySlice<UInt8>? { parts.query.map { bytes[$0] } }
+    var query: ArraySlice<UInt8>? {
+        if let withoutTokens { return withoutTokens.query < 0 ? nil : withoutTokens.target[withoutTokens.query...] }
+        return parts.query.map { bytes[$0] }
+    }
 
-    /// The request line, such as `GET / HTTP/1.1`.
+    /// The request line, such as `GET / HTTP/1.1`, without tokens.
     var line: String {
-        let end = bytes.firstIndex(of: UInt8(ascii: "\r")) ?? bytes.endIndex
-        return String(decoding: bytes[..<end], as: UTF8.self)
+        let end = bytes[parts.whole.upperBound...].firstIndex(of: UInt8(ascii: "\r")) ?? bytes.endIndex
+        return String(
+            decoding: bytes[..<parts.whole.lowerBound] + target + bytes[parts.whole.upperBound..<end], as: UTF8.self)
     }
 
     /// The host to which the request was sent: the authority of its target, else `Host`.

@@ -2,6 +2,7 @@
 import ClusterProtocol
 import EventLoop
 import SystemSupport
+import Tokens
 
 /// The settings of the HTTP interface: `http` in the configuration.
 public struct HTTPSettings: Sendable, Equatable {
@@ -28,6 +29,10 @@ public struct HTTPSettings: Sendable, Equatable {
     public var origins: [String] = []
     /// The right of callers over TCP.
     public var right = AccessRight.query
+    /// The keys of accepted tokens; without any, nobody needs a token.
+    public var tokens: [TokenKey] = []
+    /// The highest right that a token's claim can give.
+    public var tokenRight = AccessRight.query
     /// How long caches may use an answer without revalidation, in seconds; 0: not at all.
     public var maxAge = 0
     /// The directory of Leaflet's files.

@@ -30,13 +30,21 @@ public struct AccessPolicy: Sendable, Equatable {
     public var query = Rule(everybody: true)
     public var manage = Rule()
     public var admin = Rule()
+    /// What callers see of sources; the first rule that matches caller and source applies.
+    public var rules: [AccessRule] = []
     /// Configured names that do not exist on this system.
-    public var unknownNames: [String] { query.unknownNames + manage.unknownNames + admin.unknownNames }
+    public var unknownNames: [String] {
+        rules.reduce(ofRights) { $0 + $1.callers.unknownNames }
+    }
+    private var ofRights: [String] { query.unknownNames + manage.unknownNames + admin.unknownNames }
     /// The user that the daemon runs as.
     let ownUser: UInt32
 
     /// The default rules.
     public init(ownUser: UInt32 = geteuid()) { self.ownUser = ownUser }
+
+    /// What a caller sees of each source; nil if that is everything.
+    package func access(of caller: Identity) -> SourceAccess? { SourceAccess(rules, of: caller) }
 
     /// The highest right that the rules grant a caller. A caller of unknown user has the right of everybody.
     public func right(of peer: Peer) -> AccessRight {

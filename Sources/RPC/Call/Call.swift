@@ -12,6 +12,7 @@ package final class Call {
     private var answered: UInt64?
     var work: Work
     private var deadlineTimer: AnyObject?
+    private var expiryTimer: AnyObject?
     /// Its jobs that wait for the pool, and those that it runs.
     private var (waitingJobs, runningJobs) = (0, 0)
     /// Counts the call while its work goes on after its end.
@@ -64,6 +65,18 @@ package final class Call {
         deadlineTimer = caller.engine.loop.timer(after: left, every: 0) { [weak self] in
             guard let self else { return }
             if context.isPastDeadline { fail(CallContext.deadlineError) } else { startDeadline() }
+        }
+    }
+
+    /// Ends a call that may last for ever once its caller's token expires. The clock may be set meanwhile, so it is
+    /// read again.
+    func startExpiry() {
+        guard method.kind == .both, let caller, let token = context.caller.token else { return }
+        let left = max(0, min(token.expires - WallClock.now(), 3600))
+        expiryTimer = caller.engine.loop.timer(after: UInt64(left * 1000) + 1, every: 0) { [weak self] in
+            guard let self else { return }
+            if WallClock.now() < token.expires { return startExpiry() }
+            fail(RPCError(.unauthenticated, "The token has expired. Call again with a new one."))
         }
     }
 
@@ -194,14 +207,14 @@ package final class Call {
         let jobQueue = waitingJobs > 0 ? self.jobQueue : nil
         self.caller = nil
         caller.remove(self)
-        deadlineTimer = nil
+        (deadlineTimer, expiryTimer) = (nil, nil)
         context.cancel()
         // A client that cancels calls and opens others must not have more work than calls.
         stopping = caller
         caller.stoppingCalls += 1
         if runningJobs == 0 { stopped() }
         giveBack(pending.request.memoryBytes, caller)
-        caller.engine.record(pending, by: caller.peer, status, until: answered, changed: context.changed)
+        caller.engine.record(pending, status, until: answered, changed: context.changed)
         switch work {
         case .unary: break
         case .clientStream(let input):

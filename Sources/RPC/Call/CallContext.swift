@@ -16,9 +16,10 @@ package enum InputForm: Sendable, Equatable {
 /// thread.
 package final class CallContext: Sendable {
     /// Who opened the call.
-    package let peer: Peer
+    package let caller: Identity
+    package var peer: Peer { caller.peer }
     /// What the caller may do.
-    package let right: AccessRight
+    package var right: AccessRight { caller.right }
     /// When the caller stops waiting, by `MonotonicClock`; nil for never.
     package let deadline: UInt64?
     package let form: AnswerForm
@@ -30,11 +31,10 @@ package final class CallContext: Sendable {
     private let cancelled = Atomic<Bool>(false)
 
     package init(
-        peer: Peer = .unknown, right: AccessRight = .admin, deadline: UInt64? = nil, form: AnswerForm = .json,
+        caller: Identity = Identity(.unknown, right: .admin), deadline: UInt64? = nil, form: AnswerForm = .json,
         input: InputForm = .items, share: UserShare = UserShare(.unknown)
     ) {
-        self.peer = peer
-        self.right = right
+        self.caller = caller
         self.deadline = deadline
         self.form = form
         self.input = input

@@ -76,7 +76,7 @@ package final class CallEngine {
     ///
     /// - Parameter answered: when its answer began, if that was earlier.
     func record(
-        _ call: PendingCall, by peer: Peer, _ status: StatusCode, until answered: UInt64? = nil, changed: Int = 0
+        _ call: PendingCall, _ status: StatusCode, until answered: UInt64? = nil, changed: Int = 0
     ) {
         let method = call.method
         let taken = (answered ?? MonotonicClock.now()) - call.started
@@ -84,8 +84,8 @@ package final class CallEngine {
         guard interest.covers(method, status, nanoseconds: taken) else { return }
         observer?.callEnded(
             EndedCall(
-                request: call.request, method: method.declaration, peer: peer, status: status, nanoseconds: taken,
-                changed: changed))
+                request: call.request, method: method.declaration, caller: call.context.caller, rule: call.rule,
+                status: status, nanoseconds: taken, changed: changed))
     }
 
     /// Counts a call that was not answered immediately.
@@ -125,7 +125,9 @@ package protocol CallObserver: Sendable {
 package struct EndedCall: Sendable {
     package let request: CallRequest
     package let method: MethodDeclaration
-    package let peer: Peer
+    package let caller: Identity
+    /// The index in `access.rules` of the rule that applied; nil if none did.
+    package let rule: Int?
     package let status: StatusCode
     /// From the call's opening to its answer, or to the first item of a stream.
     package let nanoseconds: UInt64

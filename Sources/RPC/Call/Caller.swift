@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 import JSON
+import SourceEngine
 
 /// Makes calls over one connection: holds its open calls and starts new ones. Belongs to the loop's thread.
 package final class Caller {
     package let engine: CallEngine
-    package let peer: Peer
+    /// The client of the connection. Its calls may be those of a token's bearer instead.
+    package private(set) var identity: Identity
+    package var peer: Peer { identity.peer }
     /// What the peer's process may do.
-    package private(set) var right: AccessRight
+    package var right: AccessRight { identity.right }
     /// What all connections of the same user use together.
     package var share: UserShare { unread.share }
     /// What the client has not read.
@@ -37,8 +40,7 @@ package final class Caller {
         _ engine: CallEngine, peer: Peer, right: AccessRight, unread: UnreadAccount, transport: any CallTransport
     ) {
         self.engine = engine
-        self.peer = peer
-        self.right = right
+        identity = Identity(peer, right: right)
         self.unread = unread
         self.transport = transport
     }
@@ -67,9 +69,12 @@ package final class Caller {
 
     /// Reads a call's params and determines which thread answers it; does no work on data.
     ///
-    /// - Parameter request: its id is unique among the caller's open calls.
+    /// - Parameters:
+    ///   - request: its id is unique among the caller's open calls.
+    ///   - identity: who makes the call: the client of the connection, or the bearer of a token.
     package func prepare(
-        _ request: consuming CallRequest, as encoder: any AnswerEncoder, input: InputForm = .items
+        _ request: consuming CallRequest, by identity: Identity, as encoder: any AnswerEncoder,
+        input: InputForm = .items
     ) throws(RPCError) -> PendingCall {
         try machine.checkFree(request.id)
         if engine.isDraining { throw Self.drainError }
@@ -81,9 +86,10 @@ package final class Caller {
         }
         let started = MonotonicClock.now()
         let context = CallContext(
-            peer: peer, right: right, deadline: engine.deadline(of: request, from: started),
+            caller: identity, deadline: engine.deadline(of: request, from: started),
             form: encoder.form, input: input, share: share)
-        let params = Params(request.params, text: request.paramsText)
+        var params = Params(request.params, text: request.paramsText)
+        params.access = engine.access.access(of: identity)
         var call = PendingCall(
             request: request, encoder: encoder, method: method, started: started, params: params, context: context)
         do throws(RPCError) { try plan(&call) } catch {
@@ -94,7 +100,11 @@ package final class Caller {
     }
 
     private func plan(_ call: inout PendingCall) throws(RPCError) {
-        if right < call.method.declaration.right { throw peer.denial(of: call.method.declaration) }
+        let caller = call.context.caller
+        if let token = caller.token, WallClock.now() >= token.expires {
+            throw RPCError(.unauthenticated, "The token has expired.")
+        }
+        if caller.right < call.method.declaration.right { throw caller.denial(of: call.method.declaration) }
         try call.params.rejectUnknown(call.method.declaration.paramNames)
         // Before the answer takes its data: a change that is published in between would end the wait for data that lack
         // it.
@@ -162,16 +172,17 @@ package final class Caller {
 
     /// Prepares and starts a call.
     package func open(
-        _ request: consuming CallRequest, as encoder: any AnswerEncoder, into bytes: inout ByteWriter
+        _ request: consuming CallRequest, by identity: Identity, as encoder: any AnswerEncoder,
+        into bytes: inout ByteWriter
     ) throws(RPCError) -> Call? {
-        try start(try prepare(request, as: encoder), into: &bytes)
+        try start(try prepare(request, by: identity, as: encoder), into: &bytes)
     }
 
     /// Records a prepared call that the transport answers without running it, for example with "not modified".
     package func dismiss(_ call: PendingCall) { record(call, .ok) }
 
     private func record(_ call: PendingCall, _ status: StatusCode) {
-        engine.record(call, by: peer, status)
+        engine.record(call, status)
     }
 
     /// Rejects a call that cannot be answered at once if its user's calls hold too much memory already.
@@ -194,6 +205,7 @@ package final class Caller {
         machine.add(call, call.id, call.method.kind)
         engine.callBegan(share)
         call.startDeadline()
+        call.startExpiry()
         call.beginWork()
         return call
     }
@@ -312,14 +324,32 @@ package final class Caller {
         if let jobQueues { engine.load.queries.hold(jobQueues.queries, isHeld) }
     }
 
-    /// Changes the peer's right; open calls that the new right does not allow end with an error.
-    package func take(_ right: AccessRight) {
-        let isLess = right < self.right
-        self.right = right
-        guard isLess else { return }
-        for call in machine.works where right < call.method.right {
-            call.fail(peer.denial(of: call.method))
+    /// Applies a changed configuration: open calls that it does not allow any more, or whose caller now sees another part
+    /// of the source, end with an error.
+    ///
+    /// - Parameters:
+    ///   - right: the peer's right.
+    ///   - renew: who makes a call from now on; throws if its caller is not known any more.
+    package func take(
+        _ right: AccessRight, _ renew: (Identity) throws(RPCError) -> Identity = { (known) in known }
+    ) {
+        identity = Identity(peer, right: right)
+        for call in machine.works {
+            do throws(RPCError) {
+                let caller = try renew(call.context.caller.token == nil ? identity : call.context.caller)
+                if caller.right < call.method.right { throw caller.denial(of: call.method) }
+                try checkUnchanged(call, by: caller)
+            } catch { call.fail(error) }
         }
+    }
+
+    /// Throws if a call's caller sees another part of the source than when the call began.
+    private func checkUnchanged(_ call: Call, by caller: Identity) throws(RPCError) {
+        guard case .string(let text)? = call.pending.params[.source], let name = SourceName(text) else { return }
+        let (old, new) = (call.pending.params.access, engine.access.access(of: caller))
+        guard new?.sees(name) != false else { throw RPCError(.sourceNotFound(name)) }
+        guard try old?.seenPart(on: name) != new?.seenPart(on: name) else { return }
+        throw RPCError(.unavailable, "The rules of access to the source '\(name)' have changed. Call again.")
     }
 
     /// The client sends nothing more: cancels the streams that it has not ended.

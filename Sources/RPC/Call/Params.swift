@@ -15,6 +15,8 @@ public struct Params: Sendable {
     /// The source that the params name, looked up once for a call: its data and what is asked about them are of one
     /// source.
     var source: Source?
+    /// What the caller may see of each source; nil: everything.
+    var access: SourceAccess?
 
     public init(_ object: JSONObject, path: String = "params", text: [UInt8] = []) {
         self.object = object

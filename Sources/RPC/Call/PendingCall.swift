@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 import JSON
+import SourceEngine
 
 /// A call whose params have been read: what it needs until its answer is written, or its stream ends.
 package struct PendingCall: Sendable {
@@ -20,6 +21,18 @@ package struct PendingCall: Sendable {
     /// The number of the source revision that the answer will be made from; nil for streams and for answers from other
     /// data.
     package var revision: UInt64? { answer?.revision }
+
+    /// The rule that says what the caller sees of the source; nil if none does.
+    var rule: Int? {
+        guard let access = params.access, case .string(let text)? = params[.source] else { return nil }
+        return SourceName(text).flatMap { access.rule(on: $0) }
+    }
+
+    /// Identifies the part of the source that the answer shows, among all parts; empty if that is everything.
+    package var part: [UInt8] {
+        guard let source = params.source else { return [] }
+        return (try? params.access?.seenPart(on: source.name))?.text ?? []
+    }
 
     /// Appends the answer to `bytes`, which is unchanged after an error.
     ///

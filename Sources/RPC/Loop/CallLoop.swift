@@ -39,6 +39,16 @@ package enum MonotonicClock {
     }
 }
 
+/// The system's clock, which may be set.
+package enum WallClock {
+    /// Seconds since 1970.
+    package static func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
+
 /// A flag that one thread raises and another lowers.
 package final class Signal: Sendable {
     private let isRaised = Atomic<Bool>(false)

@@ -17,12 +17,16 @@ struct DescribeTiles: UnaryMethod {
         return target.answer(isQuick: false) { (revision, call, bytes) throws(SourceError) in
             let zooms = revision.options.minZoom...revision.options.maxZoom + 1
             let fields = try revision.fields(of: target.filter, zooms: zooms, threads: threads, call.cancellation)
-            bytes.append(.object(Self.document(target, url, fields)))
+            let bounds =
+                if let seen = target.seen { try revision.part(seenBy: seen, call.cancellation).bounds } else {
+                    revision.bounds
+                }
+            bytes.append(.object(Self.document(target, url, fields, bounds)))
         }
     }
 
     private static func document(
-        _ target: QueryTarget, _ url: String, _ fields: [String: FieldStatistics]
+        _ target: QueryTarget, _ url: String, _ fields: [String: FieldStatistics], _ bounds: Box?
     ) -> JSONObject {
         let options = target.revision.options
         let name = JSONValue.string(target.name)
@@ -39,7 +43,7 @@ struct DescribeTiles: UnaryMethod {
                 ("tilejson", .string("3.0.0")), ("name", name), ("scheme", .string("xyz")),
                 ("tiles", .array([.string(url)])),
             ] + zooms)
-        document["bounds"] = bounds(of: target.revision)
+        document["bounds"] = degrees(bounds, of: target.revision)
         document["vector_layers"] = .array([.object(layer)])
         return document
     }
@@ -49,8 +53,8 @@ struct DescribeTiles: UnaryMethod {
 
     /// The bounds in degrees, as TileJSON requires. For a planar projection, the area of a map of the Earth in
     /// which its tiles appear.
-    private static func bounds(of revision: Revision) -> JSONValue {
-        let box = revision.bounds.map { box in
+    private static func degrees(_ bounds: Box?, of revision: Revision) -> JSONValue {
+        let box = bounds.map { box in
             let projection = revision.options.clustering.projection
             let (west, south) = projection.degrees(x: box.west, y: box.south)
             let (east, north) = projection.degrees(x: box.east, y: box.north)

@@ -30,6 +30,6 @@ extension MethodSet {
         add(EvaluateExpression())
         add(Check(status: status))
         add(GetServerInfo(status: status, settings: catalog.settings))
-        add(GetStats(status: status, registry: catalog.registry))
+        add(GetStats(status: status, catalog: catalog))
     }
 }

@@ -16,7 +16,8 @@ struct PublishTiles: ServerStreamMethod {
     func begin(_ params: Params, _ call: CallContext, _ output: StreamOutput) throws(RPCError) -> any ServerStream {
         let target = try catalog.target(params)
         let settings = catalog.settings.values
-        let request = try Self.request(params, target, catalog)
+        var request = try Self.request(params, target, catalog)
+        request.part = try catalog.seenPart(params, of: target.source).flatMap(\.digest)
         let overwrite = try params.flag(.overwrite)
         let isEstimate = try params.flag(.estimate)
         let path = isEstimate ? "" : try params.string(.archivePath)

@@ -23,11 +23,13 @@ struct GetServerInfo: UnaryMethod {
     let settings: LiveSettings
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
-        PreparedAnswer(isQuick: true) { [status, settings] (_, bytes) throws(RPCError) in
+        // An error of the configuration may name sources.
+        let lastReload = status.lastReload(withError: params.access == nil)
+        return PreparedAnswer(isQuick: true) { [status, settings] (_, bytes) throws(RPCError) in
             bytes.append(
                 .object([
                     "name": .string(ServerStatus.serverName), "version": .string(Release.version),
-                    "uptimeSeconds": .number(status.uptimeSeconds), "lastReload": status.lastReload,
+                    "uptimeSeconds": .number(status.uptimeSeconds), "lastReload": lastReload,
                     "limits": .object(settings.values.limitsJSON), "methods": Self.methods,
                 ]))
         }
@@ -47,13 +49,14 @@ struct GetServerInfo: UnaryMethod {
 struct GetStats: UnaryMethod {
     let declaration = MethodDeclaration.getStats
     let status: ServerStatus
-    let registry: SourceRegistry
+    let catalog: SourceCatalog
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let isText = try params.word(.format, as: Format.self) == .prometheus
         let isRaw = isText && call.form == .raw
-        return PreparedAnswer(isQuick: true) { [status, registry] (_, bytes) throws(RPCError) in
-            let statistics = Statistics(status, registry)
+        return PreparedAnswer(isQuick: params.access == nil) { [status, catalog] (call, bytes) throws(RPCError) in
+            let statistics = Statistics(
+                status, catalog.counts, try catalog.descriptions(for: params.access, call))
             if isRaw {
                 bytes.append(raw: statistics.prometheus)
             } else {

@@ -15,16 +15,10 @@ struct CreateSource: UnaryMethod {
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let catalog = catalog
         // Nothing is written to disk unless sources are persistent.
-        return PreparedAnswer(isQuick: !catalog.registry.isKept) { (call, bytes) throws(RPCError) in
-            let name = try catalog.name(params)
-            try catalog.checkChange(of: name, call)
-            let options = params[.options]
-            let owner: UInt32? = call.right == .admin ? nil : call.peer.userID
-            try answering { () throws(SourceError) in
-                let options = try SourceOptions(reading: options)
-                let source = try catalog.registry.create(name, options: options, owner: owner)
-                OptionsOutcome(created: source, with: options).write(into: &bytes)
-            }
+        return PreparedAnswer(isQuick: !catalog.isKept) { (call, bytes) throws(RPCError) in
+            let options = try answering { () throws(SourceError) in try SourceOptions(reading: params[.options]) }
+            let source = try catalog.create(params, call, options)
+            OptionsOutcome(created: source, with: options).write(into: &bytes)
         }
     }
 }
@@ -53,9 +47,8 @@ struct DeleteSource: UnaryMethod {
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let name = try catalog.sourceToChange(params, call, insteadOf: .source).name
-        let registry = catalog.registry
-        return PreparedAnswer(isQuick: false, subject: .data(name)) { (_, bytes) throws(RPCError) in
-            try answering { () throws(SourceError) in try registry.delete(name) }
+        return PreparedAnswer(isQuick: false, subject: .data(name)) { [catalog] (_, bytes) throws(RPCError) in
+            try answering { () throws(SourceError) in try catalog.delete(name) }
             bytes.append("{}")
         }
     }
@@ -70,9 +63,9 @@ struct GetSource: UnaryMethod {
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
         let (source, name) = (try catalog.source(params), try catalog.reference(params))
-        return PreparedAnswer(isQuick: true) { (_, bytes) throws(RPCError) in
+        return PreparedAnswer(isQuick: params.access == nil) { [catalog] (call, bytes) throws(RPCError) in
             let description = try answering { () throws(SourceError) in try source.description(of: name) }
-            description.write(into: &bytes)
+            try catalog.seen(description, of: source, params.access, call).write(into: &bytes)
         }
     }
 }
@@ -83,12 +76,11 @@ struct ListSources: UnaryMethod {
     let catalog: SourceCatalog
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
-        let registry = catalog.registry
-        return PreparedAnswer(isQuick: true) { (_, bytes) throws(RPCError) in
+        return PreparedAnswer(isQuick: params.access == nil) { [catalog] (call, bytes) throws(RPCError) in
             bytes.append("{\"sources\":[")
-            for (index, source) in registry.all.enumerated() {
+            for (index, description) in try catalog.descriptions(for: params.access, call).enumerated() {
                 if index > 0 { bytes.append(",") }
-                source.description.write(into: &bytes)
+                description.write(into: &bytes)
             }
             bytes.append("]}")
         }

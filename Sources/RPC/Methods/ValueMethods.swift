@@ -45,6 +45,8 @@ struct GetHistogram: UnaryMethod {
         guard window?.property != property else {
             throw params.invalid(.window, "must be of another property than the histogram.")
         }
+        // The edges of bins would be the values of single points.
+        if bins != nil, target.hidesPoints { throw SeenPart.denied("params.bins") }
         let binning: HistogramBins
         switch (bins, edges) {
         case (let bins?, nil): binning = .count(bins)

@@ -37,10 +37,10 @@ package final class ServerStatus: Sendable {
     var uptimeSeconds: Double { (Double(MonotonicClock.now() - started) / 1e6).rounded() / 1e3 }
 
     /// The last reload as `GetServerInfo` reports it; null if there was none.
-    var lastReload: JSONValue {
+    func lastReload(withError: Bool) -> JSONValue {
         guard let last = reload.withLock({ $0 }) else { return .null }
         var object: JSONObject = ["time": .string(last.time), "ok": .bool(last.error == nil)]
-        object["error"] = last.error.map { .string($0) }
+        if withError { object["error"] = last.error.map { .string($0) } }
         return .object(object)
     }
 }

@@ -13,33 +13,39 @@ struct SourceMetric: Sendable {
     /// The value; nil for a source that has no such number.
     let value: @Sendable (SourceDescription) -> Double?
 
-    init(_ member: String?, _ name: String, _ help: String, value: @escaping @Sendable (SourceDescription) -> Double?) {
+    /// - Parameter isOfWhole: whether only callers see it who see the whole source.
+    init(
+        _ member: String?, _ name: String, _ help: String, isOfWhole: Bool = false,
+        value: @escaping @Sendable (SourceDescription) -> Double?
+    ) {
         self.member = member
         self.name = name
         self.help = help
-        self.value = value
+        self.value = { isOfWhole && $0.part != nil ? nil : value($0) }
     }
 
     /// All metrics of a source, each a gauge.
     static let all: [SourceMetric] =
         [
-            SourceMetric("points", "clusterd_source_points", "Points, by source.") { Double($0.revision.pointCount) },
-            SourceMetric("memoryBytes", "clusterd_source_memory_bytes", "Memory, by source.") {
+            SourceMetric("points", "clusterd_source_points", "Points, by source.") { Double($0.points) },
+            SourceMetric("memoryBytes", "clusterd_source_memory_bytes", "Memory, by source.", isOfWhole: true) {
                 Double($0.revision.memoryBytes)
             },
             SourceMetric(
                 "fileBytes", "clusterd_source_file_bytes",
-                "Features' text and index that stay in files and are read when they are needed, by source."
+                "Features' text and index that stay in files and are read when they are needed, by source.",
+                isOfWhole: true
             ) { Double($0.revision.fileBytes) },
             SourceMetric(
                 "indexFileBytes", "clusterd_source_index_file_bytes",
-                "The index's part of that: 0 while it is in memory, by source."
+                "The index's part of that: 0 while it is in memory, by source.", isOfWhole: true
             ) { Double($0.revision.indexFileBytes) },
             SourceMetric("revision", "clusterd_source_revision", "The number of the current data, by source.") {
                 Double($0.revision.number)
             },
             SourceMetric(
-                "buildMs", "clusterd_source_build_milliseconds", "How long the last clustering took, by source."
+                "buildMs", "clusterd_source_build_milliseconds", "How long the last clustering took, by source.",
+                isOfWhole: true
             ) { $0.revision.buildMilliseconds },
             SourceMetric(
                 "building", "clusterd_source_building", "Whether new data are being clustered, by source."
@@ -60,22 +66,23 @@ struct SourceMetric: Sendable {
     private static let replication: [SourceMetric] = [
         SourceMetric(
             nil, "clusterd_source_replication_position",
-            "The position in the server's log up to which a source has followed its table, in bytes."
+            "The position in the server's log up to which a source has followed its table, in bytes.", isOfWhole: true
         ) { $0.replication == nil ? nil : $0.revision.log.map { Double($0.position.rawValue) } },
         SourceMetric(
             nil, "clusterd_source_replication_lag_bytes",
-            "Bytes of the server's log that a source has not followed yet."
+            "Bytes of the server's log that a source has not followed yet.", isOfWhole: true
         ) { $0.replication.map { Double($0.lagBytes) } },
         SourceMetric(
             nil, "clusterd_source_replication_lag_milliseconds",
-            "How long ago the oldest transaction was committed that a source does not show yet."
+            "How long ago the oldest transaction was committed that a source does not show yet.", isOfWhole: true
         ) { $0.replication.map(\.lagMilliseconds) },
         SourceMetric(
-            nil, "clusterd_source_replication_following", "Whether the server sends a source's changes."
+            nil, "clusterd_source_replication_following", "Whether the server sends a source's changes.",
+            isOfWhole: true
         ) { $0.replication.map { $0.state == .following ? 1 : 0 } },
         SourceMetric(
             nil, "clusterd_source_replication_skipped_rows",
-            "Rows that were left out since the daemon started because they are not features."
+            "Rows that were left out since the daemon started because they are not features.", isOfWhole: true
         ) { $0.replication.map { Double($0.skippedReasons.values.reduce(0, +)) } },
     ]
 }

@@ -16,15 +16,21 @@ package struct Statistics {
     let memoryBytes: Int
     let pageBytes: Int
 
-    init(_ status: ServerStatus, _ registry: SourceRegistry) {
+    /// What is counted of all sources together.
+    struct SourceCounts {
+        let caches: (filters: CacheStatistics, columns: CacheStatistics, hulls: CacheStatistics)
+        let updates: (followed: Int, rebuilt: Int)
+        let pageBytes: Int
+    }
+
+    /// - Parameter sources: those that the caller sees.
+    init(_ status: ServerStatus, _ counts: SourceCounts, _ sources: [SourceDescription]) {
         counters = status.metrics.counters
         metrics = Metric.all + status.metrics.ofTransports
-        sources = registry.all.flatMap(\.description.withViews)
-        caches = registry.caches
-        updates = registry.updateCounts
+        self.sources = sources
+        (caches, updates, pageBytes) = (counts.caches, counts.updates, counts.pageBytes)
         uptimeSeconds = status.uptimeSeconds
         memoryBytes = ProcessMemory.residentBytes()
-        pageBytes = registry.pageBytes
     }
 
     private var methods: [(name: String, method: Metrics.MethodCounters)] {
@@ -77,7 +83,8 @@ package struct Statistics {
             guard let member = metric.member, let value = metric.value(source) else { continue }
             object[member] = .number(value)
         }
-        object["replication"] = source.replication?.json(position: source.revision.log?.position)
+        object["replication"] =
+            source.part == nil ? source.replication?.json(position: source.revision.log?.position) : nil
         return .object(object)
     }
 

@@ -17,6 +17,8 @@ struct ArchiveMetadata {
     var layer: String
     var minimumZoom: Int
     var maximumZoom: Int
+    /// Identifies the part of the source to which its publisher was restricted; nil: the whole.
+    var part: String?
     /// How many points the source has.
     var pointCount: Int
     var fields: [String: FieldStatistics]
@@ -49,6 +51,14 @@ struct ArchiveMetadata {
         }
         bytes.append(",\"type\":\"overlay\",\"generator\":")
         bytes.append(json: generator)
+        // Read when the archive is served to callers who may not see everything.
+        bytes.append(",\"clusterd\":{\"source\":")
+        bytes.append(json: layer)
+        if let part {
+            bytes.append(",\"part\":")
+            bytes.append(json: part)
+        }
+        bytes.append("}")
         if let plane { Self.write(plane, into: &bytes) }
         bytes.append(",\"vector_layers\":[{\"id\":")
         bytes.append(json: layer)

@@ -18,6 +18,8 @@ public struct ArchiveRequest: Sendable {
     public var attribution: String?
     /// The program that writes the archive, with its version.
     public var generator: String
+    /// Identifies the part of the source to which its publisher was restricted; nil: the whole.
+    public var part: String?
 
     public init(
         zooms: ClosedRange<Int>, layer: String, output: FeatureOutput = FeatureOutput(),

@@ -227,7 +227,8 @@ public struct TilePublication: Sendable {
         return ArchiveMetadata(
             name: request.name, description: request.description, attribution: request.attribution,
             generator: request.generator, layer: request.layer, minimumZoom: request.zooms.lowerBound,
-            maximumZoom: request.zooms.upperBound, pointCount: features.count, fields: fields, plane: plane
+            maximumZoom: request.zooms.upperBound, part: request.part, pointCount: features.count, fields: fields,
+            plane: plane
         ).json
     }
 }

@@ -13,11 +13,13 @@ extension Revision {
         of filter: QueryFilter?, zooms: ClosedRange<Int>, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) -> [String: FieldStatistics] {
         if let filter, filter.mentionsZoom {
-            let features = try PassingFeatures(of: self, filter, atAnyOf: zooms, cancellation)
+            let passing = try PassingFeatures(of: self, filter, atAnyOf: zooms, cancellation)
+            let features = filter.leastCount > 1 ? PassingFeatures.none : passing
             return try fields(of: features, clustersOf: view, threads: threads, cancellation)
         }
         let view = try view(filter, zoom: nil, cancellation)
-        return try fields(of: PassingFeatures(of: view, in: self), clustersOf: view, threads: threads, cancellation)
+        let features = view.leastCount > 1 ? PassingFeatures.none : PassingFeatures(of: view, in: self)
+        return try fields(of: features, clustersOf: view, threads: threads, cancellation)
     }
 
     /// Statistics of all properties of some features and of clusters, by name.

@@ -32,6 +32,9 @@ public struct ClusterDetails: OptionSet, Sendable {
     /// Details that read each of a cluster's points.
     public static let costly: ClusterDetails = [.hull, .bounds, .coincident, .anchor, .spider]
 
+    /// Details that show where single points are.
+    public static let showingPoints: ClusterDetails = [.hull, .bounds, .anchor, .spider]
+
     /// The detail of a name in calls; none if it is unknown.
     public static subscript(name: String) -> ClusterDetails {
         byName.first { $0.name == name }?.detail ?? []

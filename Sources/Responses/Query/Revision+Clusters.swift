@@ -25,7 +25,7 @@ extension Revision {
         var collection = CollectionWriter(into: &bytes, interval: query.output.checkInterval, form: form)
         try writeShown(nodes, shown, query.output, of: view, to: &collection, into: &bytes, cancellation)
         collection.endFeatures(&bytes)
-        let advice = nodes.isEmpty ? query.box.warnings(bounds: bounds) : []
+        let advice = nodes.isEmpty && !view.isRestricted ? query.box.warnings(bounds: bounds) : []
         if form == .json {
             if query.limit != nil {
                 bytes.append(found.isTruncated ? ",\"truncated\":true" : ",\"truncated\":false")
@@ -60,13 +60,13 @@ extension Revision {
         of clusterId: Int64, in view: View, output: FeatureOutput = FeatureOutput(),
         into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
-        let cluster = try cluster(clusterId, in: view, cancellation)
+        let cluster = try shownCluster(clusterId, in: view, cancellation)
         let shown = try shown(output.restriction, in: view, cancellation)
         let writer = FeatureWriter(
             revision: self, view: view, output: output, shown: shown, cancellation: cancellation)
         var collection = CollectionWriter(into: &bytes, form: output.form)
-        var children = Array(view.index.children(of: cluster))
-        if let shown { children.removeAll { shown.count(of: $0) <= 0 } }
+        var children = view.index.children(of: cluster).filter(view.shows)
+        if let shown { children.removeAll { !shown.shows($0) } }
         try writer.write(children, to: &collection, into: &bytes)
         collection.endFeatures(&bytes)
         endAnswer(&bytes, form: output.form)
@@ -81,7 +81,7 @@ extension Revision {
         of clusterId: Int64, in view: View, limit: Int, offset: Int, output: FeatureOutput = FeatureOutput(),
         into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
-        let cluster = try cluster(clusterId, in: view, cancellation)
+        let cluster = try shownCluster(clusterId, in: view, cancellation)
         let (page, total) = try page(of: cluster, in: view, limit: limit, offset: offset, output, cancellation)
         let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
         var collection = CollectionWriter(into: &bytes, form: output.form)
@@ -119,7 +119,7 @@ extension Revision {
     public func writeExpansionZoom(
         of clusterId: Int64, in view: View, into bytes: inout ByteWriter, _ cancellation: Cancellation = .never
     ) throws(SourceError) {
-        let cluster = try cluster(clusterId, in: view, cancellation)
+        let cluster = try shownCluster(clusterId, in: view, cancellation)
         bytes.append("{\"zoom\":")
         bytes.append(integer: Int64(view.index.expansionZoom(of: cluster).rawValue))
         endAnswer(&bytes)

@@ -15,7 +15,7 @@ extension Revision {
         of clusterId: Int64, in view: View, window: ViewRestriction.Window? = nil, into bytes: inout ByteWriter,
         _ cancellation: Cancellation
     ) throws(SourceError) {
-        let cluster = try cluster(clusterId, in: view, cancellation)
+        let cluster = try shownCluster(clusterId, in: view, cancellation)
         let leaves = try window.map { (window) throws(SourceError) in
             try self.window(window, in: view, cancellation).leaves(of: cluster) { cancellation.isCancelled }
         }

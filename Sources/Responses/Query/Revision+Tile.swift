@@ -16,8 +16,9 @@ extension Revision {
         var nodes: [ClusterIndex.TileNode] = []
         let (x, y) = (Double(tile.x), Double(tile.y))
         view.index.tileNodes(z: tile.z, x: x, y: y, into: &nodes)
+        if view.leastCount > 1 { nodes.removeAll { !view.shows($0.node) } }
         if let shown {
-            nodes.removeAll { shown.count(of: $0.node) <= 0 }
+            nodes.removeAll { !shown.shows($0.node) }
             let pinned = shown.pinned.flatMap { point in
                 let (longitude, latitude) = store.coordinates(view.feature(of: point))
                 return view.index.columns(showing: longitude, latitude, inTile: tile.z, x: x, y: y).map {

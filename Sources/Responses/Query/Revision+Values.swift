@@ -39,6 +39,8 @@ extension Revision {
     /// Writes how the values of an indexed property are distributed in a box:
     /// `{"edges":[…],"counts":[…],"below":n,"above":n,"missing":n,"revision":n}`.
     ///
+    /// Counts that are too small to be shown are 0.
+    ///
     /// - Complexity: see `IndexedPoints.histogram`.
     public func writeHistogram(
         of property: String, in box: Box, of view: View, _ bins: HistogramBins, window: ViewRestriction.Window?,
@@ -56,19 +58,20 @@ extension Revision {
             case .edges(let edges): points.histogram(in: box, edges: edges, window: window, isCancelled: isCancelled)
             }
         try cancellation.stopIfCancelled()
+        func shown(_ count: Int) -> Int64 { count >= view.leastCount ? Int64(count) : 0 }
         bytes.append("{\"edges\":")
         bytes.append(.array(histogram.edges.map(JSONValue.number)))
         bytes.append(",\"counts\":[")
         for (index, count) in histogram.counts.enumerated() {
             if index > 0 { bytes.append(",") }
-            bytes.append(integer: Int64(count))
+            bytes.append(integer: shown(count))
         }
         bytes.append("],\"below\":")
-        bytes.append(integer: Int64(histogram.below))
+        bytes.append(integer: shown(histogram.below))
         bytes.append(",\"above\":")
-        bytes.append(integer: Int64(histogram.above))
+        bytes.append(integer: shown(histogram.above))
         bytes.append(",\"missing\":")
-        bytes.append(integer: Int64(histogram.missing))
+        bytes.append(integer: shown(histogram.missing))
         endAnswer(&bytes)
     }
 }

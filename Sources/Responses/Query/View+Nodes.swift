@@ -27,7 +27,7 @@ extension View {
             return index.isInside(
                 longitude, latitude, west: box.west, south: box.south, east: box.east, north: box.north)
         }
-        let others = try nodes(all, expected: expected).nodes.filter { shown.count(of: $0) > 0 }
+        let others = try nodes(all, expected: expected).nodes.filter(shown.shows)
         let found = pinned.map(Node.point) + others
         guard let limit = query.limit, found.count > limit else { return FoundNodes(nodes: found, isTruncated: false) }
         return FoundNodes(nodes: Array(found.prefix(limit)), isTruncated: true)
@@ -38,10 +38,15 @@ extension View {
         _ = try checked(box)
         var nodes: [Node] = []
         nodes.reserveCapacity(min(query.limit ?? .max, expected))
+        // Those that are not shown do not count towards the limit.
+        let limit = leastCount > 1 ? nil : query.limit
         let isTruncated = index.nodes(
             west: box.west, south: box.south, east: box.east, north: box.north,
-            at: index.level(for: query.zoom), limit: query.limit ?? .max, into: &nodes)
-        return FoundNodes(nodes: nodes, isTruncated: isTruncated)
+            at: index.level(for: query.zoom), limit: limit ?? .max, into: &nodes)
+        guard leastCount > 1 else { return FoundNodes(nodes: nodes, isTruncated: isTruncated) }
+        nodes.removeAll { !shows($0) }
+        let most = query.limit ?? .max
+        return FoundNodes(nodes: Array(nodes.prefix(most)), isTruncated: nodes.count > most)
     }
 }
 

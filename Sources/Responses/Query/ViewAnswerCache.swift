@@ -11,6 +11,16 @@ final class ViewAnswerCache: ViewCache, @unchecked Sendable {
     /// The same as messages.
     let messages: PrintedFeatures
 
+    private let extent = Mutex<Box?>(nil)
+
+    /// The extent of the view's points, found on first use.
+    func bounds(_ find: () throws(SourceError) -> Box) throws(SourceError) -> Box {
+        if let known = extent.withLock({ $0 }) { return known }
+        let found = try find()
+        extent.withLock { $0 = found }
+        return found
+    }
+
     private init(_ view: View) {
         // There are many views of filters, and their memory is counted when they are made.
         let indexBytes = view.members == nil ? view.index.memoryBytes : 0

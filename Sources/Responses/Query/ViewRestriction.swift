@@ -71,12 +71,14 @@ final class ShownPoints {
         window = try restriction.window.map { (window) throws(SourceError) in
             try revision.window(window, in: view, cancellation)
         }
-        ranking = try restriction.top.map { (top) throws(SourceError) in
+        // Single points are not shown to callers who see clusters of enough points only.
+        let showsPoints = view.leastCount <= 1
+        ranking = try (showsPoints ? restriction.top : nil).map { (top) throws(SourceError) in
             (try revision.points(by: top.property, in: view, path: "topBy", cancellation), top.order)
         }
         var (pinned, known): ([PointIndex], Set<PointIndex>) = ([], [])
         var pinnedOfNode: [Node: Int] = [:]
-        for pin in restriction.pins {
+        for pin in showsPoints ? restriction.pins : [] {
             for row in try revision.identifierIndex(cancellation).rows(of: pin, in: revision.store) {
                 guard let point = view.point(of: row), window?.contains(point) ?? true, known.insert(point).inserted
                 else { continue }
@@ -95,6 +97,9 @@ final class ShownPoints {
         counts[cluster] = count
         return count
     }
+
+    /// Whether enough of a node's points are left.
+    func shows(_ node: Node) -> Bool { count(of: node) >= max(1, view.leastCount) }
 
     private func counted(_ node: Node) -> Int {
         let all: Int =

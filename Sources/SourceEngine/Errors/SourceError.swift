@@ -24,6 +24,8 @@ public enum SourceError: Error, Sendable, Equatable {
     case revisionChanged(asked: UInt64, current: UInt64)
     /// Another change happened meanwhile. A retry may succeed.
     case conflict(String)
+    /// What the caller may see of the source cannot be determined: the rule's filter does not fit the caller's claims.
+    case unusableRule
     /// A feature of an import is invalid. The index counts from 0 over the whole import.
     case badFeature(index: Int?, reason: String, message: String, feature: InvalidFeature? = nil)
     /// The input as a whole cannot be read as features.
@@ -80,6 +82,8 @@ extension SourceError: CustomStringConvertible {
             .tooLarge(let message), .defect(let message), .diskFull(let message),
             .stateNotWritable(let message):
             message
+        case .unusableRule:
+            "what you may see of the source cannot be determined: the rule in access.rules does not fit your claims"
         case .evaluationTooLong(let steps):
             "the filter takes more than \(steps) steps for these features; "
                 + "make the texts and lists that it reads or makes shorter, or filter by fewer operators"

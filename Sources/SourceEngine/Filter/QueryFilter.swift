@@ -1,23 +1,72 @@
 // SPDX-License-Identifier: MIT
 import Clustering
+import Expressions
 import GeoJSON
 import JSON
 import SystemSupport
 
 /// The filter of a query, identified by its text. It is compiled only if no view of it is cached.
 public struct QueryFilter: Sendable {
-    package let source: JSONValue
+    /// What the query asks for; nil: everything that the caller may see.
+    private let source: JSONValue?
+    /// What the caller may see; nil: everything.
+    private let restriction: JSONValue?
+    /// The fewest points of a cluster that is shown; below 2: points are shown too.
+    package let leastCount: Int
     /// The filter's text, the key of its cached views.
     package let text: [UInt8]
     /// Whether the features that pass may differ from zoom to zoom.
     public let mentionsZoom: Bool
 
     public init(_ value: JSONValue) {
-        source = value
+        (source, restriction, leastCount) = (value, nil, 0)
+        text = Self.text(of: value)
+        mentionsZoom = Self.mentionsZoom(value)
+    }
+
+    /// A query's filter within what its caller may see.
+    ///
+    /// - Parameters:
+    ///   - source: nil if the query has no filter.
+    ///   - leastCount: the fewest points of a cluster that the caller sees.
+    public init(_ source: JSONValue?, within restriction: JSONValue, leastCount: Int) {
+        (self.source, self.restriction, self.leastCount) = (source, restriction, leastCount)
+        // No filter's text begins like this, so an unrestricted view, which may have advice, is never taken for one.
+        text = Array("within \(leastCount) ".utf8) + Self.text(of: .array([restriction, source ?? .bool(true)]))
+        mentionsZoom = source.map(Self.mentionsZoom) ?? false
+    }
+
+    private static func text(of value: JSONValue) -> [UInt8] {
         var writer = ByteWriter()
         writer.append(value)
-        text = writer.bytes
-        mentionsZoom = Self.mentionsZoom(value)
+        return writer.bytes
+    }
+
+    /// Whether a caller sees only a part of the source. Then nothing is said about the rest, such as in advice.
+    package var isRestricted: Bool { restriction != nil }
+
+    package func compiled() throws(SourceError) -> Expression {
+        // On its own, so that an error has the position in the query's filter.
+        let asked = try ExpressionOption.queryFilter(source ?? .bool(true), path: "filter")
+        guard let restriction else { return asked }
+        do throws(SourceError) {
+            let whole = source.map { JSONValue.array([.string("all"), restriction, $0]) } ?? restriction
+            return try ExpressionOption.queryFilter(whole, path: "filter")
+        } catch { throw .unusableRule }
+    }
+
+    /// Advice about the query's filter, whatever the data are.
+    package var warnings: [String] { source.map { Self.warnings(about: $0) } ?? [] }
+
+    /// Advice about a filter that is probably not what was meant.
+    package static func warnings(about filter: JSONValue) -> [String] { ExpressionOption.warnings(about: filter) }
+
+    /// What is wrong with a filter; nil if it compiles.
+    package static func problem(_ filter: JSONValue) -> String? {
+        do throws(SourceError) { _ = try ExpressionOption.queryFilter(filter, path: "") } catch {
+            return error.description
+        }
+        return nil
     }
 
     /// A literal that looks like `["zoom"]` also counts. That costs at most one view for each zoom.
@@ -44,6 +93,8 @@ public struct PassingFeatures: Sendable {
         rows = view.members ?? (revision.showsAll(view) ? nil : view.order?.livingRows)
         count = view.index.pointCount
     }
+
+    package static let none = PassingFeatures(rows: [], count: 0)
 
     private init(rows: [UInt32]?, count: Int) {
         self.rows = rows

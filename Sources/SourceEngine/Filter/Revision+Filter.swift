@@ -30,20 +30,23 @@ extension Revision {
     }
 
     private func build(_ filter: QueryFilter, zoom: Double?, _ cancellation: Cancellation) throws(SourceError) -> View {
-        let expression = try ExpressionOption.queryFilter(filter.source, path: "filter")
+        let expression = try filter.compiled()
         let (columns, columnClaims) = try columns(reading: expression, cancellation)
         let claim = shared.memory.claim(for: nil, .filter)
         defer { withExtendedLifetime((claim, columnClaims)) {} }
         try claim.grow(to: store.count * Self.bytesOfFilteredRow)
         let passing = try passing(expression, columns, zoom: zoom, cancellation)
-        let advice = ExpressionOption.warnings(about: filter.source)
-        if passing.count == pointCount { return advice.isEmpty ? view : view.with(warnings: advice) }
+        let advice = filter.warnings
+        if passing.count == pointCount {
+            return advice.isEmpty && !filter.isRestricted ? view : view.with(warnings: advice, filter)
+        }
         try claim.grow(to: store.count * Self.bytesOfRankedRow + passing.count * Self.bytesOfPassingRow(options))
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: shared.limits.buildThreads,
             cancellation: cancellation)
-        let view = try maker.make(
-            members: passing, of: view, warnings: (passing.isEmpty ? warnings(ofEmpty: expression) : []) + advice)
+        let emptiness = passing.isEmpty && !filter.isRestricted ? warnings(ofEmpty: expression) : []
+        let made = try maker.make(members: passing, of: view, warnings: emptiness + advice)
+        let view = filter.isRestricted ? made.with(warnings: made.warnings, filter) : made
         view.hold(claim.kept(view.memoryBytes))
         return view
     }
@@ -95,7 +98,7 @@ extension Revision {
     package func forEachLevel(
         of filter: QueryFilter, in zooms: ClosedRange<Int>, _ cancellation: Cancellation, _ body: ([UInt32]) -> Void
     ) throws(SourceError) {
-        let expression = try ExpressionOption.queryFilter(filter.source, path: "filter")
+        let expression = try filter.compiled()
         let (columns, columnClaims) = try columns(reading: expression, cancellation)
         let claim = shared.memory.claim(for: nil, .filter)
         defer { withExtendedLifetime((claim, columnClaims)) {} }

@@ -40,6 +40,10 @@ public final class View: Sendable {
     /// Whether the index already has changes that are still to be replayed (see `Checkpoint`). Such a view is never
     /// served.
     package let isAhead: Bool
+    /// Whether its readers see only a part of the source, and must not learn anything of the rest.
+    package let isRestricted: Bool
+    /// The fewest points of a cluster that is shown; below 2: points are shown too.
+    package let leastCount: Int
     /// What the writers of answers cache for the view.
     private let cached = Mutex<ViewCache?>(nil)
     /// The claim of the memory of a filter's view.
@@ -51,7 +55,7 @@ public final class View: Sendable {
         index: ClusterIndex, members: [UInt32]?, order: PointOrder? = nil, sharesOrder: Bool = false,
         built: FeatureStore? = nil, bounds: Box?, aggregates: [NamedAggregate] = [],
         partitions: [JSONValue] = [], propertyErrors: [PropertyError] = [], warnings: [String] = [],
-        values: PointValues? = nil, isAhead: Bool = false
+        values: PointValues? = nil, isAhead: Bool = false, isRestricted: Bool = false, leastCount: Int = 0
     ) {
         self.index = index
         self.members = members
@@ -65,6 +69,8 @@ public final class View: Sendable {
         self.warnings = warnings
         self.values = values
         self.isAhead = isAhead
+        self.isRestricted = isRestricted
+        self.leastCount = leastCount
     }
 
     /// The view's cache, made on first use.
@@ -80,12 +86,19 @@ public final class View: Sendable {
     /// Holds the claim of the view's memory while the view exists.
     func hold(_ claim: MemoryClaim) { self.claim.withLock { $0 = claim } }
 
-    /// The same view with advice about the filter that all its points pass.
-    func with(warnings: [String]) -> View {
+    /// The same view, of a filter that all its points pass, with advice about it.
+    func with(warnings: [String], _ filter: QueryFilter) -> View {
         View(
             index: index, members: members, order: order, sharesOrder: sharesOrder, built: built, bounds: bounds,
             aggregates: aggregates, partitions: partitions, propertyErrors: propertyErrors, warnings: warnings,
-            values: values)
+            values: values, isRestricted: filter.isRestricted, leastCount: filter.leastCount)
+    }
+
+    /// Whether a node is shown, and not hidden because it has too few points.
+    package func shows(_ node: Node) -> Bool {
+        guard leastCount > 1 else { return true }
+        guard case .cluster(let cluster) = node else { return false }
+        return index.pointCount(of: cluster) >= leastCount
     }
 
     /// The same view with an index that has changes which are still to be replayed, and what has been replayed.

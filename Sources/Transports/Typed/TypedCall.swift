@@ -102,7 +102,7 @@ package final class TypedCall: MessageSink {
         let encoder = owner.encoder(method, structProperties: structProperties)
         let answer = owner.borrow()
         phase = .open(nil)
-        let prepared = try owner.caller.prepare(request, as: encoder, input: .texts)
+        let prepared = try owner.caller.prepare(request, by: owner.currentIdentity(), as: encoder, input: .texts)
         guard let call = try owner.caller.start(prepared, into: &answer.writer) else {
             return owner.finish(with: answer)
         }
@@ -130,6 +130,8 @@ package protocol TypedCallOwner: AnyObject {
     /// How long the client still waits, in milliseconds; nil: no limit.
     var timeLeft: Int64? { get }
 
+    /// Who makes the call, now that it is opened.
+    func currentIdentity() throws(RPCError) -> Identity
     /// What writes the answers.
     func encoder(_ method: TypedMethod, structProperties: Bool) -> TypedAnswerEncoder
     /// An empty buffer for an answer.

@@ -25,7 +25,8 @@ extension Caller {
     ///   - found: called after that.
     convenience init(
         on registry: SourceRegistry, loop: HandLoop, answers: KeptAnswers,
-        right: AccessRight = .admin, limits: Limits = Limits(), exports: ExportDirectories = ExportDirectories([]),
+        right: AccessRight = .admin, limits: Limits = Limits(), access: AccessPolicy = AccessPolicy(),
+        exports: ExportDirectories = ExportDirectories([]),
         looking: (@Sendable () -> Void)? = nil,
         found: (@Sendable () -> Void)? = nil
     ) throws {
@@ -40,7 +41,7 @@ extension Caller {
         }
         let load = ServerLoad(limits: limits)
         let engine = CallEngine(
-            loop: loop, limits: limits, access: AccessPolicy(),
+            loop: loop, limits: limits, access: access,
             metrics: metrics.shard(methods.all.map(\.declaration.fullName)), methods: methods, load: load)
         let share = try #require(load.users.enter(.unknown))
         self.init(engine, peer: .unknown, right: right, unread: UnreadAccount(share), transport: answers)
@@ -49,7 +50,7 @@ extension Caller {
     /// Opens a call on the source "test". What it answers at once goes to `answers` too.
     func open(
         _ method: String, _ params: JSONObject, id: Int64, timeout: Int64? = nil,
-        as encoder: any AnswerEncoder = BareEncoder(), answers: KeptAnswers
+        by identity: Identity? = nil, as encoder: any AnswerEncoder = BareEncoder(), answers: KeptAnswers
     ) {
         var params = params
         params["source"] = "test"
@@ -57,7 +58,7 @@ extension Caller {
         var request = CallRequest(id: id, method: "clusterd.v1.\(method)", params: params)
         request.timeoutMilliseconds = timeout
         do throws(RPCError) {
-            if try open(request, as: encoder, into: &bytes) == nil {
+            if try open(request, by: identity ?? self.identity, as: encoder, into: &bytes) == nil {
                 answers.answerBytes.append(bytes.bytes)
             }
         } catch { answers.errors.append(error) }

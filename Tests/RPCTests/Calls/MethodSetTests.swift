@@ -48,7 +48,7 @@ import Testing
                 let request = CallRequest(id: id, method: method.fullName, params: params)
                 answers.errors = []
                 do throws(RPCError) {
-                    _ = try caller.open(request, as: BareEncoder(), into: &bytes)
+                    _ = try caller.open(request, by: caller.identity, as: BareEncoder(), into: &bytes)
                 } catch { answers.errors = [error] }
                 loop.step()
                 let named = answers.errors.first?.details?["param"]

@@ -33,6 +33,8 @@ private final class Carrier: TypedCallOwner, MessageInputOwner {
         if isLast { input?.end() }
     }
 
+    func currentIdentity() -> Identity { caller.identity }
+
     func encoder(_ method: TypedMethod, structProperties: Bool) -> TypedAnswerEncoder {
         TypedAnswerEncoder(
             method, of: caller.engine.methods, structProperties: structProperties, .prefix, compression: nil)

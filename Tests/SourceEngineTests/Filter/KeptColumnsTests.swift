@@ -78,7 +78,7 @@ import Testing
                 let query = QueryFilter(try JSONReader.parse(filter))
                 let members = try revision.view(query, zoom: 3, .never).members
                 let emptyCache = FilterCache(budget: 0)
-                let expression = try ExpressionOption.queryFilter(query.source, path: "filter")
+                let expression = try query.compiled()
                 let memory = MemoryBudget(MemoryBudget.Limit())
                 let fresh = try KeptColumns(
                     cache: emptyCache, store: revision.store.plain(), memory: memory, threads: 2

@@ -30,7 +30,7 @@ extension RPCError {
             self.init(.invalidArgument, error.description, details: details)
         case .emptyImport: self.init(.invalidArgument, "\(error) params.allowEmpty allows that.")
         case .unreadableInput: self.init(.invalidArgument, error.description)
-        case .forbiddenFile: self.init(.permissionDenied, error.description)
+        case .forbiddenFile, .unusableRule: self.init(.permissionDenied, error.description)
         case .tooLarge, .evaluationTooLong, .diskFull: self.init(.resourceExhausted, error.description)
         case .stateNotWritable: self.init(.failedPrecondition, error.description)
         case .damaged: self.init(.dataLoss, error.description)

@@ -8,7 +8,7 @@ import ReplicationLog
 
 /// Finds the sources that calls name, and reads the params that many methods share.
 package struct SourceCatalog: Sendable {
-    let registry: SourceRegistry
+    private let registry: SourceRegistry
     let settings: LiveSettings
 
     package init(registry: SourceRegistry, settings: LiveSettings) {
@@ -37,11 +37,21 @@ package struct SourceCatalog: Sendable {
         return name.source
     }
 
-    /// The source that a query names, itself or as that of a view.
+    /// The source that a query names, itself or as that of a view, if it exists for the caller.
     func source(_ params: Params) throws(RPCError) -> Source {
         if let source = params.source { return source }
         let name = try reference(params).source
-        return try answering { () throws(SourceError) in try registry.source(name) }
+        return try answering { () throws(SourceError) in try seen(name, params.access) }
+    }
+
+    private func seen(_ name: SourceName, _ access: SourceAccess?) throws(SourceError) -> Source {
+        guard let access else { return try registry.source(name) }
+        return try registry.source(name, ifSeen: access.sees)
+    }
+
+    /// The part of a source that the caller sees; nil if that is everything.
+    func seenPart(_ params: Params, of source: Source) throws(RPCError) -> SeenPart? {
+        try params.access?.seenPart(on: source.name)
     }
 
     /// The source that a call changes. Throws if the caller may not change it or if it follows a table.
@@ -50,6 +60,11 @@ package struct SourceCatalog: Sendable {
     ) throws(RPCError) -> Source {
         _ = try name(params)
         let source = try source(params)
+        guard try seenPart(params, of: source) == nil else {
+            throw RPCError(
+                .permissionDenied,
+                "You may not change the source '\(source.name)': a rule in access.rules restricts what you see of it.")
+        }
         try answering { () throws(SourceError) in try source.checkWritable(advice) }
         try checkChange(of: source.name, call)
         return source
@@ -85,7 +100,12 @@ package struct SourceCatalog: Sendable {
         guard case .string(let text)? = params[.source], let name = SourceReference(text)?.source else { return nil }
         // First, since a source that is found when nothing is being read any more has all its data.
         let isLoading = registry.isLoading
-        guard let source = try? registry.source(name) else { return nil }
+        guard let source = try? seen(name, params.access) else { return nil }
+        if let part = try seenPart(params, of: source), part.hidesPoints,
+            !method.declaration.showsClustersOnly
+        {
+            throw SeenPart.denied(method.declaration.name)
+        }
         guard isLoading, source.isLoading else {
             params.source = source
             return try wait(params)
@@ -117,7 +137,9 @@ package struct SourceCatalog: Sendable {
     /// The data that a query reads.
     func target(_ params: Params) throws(RPCError) -> QueryTarget {
         let source = try source(params)
-        return QueryTarget(source: source, revision: try revision(params, of: source), filter: filter(params))
+        return QueryTarget(
+            source: source, revision: try revision(params, of: source), filter: try filter(params, of: source),
+            seen: try seenPart(params, of: source)?.seen)
     }
 
     /// The query of `GetClusters` and of similar calls.
@@ -128,8 +150,12 @@ package struct SourceCatalog: Sendable {
         return query
     }
 
-    func filter(_ params: Params) -> QueryFilter? {
-        params[.filter].map { QueryFilter($0) }
+    /// A query's filter, of the features that its caller sees.
+    func filter(_ params: Params, of source: Source) throws(RPCError) -> QueryFilter? {
+        guard let part = try seenPart(params, of: source) else {
+            return params[.filter].map { QueryFilter($0) }
+        }
+        return part.applied(to: params[.filter])
     }
 
     /// What a query shows of a view's points.
@@ -158,7 +184,78 @@ package struct SourceCatalog: Sendable {
             throw params.invalid(.topBy, "is missing: \"top\" of include needs the property to compare by.")
         }
         if !restriction.isNone { output.restriction = restriction }
+        if !output.include.isDisjoint(with: .showingPoints) || !restriction.pins.isEmpty,
+            try seenPart(params, of: source(params))?.hidesPoints == true
+        {
+            throw SeenPart.denied(restriction.pins.isEmpty ? "params.include" : "params.pin")
+        }
         return output
+    }
+
+    // MARK: All sources
+
+    /// The sources that exist for a caller, by name.
+    func sources(for access: SourceAccess?) -> [Source] {
+        access.map { access in registry.all.filter { access.sees($0.name) } } ?? registry.all
+    }
+
+    /// Descriptions of the sources that a caller may query, as the caller sees them. Blocks if rules apply.
+    func descriptions(for access: SourceAccess?, _ call: CallContext) throws(RPCError) -> [SourceDescription] {
+        var descriptions: [SourceDescription] = []
+        for source in sources(for: access) {
+            // What a missing claim hides is not listed.
+            do throws(RPCError) {
+                descriptions.append(try description(of: source, for: access, call))
+            } catch  where error.code == .permissionDenied {}
+        }
+        return descriptions
+    }
+
+    /// A source's description as a caller sees it. Blocks if a rule applies: only for threads of the pool.
+    func description(
+        of source: Source, for access: SourceAccess?, _ call: CallContext
+    ) throws(RPCError) -> SourceDescription {
+        var description = source.description
+        guard let seen = try access?.seenPart(on: source.name) else { return description }
+        guard description.revision.hasData, description.damage == nil, !description.isLoading else {
+            description.part = SourceDescription.Part(points: 0, bounds: nil)
+            return description
+        }
+        description.part = try answering(call) { () throws(SourceError) in
+            try source.checkIntact(description.revision)
+            let part = try description.revision.part(seenBy: seen.seen, call.cancellation)
+            try source.checkIntact(description.revision)
+            return part
+        }
+        return description
+    }
+
+    // MARK: Names
+
+    /// Adds a source without data.
+    func create(_ params: Params, _ call: CallContext, _ options: SourceOptions) throws(RPCError) -> Source {
+        let name = try name(params)
+        // Before it is known whether the source exists, which the caller may not know.
+        guard call.right == .admin || params.access?.isCovered(name) != true else {
+            throw RPCError(
+                .permissionDenied,
+                "Only administrators make the source '\(name)', because a rule in access.rules covers its name.",
+                details: ["right": .string(AccessRight.admin.name)])
+        }
+        try checkChange(of: name, call)
+        let owner: UInt32? = call.right == .admin ? nil : call.peer.userID
+        return try answering { () throws(SourceError) in try registry.create(name, options: options, owner: owner) }
+    }
+
+    func delete(_ name: SourceName) throws(SourceError) { try registry.delete(name) }
+
+    /// Whether making a source waits for a disk.
+    var isKept: Bool { registry.isKept }
+
+    /// What `GetStats` counts of all sources together.
+    var counts: Statistics.SourceCounts {
+        Statistics.SourceCounts(
+            caches: registry.caches, updates: registry.updateCounts, pageBytes: registry.pageBytes)
     }
 }
 
@@ -167,7 +264,10 @@ package struct SourceCatalog: Sendable {
 struct QueryTarget: Sendable {
     let source: Source
     let revision: Revision
+    /// The query's filter, of the features that its caller sees.
     let filter: QueryFilter?
+    /// The features that the caller sees; nil: all.
+    let seen: QueryFilter?
 
     /// The name of the source or the view, which is that of the layer in its tiles.
     var name: String { SourceReference(source.name, view: revision.name).text }

@@ -44,7 +44,7 @@ struct WatchRequest {
         name = try catalog.reference(params)
         let current = try catalog.revision(params, of: source).number
         revision = params[.revision] == nil ? nil : current
-        filter = catalog.filter(params)
+        filter = try catalog.filter(params, of: source)
     }
 
     /// The current data of the source or the view. Throws if there is no such view any more.

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+import ClusterProtocol
+import JSON
+import RPC
+import Tokens
+
+/// Who makes a request, by the token that it carries.
+extension HTTPRules {
+    /// - Parameters:
+    ///   - authorization: the field of that name.
+    ///   - query: the tokens in the URL's query.
+    ///   - caller: the connection's client.
+    /// - Throws: `unauthenticated`, with nothing of the token.
+    package func identity(
+        authorization: String?, query: [String] = [], _ caller: Identity
+    ) throws(RPCError) -> Identity {
+        guard let tokens else { return caller }
+        guard query.count <= 1 else { throw Self.unauthenticated("access_token is given twice.") }
+        guard let text = authorization.flatMap(Self.bearer) ?? query.first else {
+            // The kernel says who is at the other end of a Unix socket.
+            guard caller.peer.address != nil else { return caller }
+            throw Self.unauthenticated("A token is needed: Authorization: Bearer TOKEN.")
+        }
+        let token: VerifiedToken
+        do throws(TokenVerifier.Problem) {
+            token = try tokens.verify(Array(text.utf8), now: WallClock.now())
+        } catch { throw Self.unauthenticated(error.description) }
+        return try identity(token, caller)
+    }
+
+    private func identity(_ token: VerifiedToken, _ caller: Identity) throws(RPCError) -> Identity {
+        try Identity(token, through: caller.peer, right: caller.right, most: settings.tokenRight)
+    }
+
+    /// Who makes a call that is open already, by the rules of now.
+    package func renewed(_ known: Identity, on connection: Identity) throws(RPCError) -> Identity {
+        guard let tokens else { return connection }
+        guard let token = known.token else {
+            guard known.peer.address == nil else { throw Self.unauthenticated("A token is needed now.") }
+            return connection
+        }
+        guard tokens.accepts(token) else { throw Self.unauthenticated("The token's key is not known any more.") }
+        return try identity(token, connection)
+    }
+
+    private static func bearer(_ field: String) -> String? {
+        let parts = field.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return parts[1].trimmingSpaces
+    }
+
+    private static func unauthenticated(_ message: String) -> RPCError { RPCError(.unauthenticated, message) }
+}
+
+/// Tokens in URLs (RFC 6750, section 2.3), which must not be where URLs are written down.
+enum QueryTokens {
+    private static let name = "access_token"
+
+    /// The tokens of a query, and the query without them; nil if it has none.
+    static func taken(from query: ArraySlice<UInt8>) -> (tokens: [String], rest: [UInt8])? {
+        var (tokens, rest): ([String], [ArraySlice<UInt8>]) = ([], [])
+        for part in query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false) {
+            let mark = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
+            guard PercentEncoding.decode(part[..<mark], plusIsSpace: true) == name else {
+                rest.append(part)
+                continue
+            }
+            tokens.append(PercentEncoding.decode(part[mark...].dropFirst(), plusIsSpace: true) ?? "")
+        }
+        return tokens.isEmpty ? nil : (tokens, Array(rest.joined(separator: [UInt8(ascii: "&")])))
+    }
+
+    /// A URL without its tokens.
+    static func removed(from url: String) -> String {
+        let bytes = Array(url.utf8)
+        guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return url }
+        let end = bytes[mark...].firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
+        guard let (_, rest) = taken(from: bytes[(mark + 1)..<end]) else { return url }
+        return String(decoding: bytes[...mark] + rest + bytes[end...], as: UTF8.self)
+    }
+}
