@@ -208,6 +208,20 @@ def case_archives():
     expect(404, "/archives/foreign.pmtiles", token())
 
 
+def case_explanations():
+    why = local("ServerService/ExplainAccess", source="orders", token=token(tenant="umbrella"))
+    assert why["isSeen"] and why["rule"] == "access.rules[0]" and why["filter"] == ["==", ["get", "tenant"], "umbrella"], why
+    assert why["subject"] == "anna" and why["right"] == "query", why
+    assert "does not exist" in local("ServerService/ExplainAccess", source="vault", token=token())["why"]
+    assert '"tenant"' in local("ServerService/ExplainAccess", source="orders", token=token(tenant=None))["why"]
+    assert "expired" in local("ServerService/ExplainAccess", source="orders", token=token(exp=1))["why"]
+    assert local("ServerService/ExplainAccess", source="other", token=token())["isSeen"]
+    open(f"{FOLDER}/anna.jwt", "w").write(token() + "\n")
+    explain = {"source": "orders", "token": token()}
+    expect(403, "/clusterd.v1.ServerService/ExplainAccess", token(**{"clusterd:right": "admin"}), method="POST",
+           body=json.dumps(explain), Content_Type="application/json")
+
+
 def case_reloads():
     watch, other = open_watch(token()), open_watch(token(secret=SECRETS[1]))
 

@@ -5,7 +5,7 @@ import JSON
 import Testing
 
 @Suite("Declarations of params") struct ParamDeclarationTests {
-    private static let methods = MethodDeclaration.all + [.describeTiles]
+    private static let methods = MethodDeclaration.all + [.describeTiles, .explainAccess]
 
     @Test("a default is a value of the param's type, and required params have none") func defaults() {
         for param in Self.methods.flatMap({ $0.params + $0.items }) {

@@ -111,6 +111,10 @@ extension MethodDeclaration {
         .server, "Check", right: .none, on: .loop, params: [], "Whether the daemon serves.")
     public static let getServerInfo = MethodDeclaration(
         .server, "GetServerInfo", right: .query, on: .loop, params: [], "Name, version, limits and methods.")
+    /// For `clusterctl` only, so it is not among `all`.
+    public static let explainAccess = MethodDeclaration(
+        .server, "ExplainAccess", right: .admin, on: .loop, params: [.source, .token],
+        "What the bearer of a token sees of a source.")
     public static let getStats = MethodDeclaration(
         .server, "GetStats", right: .query, on: .loop, params: [.format], "Counters, latencies, memory and sources.")
 }

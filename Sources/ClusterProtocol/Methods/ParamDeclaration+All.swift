@@ -70,6 +70,7 @@ extension ParamDeclaration {
     public static let resolution = ParamDeclaration(
         "resolution", .integer(0...26), isRequired: true, "the zoom whose tiles are the cells")
     /// Over HTTP only.
+    public static let token = ParamDeclaration("token", .string, isRequired: true, "the token, a JWT")
     public static let tilesURL = ParamDeclaration("tiles", .string, isRequired: true, "the template of the tiles' URLs")
 
     // MARK: Clusters and features

@@ -2,6 +2,7 @@
 import RPC
 import Responses
 import SourceEngine
+import Tokens
 import Glibc
 import HTTPServer
 import JSON
@@ -72,10 +73,14 @@ public struct Configuration: Sendable, Equatable {
 
     /// The settings of this configuration that methods read.
     func liveValues(_ limits: Limits) -> LiveSettings.Values {
-        LiveSettings.Values(
+        var values = LiveSettings.Values(
             limits: limits, transportLimits: ["http": .object(http.limits.json)],
             importDirectories: ImportDirectories(importDirectories),
             exportDirectories: ExportDirectories(exportDirectories), declaredSources: Set(sources.map(\.name)))
+        values.access.policy = access
+        values.access.tokens = TokenVerifier(http.tokens)
+        values.access.tokenRight = http.tokenRight
+        return values
     }
 
     /// Adds an HTTP address from the command line.

@@ -29,7 +29,21 @@ extension Revision {
         }
     }
 
+    /// Errors of a caller who sees only a part of the source have no numbers, which depend on all features.
     private func build(_ filter: QueryFilter, zoom: Double?, _ cancellation: Cancellation) throws(SourceError) -> View {
+        do throws(SourceError) { return try buildView(filter, zoom: zoom, cancellation) } catch {
+            guard filter.isRestricted else { throw error }
+            switch error {
+            case .tooLarge: throw .tooLarge("the filter's index takes more memory than filters may hold now")
+            case .evaluationTooLong: throw .tooLarge("evaluating the filter takes too many steps; use fewer operators")
+            default: throw error
+            }
+        }
+    }
+
+    private func buildView(
+        _ filter: QueryFilter, zoom: Double?, _ cancellation: Cancellation
+    ) throws(SourceError) -> View {
         let expression = try filter.compiled()
         let (columns, columnClaims) = try columns(reading: expression, cancellation)
         let claim = shared.memory.claim(for: nil, .filter)

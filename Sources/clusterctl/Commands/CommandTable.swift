@@ -15,7 +15,7 @@ enum CommandTable {
         MapCommand.self,
         InfoCommand.self, StatsCommand.self, HealthCommand.self,
         EvalCommand.self, CallCommand.self, GenerateCommand.self, BenchCommand.self,
-        PostgresCommand.self,
+        PostgresCommand.self, AccessCommand.self,
         StateCommand.self, BackupCommand.self, RestoreCommand.self,
         CompletionCommand.self, CompleteCommand.self, ManualCommand.self,
     ]

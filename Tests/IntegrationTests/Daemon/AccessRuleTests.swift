@@ -53,6 +53,12 @@ struct AccessRuleTests {
             "/usr/bin/python3",
             ["-B", script, folder, daemon.socketPath, port, "\(daemon.process.processIdentifier)"])
         #expect(result.status == 0, "\(result.output) \(result.errors) \(daemon.errorText())")
+        let explained = try DaemonProcess.run(
+            "clusterctl",
+            [
+                "--socket", daemon.socketPath, "access", "explain", "--token", folder + "/anna.jwt", "--source", "orders",
+            ])
+        #expect(explained.status == 0 && explained.output.contains(#"["==",["get","tenant"],"acme"]"#), "\(explained)")
         let (written, accesses) = (
             daemon.errorText(), try String(contentsOfFile: folder + "/access.log", encoding: .utf8)
         )

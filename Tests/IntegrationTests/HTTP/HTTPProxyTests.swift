@@ -139,7 +139,7 @@ import Testing
     }
 
     /// The proxy has begun to listen when a connection succeeds.
-    private static func connect(_ port: Int) throws -> HTTPClient {
+    static func connect(_ port: Int) throws -> HTTPClient {
         let end = Date(timeIntervalSinceNow: 30)
         while Date() < end {
             if let client = try? HTTPClient(port: port) { return client }

@@ -131,6 +131,7 @@ import TypedContract
         case "UpdateFeatures": return [params(["remove": [1]])]
         case "UpdateOptions": return [params(["options": ["radius": 60]])]
         case "CreateSource": return [params([:])]
+        case "ExplainAccess": return [params(["token": "a.b.c"])]
         default: return nil
         }
     }
@@ -180,7 +181,7 @@ import TypedContract
         let clusters = try part.answer(
             .getClusters, ["source": "test", "bbox": [-180, -85, 180, 85], "zoom": 2], by: Self.tenant)
         let ids = try Self.ids(clusters)
-        for method in MethodDeclaration.all + [.describeTiles] where method.takes(.source) || method.takes(.newSource) {
+        for method in MethodDeclaration.all + [.describeTiles, .explainAccess] where method.takes(.source) || method.takes(.newSource) {
             // A source of the third name could be made.
             for source in ["test", "hidden", "hidden-zebr", "hiden"]
             where method.name != "CreateSource" || source != "hiden" {
@@ -278,7 +279,7 @@ import TypedContract
         let all = try server.answer(.getClusters, ["source": "test", "bbox": world, "zoom": 1], by: Self.tenant)
         let ids = try Self.ids(all)
         var shown = 0
-        for method in MethodDeclaration.all + [.describeTiles] where method.takes(.source) {
+        for method in MethodDeclaration.all + [.describeTiles, .explainAccess] where method.takes(.source) {
             let calls = try (0..<6).flatMap { _ in
                 try #require(Self.calls(of: method, on: "test", ids, &random), "how is \(method.name) called?")
             }

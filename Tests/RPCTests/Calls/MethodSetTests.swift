@@ -14,7 +14,7 @@ import Testing
         let caller = try Caller(on: TestSource(), loop: HandLoop(), answers: answers)
         let served = caller.engine.methods.all.map(\.declaration.name)
         #expect(Set(served).count == served.count)
-        #expect(Set(served) == Set(MethodDeclaration.all.map(\.name) + ["DescribeTiles"]))
+        #expect(Set(served) == Set(MethodDeclaration.all.map(\.name) + ["DescribeTiles", "ExplainAccess"]))
     }
 
     @Test("each word of include has an effect") func include() throws {
@@ -33,7 +33,7 @@ import Testing
         let caller = try Caller(on: source, loop: loop, answers: answers)
         var bytes = ByteWriter()
         var id: Int64 = 0
-        for method in MethodDeclaration.all + [.describeTiles] {
+        for method in MethodDeclaration.all + [.describeTiles, .explainAccess] {
             for param in method.params where param.type != .value {
                 // The directory is examined before the filter is compiled.
                 if method.name == "PublishTiles", param === ParamDeclaration.filter { continue }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
+import ClusterProtocol
 import Responses
 import JSON
 import SourceEngine
 import Synchronization
+import Tokens
 
 /// The settings that methods read and a reload of the configuration may change. Safe from any thread.
 public final class LiveSettings: Sendable {
@@ -14,6 +16,8 @@ public final class LiveSettings: Sendable {
         package var exportDirectories: ExportDirectories
         /// Sources declared in the configuration; only administrators change them.
         package var declaredSources: Set<SourceName> = []
+        /// Who may see what, for explanations. Calls obey the rules of their loop's engine.
+        package var access = Access()
 
         package init(
             limits: Limits, transportLimits: JSONObject = [:], importDirectories: ImportDirectories,
@@ -31,6 +35,16 @@ public final class LiveSettings: Sendable {
             for (transport, limits) in transportLimits.members { object[transport] = limits }
             return object
         }
+    }
+
+    package struct Access: Sendable {
+        package var policy = AccessPolicy()
+        /// Nil if nobody needs a token.
+        package var tokens: TokenVerifier?
+        /// The highest right that a token can give.
+        package var tokenRight = AccessRight.query
+
+        package init() {}
     }
 
     private let state: Mutex<Values>
