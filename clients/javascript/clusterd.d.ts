@@ -321,6 +321,8 @@ export class Viewport implements AsyncIterable<Change> {
 export interface ClientOptions {
   /** For calls that name none. */
   timeoutMs?: number;
+  /** Over HTTP, the token (JWT) of each call, or what makes it: for daemons with `http.tokens`. */
+  token?: string | (() => string | Promise<string>);
   /** To use others than the environment's. */
   fetch?: typeof globalThis.fetch;
   WebSocket?: any;

@@ -473,10 +473,17 @@ function statusOfClose(code) {
 
 /** Calls by POST, watches by WebSocket, imports by PUT. */
 class HTTPTransport {
-  constructor(base, { fetch = globalThis.fetch, WebSocket = globalThis.WebSocket } = {}) {
+  constructor(base, { fetch = globalThis.fetch, WebSocket = globalThis.WebSocket, token } = {}) {
     this.base = base.replace(/\/+$/, "");
+    this.token = typeof token === "function" ? token : () => token;
     this.fetch = (...values) => fetch(...values);
     this.WebSocket = WebSocket;
+  }
+
+  /** Fields of a request that say who asks. */
+  async #identity() {
+    const token = await this.token();
+    return token ? { Authorization: `Bearer ${token}` } : {};
   }
 
   async unary(method, params, { timeoutMs, signal } = {}) {
@@ -499,7 +506,8 @@ class HTTPTransport {
     };
     const timer = timeoutMs === undefined ? undefined : setTimeout(expire, timeoutMs + GRACE_MS);
     try {
-      const response = await this.fetch(this.base + path, { ...init, signal: controller.signal });
+      const headers = { ...init.headers, ...(await this.#identity()) };
+      const response = await this.fetch(this.base + path, { ...init, headers, signal: controller.signal });
       const text = await response.text();
       return readResponse(response, text);
     } catch (error) {
@@ -521,7 +529,11 @@ class HTTPTransport {
       throw new ClusterdError("UNIMPLEMENTED", message);
     }
     const { pin, ...opening } = params;
-    const path = `/sources/${encodeURIComponent(params.source)}/watch?${queryOf(opening)}`;
+    const query = queryOf(opening);
+    // A browser's WebSocket has no fields.
+    const token = await this.token();
+    if (token) query.set("access_token", token);
+    const path = `/sources/${encodeURIComponent(params.source)}/watch?${query}`;
     const { stream } = new WatchSocket(this, path, options);
     // As JSON ids stay numbers or strings.
     if (pin !== undefined) stream.send({ bbox: params.bbox, zoom: params.zoom, pin });

@@ -28,6 +28,7 @@ extension Exchange {
             identity = Identity(caller.peer, right: .none)
             return
         }
+        if server.rules.tokens == nil { return }
         // Connect's clients expect errors in their own form.
         connect = ConnectForm(head)
         do throws(RPCError) {

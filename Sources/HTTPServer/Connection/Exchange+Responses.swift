@@ -26,7 +26,7 @@ extension Exchange {
         if head.closes { channel.end() }
     }
 
-    var cacheControl: String { server.rules.cacheControl(hasRules: !server.engine.access.rules.isEmpty) }
+    var cacheControl: String { server.rules.cacheControl(hasRules: server.engine.hasRules) }
 
     /// Adds the fields that every response of the exchange has.
     func complete(_ head: inout ResponseHead, closes: Bool) {

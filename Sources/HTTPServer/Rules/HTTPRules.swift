@@ -7,7 +7,7 @@ package struct HTTPRules: Sendable {
     var hosts: HostRules
     let origins: OriginRules
     /// Nil if nobody needs a token.
-    let tokens: TokenVerifier?
+    package let tokens: TokenVerifier?
     private let plainVary: String?
     private let compressedVary: String
     private let proxiedVary: String

@@ -27,15 +27,15 @@ package struct SourceAccess: Sendable {
     package func sees(_ name: SourceName) -> Bool { !isCovered(name) || rule(on: name) != nil }
 
     /// The same of a name that may be none.
-    package func sees(_ text: String) -> Bool { SourceName(text).map(sees) ?? false }
+    package func sees(_ text: String) -> Bool { SourceReference(text).map { sees($0.source) } ?? false }
 
     /// Whether a caller may see what was published.
     ///
     /// - Parameters:
-    ///   - source: the name of its source; nil if that is not known.
+    ///   - source: the name of its source or view; nil if that is not known.
     ///   - part: the digest of the part to which its publisher was restricted; nil for the whole source.
     package func seesArchive(of source: String?, part: String?) -> Bool {
-        guard let name = source.flatMap({ SourceName($0) }), sees(name) else { return false }
+        guard let name = source.flatMap({ SourceReference($0)?.source }), sees(name) else { return false }
         do throws(RPCError) {
             guard let digest = try seenPart(on: name)?.digest else { return true }
             return part == digest

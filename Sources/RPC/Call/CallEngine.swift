@@ -8,7 +8,11 @@ package final class CallEngine {
     package let loop: any CallLoop
     package private(set) var limits: Limits
     /// Who may do what. A change applies to later calls.
-    package private(set) var access: AccessPolicy
+    package private(set) var access: AccessPolicy {
+        didSet { hasRules = !access.rules.isEmpty }
+    }
+    /// Whether what callers see depends on who they are.
+    package private(set) var hasRules: Bool
     package let methods: MethodSet
     /// What the connections of all loops use together.
     package let load: ServerLoad
@@ -37,6 +41,7 @@ package final class CallEngine {
         self.loop = loop
         self.limits = limits
         self.access = access
+        hasRules = !access.rules.isEmpty
         self.metrics = metrics
         self.methods = methods
         self.load = load

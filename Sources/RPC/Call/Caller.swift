@@ -89,7 +89,7 @@ package final class Caller {
             caller: identity, deadline: engine.deadline(of: request, from: started),
             form: encoder.form, input: input, share: share)
         var params = Params(request.params, text: request.paramsText)
-        params.access = engine.access.access(of: identity)
+        if engine.hasRules { params.access = engine.access.access(of: identity) }
         var call = PendingCall(
             request: request, encoder: encoder, method: method, started: started, params: params, context: context)
         do throws(RPCError) { try plan(&call) } catch {
@@ -345,7 +345,8 @@ package final class Caller {
 
     /// Throws if a call's caller sees another part of the source than when the call began.
     private func checkUnchanged(_ call: Call, by caller: Identity) throws(RPCError) {
-        guard case .string(let text)? = call.pending.params[.source], let name = SourceName(text) else { return }
+        guard case .string(let text)? = call.pending.params[.source], let name = SourceReference(text)?.source
+        else { return }
         let (old, new) = (call.pending.params.access, engine.access.access(of: caller))
         guard new?.sees(name) != false else { throw RPCError(.sourceNotFound(name)) }
         guard try old?.seenPart(on: name) != new?.seenPart(on: name) else { return }

@@ -25,7 +25,7 @@ package struct PendingCall: Sendable {
     /// The rule that says what the caller sees of the source; nil if none does.
     var rule: Int? {
         guard let access = params.access, case .string(let text)? = params[.source] else { return nil }
-        return SourceName(text).flatMap { access.rule(on: $0) }
+        return SourceReference(text).flatMap { access.rule(on: $0.source) }
     }
 
     /// Identifies the part of the source that the answer shows, among all parts; empty if that is everything.

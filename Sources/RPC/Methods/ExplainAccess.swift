@@ -12,7 +12,7 @@ struct ExplainAccess: UnaryMethod {
     var needsNoData: Bool { true }
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
-        guard let name = SourceName(try params.string(.source)) else {
+        guard let name = SourceReference(try params.string(.source))?.source else {
             throw params.invalid(.source, "must be a name: \(SourceName.pattern).")
         }
         let token = try params.string(.token)
@@ -52,15 +52,17 @@ struct ExplainAccess: UnaryMethod {
         }
         guard let index = seen.rule(on: name) else {
             return end(
-                isSeen: false, "Rules name the source, but none matches this caller, for whom the source does not exist.")
+                isSeen: false,
+                "Rules name the source, but none matches this caller, for whom the source does not exist.")
         }
         answer["rule"] = .string("access.rules[\(index)]")
         do throws(RPCError) {
-            let part = try seen.restriction(on: name)
+            let part = try seen.seenPart(on: name)
             answer["filter"] = part?.filter
             if let part, part.hidesPoints { answer["minCount"] = .number(Double(part.minCount)) }
         } catch { return end(isSeen: false, error.message) }
-        return end(isSeen: true, "access.rules[\(index)] is the first rule that names the source and matches the caller.")
+        return end(
+            isSeen: true, "access.rules[\(index)] is the first rule that names the source and matches the caller.")
     }
 
     private static func bearer(

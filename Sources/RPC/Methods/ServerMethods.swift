@@ -56,7 +56,7 @@ struct GetStats: UnaryMethod {
         let isRaw = isText && call.form == .raw
         return PreparedAnswer(isQuick: params.access == nil) { [status, catalog] (call, bytes) throws(RPCError) in
             let statistics = Statistics(
-                status, catalog.counts, try catalog.descriptions(for: params.access, call))
+                status, catalog.counts, try catalog.descriptions(for: params.access, withViews: true, call))
             if isRaw {
                 bytes.append(raw: statistics.prometheus)
             } else {

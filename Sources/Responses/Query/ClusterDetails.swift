@@ -33,7 +33,7 @@ public struct ClusterDetails: OptionSet, Sendable {
     public static let costly: ClusterDetails = [.hull, .bounds, .coincident, .anchor, .spider]
 
     /// Details that show where single points are.
-    public static let showingPoints: ClusterDetails = [.hull, .bounds, .anchor, .spider]
+    public static let showingPoints: ClusterDetails = [.hull, .bounds, .anchor, .spider, .top]
 
     /// The detail of a name in calls; none if it is unknown.
     public static subscript(name: String) -> ClusterDetails {

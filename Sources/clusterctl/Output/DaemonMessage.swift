@@ -12,7 +12,8 @@ enum DaemonMessage {
         "CreateSource": "create", "ImportFeatures": "import", "LoadFile": "load",
         "UpdateFeatures": "update", "UpdateOptions": "options", "PublishTiles": "publish",
         "DeleteSource": "delete", "GetFeatures": "export", "GetSource": "source", "ListSources": "sources",
-        "EvaluateExpression": "eval", "Check": "health", "GetServerInfo": "info", "GetStats": "stats", "ExplainAccess": "access explain",
+        "EvaluateExpression": "eval", "Check": "health", "GetServerInfo": "info", "GetStats": "stats",
+        "ExplainAccess": "access explain",
     ]
 
     /// Params that are operands, or options whose name is not the param's in lower case with dashes.

@@ -56,7 +56,8 @@ struct AccessRuleTests {
         let explained = try DaemonProcess.run(
             "clusterctl",
             [
-                "--socket", daemon.socketPath, "access", "explain", "--token", folder + "/anna.jwt", "--source", "orders",
+                "--socket", daemon.socketPath, "access", "explain", "--token", folder + "/anna.jwt", "--source",
+                "orders",
             ])
         #expect(explained.status == 0 && explained.output.contains(#"["==",["get","tenant"],"acme"]"#), "\(explained)")
         let (written, accesses) = (

@@ -9,7 +9,8 @@ import Testing
 @Suite(
     "Two tenants behind a proxy",
     .enabled(
-        if: FileManager.default.isExecutableFile(atPath: "/usr/sbin/nginx"), "needs nginx: apt-get install nginx-light"))
+        if: FileManager.default.isExecutableFile(atPath: "/usr/sbin/nginx"), "needs nginx: apt-get install nginx-light")
+)
 struct TenantProxyTests {
     private static let example = Repository.root.appendingPathComponent("Examples/tenants").path
 
@@ -59,7 +60,8 @@ struct TenantProxyTests {
     private func load(_ daemon: DaemonProcess) throws {
         let client = try daemon.client()
         _ = try client.call("SourceService/CreateSource", ["source": "places"])
-        let features = ["acme", "umbrella", "acme", "umbrella", "acme"].enumerated().map { number, tenant -> JSONValue in
+        let features = ["acme", "umbrella", "acme", "umbrella", "acme"].enumerated().map {
+            number, tenant -> JSONValue in
             [
                 "type": "Feature", "id": .number(Double(number)),
                 "geometry": ["type": "Point", "coordinates": [.number(Double(number * 20)), 10]],

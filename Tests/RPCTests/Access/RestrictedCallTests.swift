@@ -113,15 +113,29 @@ import TypedContract
                 params(["bbox": world, "zoom": zoom, "include": ["hull", "bbox", "anchor", "spider"]]),
                 params(["bbox": [100, 50, 120, 60], "zoom": zoom, "limit": 3]),
                 params(["bbox": [-10, 50, -120, 40], "zoom": 2]),
+                params(["bbox": world, "zoom": zoom, "window": ["n": [5, 40]]]),
+                params(["bbox": world, "zoom": zoom, "pin": [1, 2, 3, 4, 5, 6, 7, 8]]),
+                params(["bbox": world, "zoom": zoom, "include": ["top"], "topBy": "n"]),
             ]
         case "GetTile":
             return [
                 params(["z": 0, "x": 0, "y": 0]), params(["z": 2, "x": 2, "y": 1, "encoding": "mvt"]),
-                params(["z": 1, "x": 1, "y": 0]),
+                params(["z": 1, "x": 1, "y": 0, "window": ["n": [5, 40]]]),
             ]
         case "GetChildren", "GetClusterExpansionZoom", "GetConvexHull":
             return ids.map { params(["clusterId": $0]) }
         case "GetLeaves": return ids.map { params(["clusterId": $0, "limit": 0]) }
+        case "TopFeatures":
+            return [
+                params(["bbox": world, "by": "n", "limit": 1000]),
+                params(["bbox": world, "by": "-n", "limit": 7, "window": ["m": [3, 9]]]),
+                params(["bbox": world, "by": "x"]),
+            ]
+        case "GetHistogram":
+            return [
+                params(["bbox": world, "property": "n", "bins": 7]),
+                params(["bbox": world, "property": "n", "edges": [-1, 10, 25, 30], "window": ["m": [0, 5]]]),
+            ]
         case "LocateFeature":
             return (0..<12).map { params(["featureId": .number(Double($0 * 7)), "zoom": zoom]) }
         case "DescribeTiles": return [params(["tiles": "http://localhost/{z}/{x}/{y}"])]
@@ -153,9 +167,11 @@ import TypedContract
         return (all, seen)
     }
 
+    private static let indexed = #""indexedProperties":{"n":["get","n"],"m":["%",["get","n"],11]}"#
     private static let options = [
-        "{}", #"{"clusterProperties":{"sum":["+",["get","n"]],"most":["max",["get","n"]]},"minPoints":3}"#,
-        #"{"sortKey":["get","n"],"partitionBy":["get","n"]}"#,
+        "{\(indexed)}",
+        #"{\#(indexed),"clusterProperties":{"sum":["+",["get","n"]],"most":["max",["get","n"]]},"minPoints":3}"#,
+        #"{\#(indexed),"sortKey":["get","n"],"partitionBy":["get","n"]}"#,
         #"{"weight":["+",1,["get","n"]],"maxZoom":5,"radius":80}"#,
     ]
 
@@ -181,7 +197,8 @@ import TypedContract
         let clusters = try part.answer(
             .getClusters, ["source": "test", "bbox": [-180, -85, 180, 85], "zoom": 2], by: Self.tenant)
         let ids = try Self.ids(clusters)
-        for method in MethodDeclaration.all + [.describeTiles, .explainAccess] where method.takes(.source) || method.takes(.newSource) {
+        for method in MethodDeclaration.all + [.describeTiles, .explainAccess]
+        where method.takes(.source) || method.takes(.newSource) {
             // A source of the third name could be made.
             for source in ["test", "hidden", "hidden-zebr", "hiden"]
             where method.name != "CreateSource" || source != "hiden" {
@@ -274,7 +291,7 @@ import TypedContract
         var server = try Server()
         defer { try? FileManager.default.removeItem(atPath: server.folder) }
         server.access.rules = [Self.rule("test", minCount: 5)]
-        try server.load("test", features.all, options: #"{"radius":100}"#)
+        try server.load("test", features.all, options: #"{"radius":100,\#(Self.indexed)}"#)
         let world: JSONValue = [-180, -85, 180, 85]
         let all = try server.answer(.getClusters, ["source": "test", "bbox": world, "zoom": 1], by: Self.tenant)
         let ids = try Self.ids(all)
@@ -290,8 +307,16 @@ import TypedContract
                     #expect(text.contains("PERMISSION_DENIED"), "\(what)")
                     continue
                 }
-                if let details = params["include"]?.array, details.contains("hull") {
+                if let details = params["include"]?.array, !Set(details).isDisjoint(with: ["hull", "top"]) {
                     #expect(text.contains("PERMISSION_DENIED"), "\(what)")
+                }
+                if params["pin"] != nil || params["bins"] != nil {
+                    #expect(text.contains("PERMISSION_DENIED"), "\(what)")
+                }
+                if method.name == "GetHistogram", let answer = try? JSONReader.parse(text) {
+                    let counts =
+                        (answer["counts"]?.array ?? []) + ["below", "above", "missing"].compactMap { answer[$0] }
+                    for count in counts.compactMap(\.number) { #expect(count == 0 || count >= 5, "\(what)") }
                 }
                 // Single points have names.
                 #expect(!text.contains("lion"), "\(what)")

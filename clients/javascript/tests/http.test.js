@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { connect } from "../clusterd.js";
+import { Client, connect } from "../clusterd.js";
 
 const skip = process.env.CLUSTERD_HTTP ? false : "$CLUSTERD_HTTP names no daemon";
 const cities = JSON.parse(readFileSync(new URL("../../../Examples/cities.geojson", import.meta.url))).features;
@@ -33,4 +33,26 @@ test("all features are listed, however small an answer may be", { skip }, async 
   await client.ensureSource("nothing");
   for await (const feature of client.features("nothing")) assert.fail(`there is none: ${feature}`);
   await assert.rejects(client.features("missing").next(), { status: "NOT_FOUND" });
+});
+
+test("a token goes with each call, and into the URL of a watch", async () => {
+  const seen = [];
+  const fetch = async (url, { headers }) => {
+    seen.push(headers.Authorization);
+    return new Response("{}", { status: 200 });
+  };
+  class Socket {
+    constructor(url) {
+      seen.push(new URL(url).searchParams.get("access_token"));
+    }
+    addEventListener() {}
+    close() {}
+  }
+  let number = 0;
+  const client = new Client("http://localhost:1", { fetch, WebSocket: Socket, token: async () => `t${++number}` });
+  await client.call("ServerService/GetServerInfo");
+  await client.stream("ClusterService/WatchClusters", { source: "s", bbox: [0, 0, 1, 1], zoom: 1 });
+  await new Client("http://localhost:1", { fetch, token: "fixed" }).call("ServerService/Check");
+  await new Client("http://localhost:1", { fetch }).call("ServerService/Check");
+  assert.deepEqual(seen, ["Bearer t1", "t2", "Bearer fixed", undefined]);
 });

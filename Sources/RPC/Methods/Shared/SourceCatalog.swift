@@ -200,22 +200,30 @@ package struct SourceCatalog: Sendable {
     }
 
     /// Descriptions of the sources that a caller may query, as the caller sees them. Blocks if rules apply.
-    func descriptions(for access: SourceAccess?, _ call: CallContext) throws(RPCError) -> [SourceDescription] {
+    ///
+    /// - Parameter withViews: whether each source is followed by its views.
+    func descriptions(
+        for access: SourceAccess?, withViews: Bool = false, _ call: CallContext
+    ) throws(RPCError) -> [SourceDescription] {
         var descriptions: [SourceDescription] = []
         for source in sources(for: access) {
+            let description = source.description
             // What a missing claim hides is not listed.
             do throws(RPCError) {
-                descriptions.append(try description(of: source, for: access, call))
-            } catch  where error.code == .permissionDenied {}
+                for one in withViews ? description.withViews : [description] {
+                    descriptions.append(try seen(one, of: source, access, call))
+                }
+            } catch where error.code == .permissionDenied {}
         }
         return descriptions
     }
 
-    /// A source's description as a caller sees it. Blocks if a rule applies: only for threads of the pool.
-    func description(
-        of source: Source, for access: SourceAccess?, _ call: CallContext
+    /// The description of a source, or of a view of it, as a caller sees it. Blocks if a rule applies: only for threads of
+    /// the pool.
+    func seen(
+        _ description: SourceDescription, of source: Source, _ access: SourceAccess?, _ call: CallContext
     ) throws(RPCError) -> SourceDescription {
-        var description = source.description
+        var description = description
         guard let seen = try access?.seenPart(on: source.name) else { return description }
         guard description.revision.hasData, description.damage == nil, !description.isLoading else {
             description.part = SourceDescription.Part(points: 0, bounds: nil)
@@ -271,6 +279,9 @@ struct QueryTarget: Sendable {
 
     /// The name of the source or the view, which is that of the layer in its tiles.
     var name: String { SourceReference(source.name, view: revision.name).text }
+
+    /// Whether the caller may see no single feature.
+    var hidesPoints: Bool { seen.map { $0.leastCount > 1 } ?? false }
 
     /// The view that answers a query if it is cached, so that planning can look at it. Pass it on to `view`: a view is
     /// looked up once for a call.

@@ -33,6 +33,8 @@ struct WatchRequest {
     let revision: UInt64?
     /// The maximum number of changes per second.
     let rate: Double
+    /// Whether the caller may see no single feature.
+    let hidesPoints: Bool
     /// Whether markers are identified by the feature from which they grew.
     let hasTransitions: Bool
 
@@ -45,6 +47,7 @@ struct WatchRequest {
         let current = try catalog.revision(params, of: source).number
         revision = params[.revision] == nil ? nil : current
         filter = try catalog.filter(params, of: source)
+        hidesPoints = try catalog.seenPart(params, of: source)?.hidesPoints ?? false
     }
 
     /// The current data of the source or the view. Throws if there is no such view any more.
@@ -64,6 +67,7 @@ struct WatchRequest {
         // Null removes them.
         if let window = params[.window] { restriction.window = window == .null ? nil : try params.window() }
         if let pins = params[.pin] { restriction.pins = pins == .null ? [] : try params.pins() }
+        if hidesPoints, !restriction.pins.isEmpty { throw SeenPart.denied("item.pin") }
         if let window = restriction.window {
             try answering { () throws(SourceError) in
                 try currentRevision().checkIndexed(window.property, path: "window")
