@@ -86,7 +86,7 @@ let package = Package(
         .target(
             name: "SourceEngine",
             dependencies: [
-                "ReplicationLog", "Aggregates", "ImageStore", "Clustering", "Expressions", "GeoJSON",
+                "Aggregates", "ImageStore", "Clustering", "Expressions", "GeoJSON",
                 "Compression", "JSON",
                 "SystemSupport",
             ]),
@@ -139,7 +139,8 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "HTTP2Server", "HTTPServer", "SocketServer", "Transports", "RPC", "PostgresFeed", "SourceEngine",
+                "HTTP2Server", "HTTPServer", "SocketServer", "Transports", "RPC", "PostgresFeed", "ReplicationLog",
+                "SourceEngine",
                 "Responses",
                 "SystemSupport",
                 "ClusterProtocol", "EventLoop", "GeoJSON", "JSON", "Tokens",

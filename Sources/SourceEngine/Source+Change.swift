@@ -28,17 +28,27 @@ extension Source {
         /// The moment of the change.
         package var moment = Timestamp.now
         package var log = NextLog.none
+        /// Earlier positions of that log that the change has passed, oldest first.
+        package var passed: [String] = []
         /// Whether this change may trigger compaction. Large ones do not: the next would arrive first.
         package var isCompacted = true
     }
 
     /// The log that the data of a new revision follow.
     package enum NextLog {
-        /// None: the change did not come from the log.
+        /// The change came from no log. The data are no copy of a table any more; positions of feeds stay.
         case none
-        /// The same log and position as the previous revision: the data are the same.
+        /// The same logs and positions as the previous revision: the data are the same.
         case same
         case at(FollowedLog)
+
+        func following(_ logs: FollowedLogs) -> FollowedLogs {
+            switch self {
+            case .none: logs.changedOtherwise
+            case .same: logs
+            case .at(let log): logs.advanced(to: log)
+            }
+        }
     }
 
     /// Makes a new revision from the current one, stores it if the source has files, and publishes it.
@@ -59,10 +69,22 @@ extension Source {
             let change = try made.get()
             try change.revision.store.checkWritten()
             guard !cancellation.isCancelled else { throw .cancelled }
-            if case .at(let log) = change.log { change.revision.follow(log) }
-            let kept = try keep(change)
+            let logs = base.logs
+            change.revision.follow(change.log.following(logs))
+            let kept: Revision
+            do throws(SourceError) { kept = try keep(change) } catch {
+                // Of a change of nothing but the position, this is the current revision.
+                if change.revision === base { base.follow(logs) }
+                throw error
+            }
             if change.replacesData { state.withLock { $0.note = nil } }
-            try publish(kept, changing: change.changedRows, at: change.moment, log: change.log)
+            if kept === base {
+                positionObservers.notify()
+            } else {
+                try publish(kept, changing: change.changedRows, at: change.moment, log: change.log)
+            }
+            // After the data are visible.
+            if case .at(let log) = change.log { note(log, passed: change.passed) }
             isCompacted = change.isCompacted
             return kept
         }
@@ -75,7 +97,7 @@ extension Source {
 
     /// The current data, from which a change follows. While a source is being opened, only the changes in its own
     /// journals are made.
-    private func changeable() throws(SourceError) -> Revision {
+    func changeable() throws(SourceError) -> Revision {
         let (revision, life, isKept) = state.withLock { ($0.revision, $0.life, $0.files != nil) }
         switch life {
         case .opening where !isKept: throw .unavailable(name, Self.isBeingRead)
@@ -113,7 +135,7 @@ extension Source {
         let isRetired = state.withLock { state in
             guard !state.isRetired else { return true }
             let old = state.revision
-            if case .same = log { revision.follow(old.log) }
+            if case .same = log { revision.follow(old.logs) }
             shared.filters.forget(revision: old.number)
             if old.store.lineage != revision.store.lineage {
                 shared.filters.forget(lineage: old.store.lineage)

@@ -23,9 +23,9 @@ extension Source {
         case .record where isUnkept || change.revision.isShortOfMemory:
             return try keepWhole(change.revision, files, at: change.moment, loss: nil)
         case .record(let record):
-            var mark: LogMark?
-            if case .at(let log) = change.log { mark = log.mark }
-            try files.append(record, at: change.moment, making: change.revision, mark: mark)
+            var log: FollowedLog?
+            if case .at(let reached) = change.log { log = reached }
+            try files.append(record, at: change.moment, making: change.revision, log: log)
             if change.replacesData { files.forgetLoss() }
             return change.revision
         }
@@ -63,7 +63,7 @@ extension Source {
         // A snapshot holds a plain revision, without a delta.
         let whole =
             try revision.isPlain ? revision : revision.rebuilt(from: revision.store.plain(spill: spill), owner: owner)
-        whole.follow(revision.log)
+        whole.follow(revision.logs)
         let kept = try files.replace(with: whole, updatedAt: moment, loss: loss)
         state.withLock { $0.isUnkept = false }
         return whole === revision ? kept : revision
@@ -73,12 +73,12 @@ extension Source {
     /// source's lock.
     package func keepProgress() throws(SourceError) {
         let revision = revision
-        guard let files, let log = revision.log else { return }
+        guard let files, let log = revision.logs.table else { return }
         if isUnkept {
             let kept = try keepWhole(revision, files, at: updatedAt, loss: nil)
             return move(from: revision, to: kept)
         }
-        try files.append(.progress, at: updatedAt, making: revision, mark: log.mark)
+        try files.append(.progress, at: updatedAt, making: revision, log: log)
     }
 
     /// For text that is too long for memory; nil if the source has no files.
@@ -119,7 +119,7 @@ extension Source {
         }
         // A snapshot holds a plain revision. The next start continues with its new number.
         let plain = try revision.isPlain ? revision : rebuild(revision)
-        plain.follow(revision.log)
+        plain.follow(revision.logs)
         guard !revision.isDamaged else { throw reportDamage() }
         guard let written = try files.writeSnapshot(plain, generation: generation, updatedAt: moment) else {
             return

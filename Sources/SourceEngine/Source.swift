@@ -23,6 +23,8 @@ public final class Source: Sendable {
     package let observers = SourceObservers()
     /// Observers of the position of the log that the source follows.
     package let positionObservers = SourceObservers()
+    /// The streams that apply logs, and what they did.
+    let feeds = Feeds()
     /// Work in the background.
     package let jobs = SourceJobs()
     /// How many changes are being made or wait for another. Work in the background gives way to them.
@@ -135,7 +137,9 @@ public final class Source: Sendable {
     /// The source's current description.
     public var description: SourceDescription {
         let isBuilding = changeCount.load(ordering: .relaxed) > 0
-        return state.withLock { SourceDescription(name, $0, $0.revision, isBuilding: isBuilding) }
+        let (state, revision) = state.withLock { ($0, $0.revision) }
+        return SourceDescription(
+            name, state, revision, isBuilding: isBuilding, feeds: feeds.statuses(of: revision.logs))
     }
 
     /// The description of the source or of one of its views.
@@ -150,7 +154,9 @@ public final class Source: Sendable {
 
     /// The source's description as of a revision that a change has just made.
     package func description(of revision: Revision) -> SourceDescription {
-        state.withLock { SourceDescription(name, $0, revision, isBuilding: false) }
+        let state = state.withLock { $0 }
+        return SourceDescription(
+            name, state, revision, isBuilding: false, feeds: feeds.statuses(of: revision.logs))
     }
 
     /// Makes the data unavailable; false if they were already, or the source has been deleted.

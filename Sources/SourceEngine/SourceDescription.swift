@@ -23,6 +23,8 @@ public struct SourceDescription: Sendable {
     public let replication: ReplicationStatus?
     /// What a caller sees of the source; nil if that is everything.
     public var part: Part?
+    /// The logs whose changes are applied to it, the one that changed last first.
+    package let feeds: [FeedStatus]
 
     /// What a caller sees of a source, who must not learn anything of the rest.
     public struct Part: Sendable {
@@ -36,7 +38,10 @@ public struct SourceDescription: Sendable {
     /// The number of points that the description counts.
     public var points: Int { part?.points ?? revision.pointCount }
 
-    init(_ name: SourceName, _ state: Source.State, _ revision: Revision, isBuilding: Bool) {
+    init(
+        _ name: SourceName, _ state: Source.State, _ revision: Revision, isBuilding: Bool, feeds: [FeedStatus]
+    ) {
+        self.feeds = feeds
         source = name
         self.revision = revision
         self.isBuilding = isBuilding
@@ -98,8 +103,7 @@ public struct SourceDescription: Sendable {
             "source": .string(name), "options": revision.options.json,
             "points": .number(Double(points)), "revision": .number(Double(revision.number)),
         ]
-        let position = revision.log?.position
-        object["position"] = position.map { .string($0.description) }
+        object["position"] = revision.position.map { .string($0) }
         let bounds = if let part { part.bounds } else { revision.bounds }
         object["bbox"] = bounds.map { .array($0.edges.map(JSONValue.number)) } ?? .null
         if part == nil { describeSize(in: &object) }
@@ -108,7 +112,7 @@ public struct SourceDescription: Sendable {
         object["updatedAt"] = .string(updatedAt.text)
         guard part == nil else { return object }
         object["damage"] = (damage ?? note).map { .string($0) }
-        object["replication"] = replication?.json(position: position)
+        object["replication"] = replicationJSON
         object["note"] = replication?.note.map { .string($0) }
         let errors = revision.view.propertyErrors
         if !errors.isEmpty {
@@ -125,6 +129,14 @@ public struct SourceDescription: Sendable {
         if revision.indexFileBytes > 0 { object["indexFileBytes"] = .number(Double(revision.indexFileBytes)) }
         object["indexBytesPerPoint"] = .number(indexBytesPerPoint)
         object["buildMs"] = .number(Self.rounded(revision.buildMilliseconds))
+    }
+
+    /// How the source follows its table or its logs; nil if it follows none.
+    package var replicationJSON: JSONValue? {
+        if let replication { return replication.json(position: revision.position) }
+        guard let latest = feeds.first, case .object(var object) = latest.json else { return nil }
+        object["logs"] = .array(feeds.map(\.json))
+        return .object(object)
     }
 
     /// Bytes of the index for each point, without features' text; 0 without points.

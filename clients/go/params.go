@@ -28,7 +28,7 @@ type Query struct {
 	Filter any `json:"filter,omitempty"`
 	// Fail if the data are of another revision; 0: the current one.
 	Revision int64 `json:"revision,omitempty"`
-	// Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it;
+	// Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives;
 	// empty: no wait.
 	AtLeast string `json:"atLeast,omitempty"`
 }
@@ -79,7 +79,7 @@ type Cluster struct {
 	Filter any `json:"filter,omitempty"`
 	// Fail if the data are of another revision; 0: the current one.
 	Revision int64 `json:"revision,omitempty"`
-	// Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it;
+	// Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives;
 	// empty: no wait.
 	AtLeast string `json:"atLeast,omitempty"`
 	// Count only points whose value of an indexed property lies in a half-open range; null: unbounded; nil: all

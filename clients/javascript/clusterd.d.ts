@@ -89,7 +89,7 @@ export interface ClusterQuery {
   filter?: Expression;
   /** Fail if the data are of another revision. */
   revision?: number;
-  /** Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it. */
+  /** Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives. */
   atLeast?: string;
 }
 
@@ -111,7 +111,7 @@ export interface TileQuery {
   filter?: Expression;
   /** Fail if the data are of another revision. */
   revision?: number;
-  /** Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it. */
+  /** Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives. */
   atLeast?: string;
 }
 
@@ -123,7 +123,7 @@ export interface ClusterIdQuery {
   filter?: Expression;
   /** Fail if the data are of another revision. */
   revision?: number;
-  /** Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it. */
+  /** Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives. */
   atLeast?: string;
   /** Count only points whose value of an indexed property lies in a half-open range; null: unbounded. */
   window?: Window;
@@ -135,7 +135,7 @@ export interface LocateQuery {
   filter?: Expression;
   /** Fail if the data are of another revision. */
   revision?: number;
-  /** Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it. */
+  /** Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives. */
   atLeast?: string;
 }
 
@@ -201,7 +201,7 @@ export interface FeatureQuery {
   filter?: Expression;
   /** Fail if the data are of another revision. */
   revision?: number;
-  /** Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it. */
+  /** Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives. */
   atLeast?: string;
 }
 // End of what is generated.
@@ -381,12 +381,38 @@ export class Client {
   updateFeatures(
     source: string, changes: { upsert?: object[]; remove?: FeatureId[] }, options?: CallOptions,
   ): Promise<Description & { inserted: number; updated: number; removed: number }>;
+  /**
+   * Applies a log's changes exactly once, over a socket. `changes(position)` gives the items after a position, from the beginning if
+   * it is null; it is called again after the connection was lost.
+   */
+  applyChanges(
+    source: string, log: string, changes: (position: string | null) => Iterable<LogChange> | AsyncIterable<LogChange>,
+    options?: CallOptions & { onInvalid?: "reject" | "skip" },
+  ): AsyncGenerator<AppliedChanges>;
   updateOptions(source: string, sourceOptions: object, options?: CallOptions): Promise<Description>;
   deleteSource(source: string, options?: CallOptions): Promise<object>;
   getSource(source: string, options?: CallOptions): Promise<Description>;
   listSources(options?: CallOptions): Promise<Description[]>;
   evaluate(expression: Expression, context?: object, options?: CallOptions): Promise<any>;
   check(options?: CallOptions): Promise<boolean>;
+}
+
+/** An item of a log: changes that become visible together, with the log's position after them. */
+export interface LogChange {
+  position: string;
+  upsert?: object[];
+  remove?: FeatureId[];
+}
+
+/** Changes that are visible and on disk, up to a position; the counts are of all since the last answer. */
+export interface AppliedChanges {
+  position: string;
+  revision: number;
+  inserted: number;
+  updated: number;
+  removed: number;
+  missing: number;
+  skipped: number;
 }
 
 /** The whole world. */

@@ -812,6 +812,39 @@ export class Client {
     return this.call("SourceService/UpdateFeatures", { ...changes, source }, options);
   }
 
+  /**
+   * Applies a log's changes exactly once: an asynchronous iterable of the daemon's answers. `changes(position)` gives the items
+   * after a position, from the beginning if it is null: an iterable of `{ position, upsert, remove }`. If the daemon cannot be
+   * reached, this connects again after 0.1 to 30 seconds and calls it with the position that the source has. Over a socket only.
+   */
+  async *applyChanges(source, log, changes, { onInvalid = "reject", ...options } = {}) {
+    for (let pause = 100; ; pause = Math.min(30_000, 2 * pause)) {
+      let stream;
+      let own;
+      try {
+        stream = await this.stream("SourceService/ApplyChanges", { source, log, onInvalid }, options);
+        const { value: first } = await stream.next();
+        pause = 50;
+        const sending = (async () => {
+          for await (const item of changes(first.position)) await stream.send(item);
+          stream.end();
+        })().catch((error) => {
+          own = error;
+          stream.close();
+        });
+        yield* stream;
+        if (own !== undefined) throw own;
+        await sending;
+        return;
+      } catch (error) {
+        if (own !== undefined || error.status !== "UNAVAILABLE") throw own ?? error;
+        await new Promise((resolve) => setTimeout(resolve, pause));
+      } finally {
+        stream?.close();
+      }
+    }
+  }
+
   /** Gives a source other options: the complete set. */
   updateOptions(source, sourceOptions, options) {
     return this.call("SourceService/UpdateOptions", { source, options: sourceOptions }, options);

@@ -57,7 +57,11 @@ public struct BothWaysCall: AsyncSequence, Sendable {
 
     init(_ call: Call) { self.call = call }
 
-    /// Sends a message. Waits while too many bytes are queued for sending.
+    /// Sends a message: the text of a JSON object. Waits while too many bytes are queued for sending.
+    ///
+    /// - Throws: the call's error, if it has failed meanwhile.
+    public func send(_ item: [UInt8]) async throws { try await call.send { $0.append(contentsOf: item) } }
+
     public func send(_ item: JSONObject) async throws { try await call.send { $0.append(.object(item)) } }
 
     /// Declares that this side sends nothing more; the server may continue.

@@ -6,8 +6,8 @@ extension MethodDeclaration {
     public static let all: [MethodDeclaration] = [
         getClusters, getTile, getChildren, getLeaves, getClusterExpansionZoom, getConvexHull, locateFeature,
         watchClusters, topFeatures, getHistogram, getGrid, createSource, importFeatures, loadFile, updateFeatures,
-        updateOptions, publishTiles,
-        deleteSource, getFeatures, getSource, listSources, evaluateExpression, check, getServerInfo, getStats,
+        applyChanges, updateOptions, publishTiles, deleteSource, getFeatures, getSource, listSources,
+        evaluateExpression, check, getServerInfo, getStats,
     ]
 
     // MARK: ClusterService
@@ -86,6 +86,9 @@ extension MethodDeclaration {
     public static let updateFeatures = MethodDeclaration(
         .source, "UpdateFeatures", right: .manage, on: .change, params: [.source, .upsert, .remove],
         "Adds, replaces and removes features by id.")
+    public static let applyChanges = MethodDeclaration(
+        .source, "ApplyChanges", .both, right: .manage, on: .change, params: [.source, .log, .onInvalid],
+        items: [.position, .upsert, .remove], "Applies the changes of a log exactly once.")
     public static let updateOptions = MethodDeclaration(
         .source, "UpdateOptions", right: .manage, on: .change, params: [.source, .allOptions],
         "Changes a source's options and clusters it again.")

@@ -99,6 +99,9 @@ public struct MethodDeclaration: Sendable {
             })
     }
 
+    /// Whether the client streams items of which none may be missing. A viewport supersedes earlier ones.
+    public var needsEveryItem: Bool { kind.takesItems && isChange }
+
     /// Whether it changes sources: such calls are written to the audit log.
     public var isChange: Bool { right >= .manage }
 }

@@ -30,7 +30,7 @@ extension ParamDeclaration {
         "revision", .revision, defaultInWords: "the current one", "fail if the data are of another revision")
     public static let atLeast = ParamDeclaration(
         "atLeast", .logPosition, defaultInWords: "no wait",
-        "wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it")
+        "wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives")
 
     /// Params of the data that a query reads.
     public static let data: [ParamDeclaration] = [filter, revision, atLeast]
@@ -112,6 +112,12 @@ extension ParamDeclaration {
     public static let remove = ParamDeclaration(
         "remove", .featureIDs, defaultInWords: "none", "ids of features to remove")
 
+    public static let log = ParamDeclaration(
+        "log", .string, isRequired: true, "the name of the log that the source follows, 1 to 64 characters")
+    public static let position = ParamDeclaration(
+        "position", .string, isRequired: true,
+        "the log's position after the item, opaque to the daemon, 1 to 1,024 bytes of UTF-8")
+
     // MARK: Imports
 
     public static let features = ParamDeclaration("features", .features, isRequired: true, "features to import")
@@ -121,7 +127,7 @@ extension ParamDeclaration {
         "mode", .word(["replace", "append"]), default: .string("replace"), "what an import does with the source's data")
     public static let onInvalid = ParamDeclaration(
         "onInvalid", .word(["reject", "skip"]), default: .string("reject"),
-        "what to do about invalid features: reject the import, or leave them out and count them")
+        "what to do about invalid features: reject what has them, or leave them out and count them")
     public static let wrap = ParamDeclaration(
         "wrap", .boolean, default: .bool(false), "wrap longitudes beyond 180 degrees around")
     public static let allowEmpty = ParamDeclaration(

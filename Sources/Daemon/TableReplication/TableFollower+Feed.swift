@@ -3,6 +3,7 @@ import RPC
 import EventLoop
 import GeoJSON
 import PostgresFeed
+import ReplicationLog
 import SourceEngine
 
 extension TableFollower: TableFeedConsumer {
@@ -37,7 +38,9 @@ extension TableFollower: TableFeedConsumer {
     }
 
     func feed(_ feed: TableFeed, advancedTo position: FeedPosition) {
-        source.follow(upTo: LogMark(position))
+        source.follow(upTo: LogMark(position)) { known in
+            LogPosition(known.position).map { $0 < position.log } ?? false
+        }
         guard source.isKept else { return feed.confirm(position) }
         latest = position
         guard keeping == nil else { return }

@@ -2,6 +2,7 @@
 import RPC
 import JSON
 import PostgresFeed
+import ReplicationLog
 import SourceEngine
 import SystemSupport
 
@@ -39,7 +40,7 @@ extension TableFollower {
     /// Updates the reported state of the source.
     func refresh() {
         guard let feed, !ending.isEnding else { return }
-        let reached = source.revision.log?.position.rawValue
+        let reached = source.revision.logs.table.flatMap { LogPosition($0.mark.position)?.rawValue }
         if let server = feed.serverPosition?.rawValue, let reached {
             status.lagBytes = server > reached ? server - reached : 0
         }

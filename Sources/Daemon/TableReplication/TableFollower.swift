@@ -85,8 +85,8 @@ final class TableFollower {
         refreshing?.unreference()
         changeOptions { [weak self] in
             guard let self, !self.ending.isEnding else { return }
-            let known = self.source.revision.log
-            feed.start(from: known?.origin == self.origin ? known.flatMap { FeedPosition($0.mark.text) } : nil)
+            let known = self.source.revision.logs[.table(self.origin)]
+            feed.start(from: known.flatMap { FeedPosition($0.text) })
         }
     }
 
@@ -167,7 +167,9 @@ final class TableFollower {
     }
 
     private func finish(_ end: CopyEnd, _ copy: FeatureImport) {
-        let (log, cancellation) = (FollowedLog(origin: origin, mark: LogMark(end.position)), ending.cancellation)
+        let (log, cancellation) = (
+            FollowedLog(origin: .table(origin), mark: LogMark(end.position)), ending.cancellation
+        )
         perform { () throws(TableJob.Failure) in
             try TableJob.converted { () throws(SourceError) in try copy.finish(cancellation, following: log) }
         } then: { [self] outcome in

@@ -77,6 +77,6 @@ enum TableJob {
 extension LogMark {
     /// The mark of a feed's position.
     init(_ position: FeedPosition) {
-        self.init(position: position.log, text: position.description)
+        self.init(position: position.log.description, text: position.description)
     }
 }

@@ -32,6 +32,8 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     }
 
     private var rows = GatheredRows()
+    /// The number of rows of accepted features.
+    public var rowCount: Int { rows.count }
     /// Made on first use. Parsers are not Sendable, and a builder is used by one thread at a time.
     private let workshop = Workshop()
 

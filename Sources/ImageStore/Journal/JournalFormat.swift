@@ -60,9 +60,13 @@ package struct JournalHeader: Sendable, Equatable {
     /// Whether its snapshot is valid only after the mark says so.
     package let awaitsMark: Bool
 
+    /// Whether an older clusterd wrote it, which would misread records of this one.
+    package let isOlder: Bool
+
     /// - Throws: damage if the header does not have its checksum, or `newerFormat`.
     init(_ bytes: [UInt8], _ path: String) throws(StateFault) {
         try SectionFile.checkStart(bytes, .journal, path)
+        isOlder = SectionFile.number(at: 8, in: bytes) < SectionFile.Kind.journal.version
         continues = SectionFile.number(at: 24, in: bytes) != UInt32(0)
         awaitsMark = SectionFile.number(at: 28, in: bytes) != UInt32(0)
         revision = SectionFile.number(at: 32, in: bytes)

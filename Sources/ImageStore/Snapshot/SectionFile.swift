@@ -40,7 +40,7 @@ package enum SectionFile {
         package var version: UInt32 {
             switch self {
             case .snapshot: 4
-            case .journal: 2
+            case .journal: 3
             }
         }
 

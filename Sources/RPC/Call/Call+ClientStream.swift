@@ -46,8 +46,15 @@ extension Call {
         switch work {
         case .clientStream(let input): input.queuedBytes
         case .waiting(let delay): delay.waitingBytes
-        case .unary, .serverStream: 0
+        case .serverStream(let stream, _): stream.waitingBytes
+        case .unary: 0
         }
+    }
+
+    /// Whether so much of a log waits to be applied that nothing more is read.
+    var isInputFull: Bool {
+        guard case .serverStream(let stream, _) = work, let limits = caller?.engine.limits else { return false }
+        return stream.waitingBytes > limits.maxMessageBytes
     }
 
     func receive(_ item: [UInt8], _ input: ClientStreamInput) {

@@ -94,9 +94,10 @@ extension Call {
 
     /// Runs part of a stream's work on the pool, queued among the caller's other jobs.
     func runOnPool(
-        repeatable: Bool, _ body: @escaping @Sendable (_ mostBytes: Int) -> Void, completion: @escaping () -> Void
+        on subject: PoolSubject?, repeatable: Bool, _ body: @escaping @Sendable (_ mostBytes: Int) -> Void,
+        completion: @escaping () -> Void
     ) {
-        enqueue { call in
+        enqueue(on: subject) { call in
             let most = min(call.mostItemBytes, repeatable ? call.caller?.mostOfView ?? .max : .max)
             return ({ body(most) }, { _ in completion() })
         }
@@ -164,13 +165,21 @@ package final class StreamOutput: Sendable {
     /// the call is over.
     ///
     /// - Parameters:
+    ///   - subject: what no other job may work on meanwhile; nil: nothing.
     ///   - repeatable: whether the maximum may be less than that of any item: while clients must read first.
     ///   - body: receives the maximum size of an item in bytes.
     func runOnPool(
-        repeatable: Bool, _ body: @escaping @Sendable (_ mostBytes: Int) -> Void,
+        on subject: PoolSubject? = nil, repeatable: Bool, _ body: @escaping @Sendable (_ mostBytes: Int) -> Void,
         completion: @escaping () -> Void
     ) {
-        side.value.call?.runOnPool(repeatable: repeatable, body, completion: completion)
+        side.value.call?.runOnPool(on: subject, repeatable: repeatable, body, completion: completion)
+    }
+
+    /// Counts bytes of the client's items that the stream holds, or that it holds no more if negative.
+    func hold(input bytes: Int) {
+        guard let call = side.value.call, let caller = call.caller else { return }
+        caller.inputBytes += bytes
+        if bytes < 0 { caller.transport.callTookInput(call) }
     }
 
     /// Whether the previous item is still being prepared.

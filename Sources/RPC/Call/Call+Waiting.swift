@@ -22,11 +22,11 @@ final class CallDelay {
 
 /// Calls that begin once their source has a position, or has been read after a start.
 extension Call {
-    /// Keeps an item until the call begins. A viewport counts like the call's params, an item of an import like those
+    /// Keeps an item until the call begins. A viewport counts like the call's params, an item of features like those
     /// that wait for the pool.
     func keep(_ item: [UInt8], in delay: CallDelay) throws(RPCError) {
         guard let caller else { return }
-        if isImport {
+        if method.needsEveryItem {
             delay.items.append(item)
             caller.inputBytes += item.count
             return
@@ -37,14 +37,11 @@ extension Call {
         try caller.checkHeld(item.count)
     }
 
-    /// Whether the client streams the call's input.
-    private var isImport: Bool { method.kind == .clientStream }
-
     /// Takes the items that a waiting call keeps.
     func takeItems(of delay: CallDelay, _ caller: Caller) -> [[UInt8]] {
         defer { delay.items = [] }
         let bytes = delay.items.reduce(0) { $0 + $1.count }
-        if isImport {
+        if method.needsEveryItem {
             caller.inputBytes -= bytes
         } else {
             caller.engine.load.input.add(-bytes, of: caller.share)
@@ -91,6 +88,8 @@ struct SourceWait: Sendable {
         case read
         /// The data have reached a position of their table's log.
         case position(LogPosition)
+        /// The data have reached a position of some feed's log.
+        case feed(String)
     }
 
     /// Whether the wait is over: the condition holds, or the source was replaced or deleted.
@@ -98,7 +97,9 @@ struct SourceWait: Sendable {
         if source.isRetired { return true }
         return switch condition {
         case .read: !source.isLoading
-        case .position(let position): source.revision.log.map { $0.position >= position } ?? false
+        case .position(let position):
+            source.revision.logs.table.flatMap { LogPosition($0.mark.position) }.map { $0 >= position } ?? false
+        case .feed(let position): source.hasReached(position)
         }
     }
 }

@@ -221,6 +221,7 @@ package final class Call {
             caller.inputBytes -= input.drop()
             if status != .ok { input.cancel(on: caller.engine.loop) }
         case .serverStream(let stream, let output):
+            caller.inputBytes -= stream.heldBytes
             output.close()
             stream.ended()
         case .waiting(let delay):

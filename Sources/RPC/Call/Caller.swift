@@ -34,6 +34,7 @@ package final class Caller {
     package var isInputFull: Bool {
         inputBytes > engine.limits.maxStreamBytes
             || inputBytes > 0 && engine.load.streams.isExceeded(by: share, limit: engine.limits.maxInputBytes)
+            || inputBytes > engine.limits.maxMessageBytes && machine.works.contains(where: \.isInputFull)
     }
 
     package init(
@@ -202,7 +203,7 @@ package final class Caller {
     private func open(_ pending: PendingCall, _ work: Call.Work) -> Call {
         engine.load.input.add(pending.request.memoryBytes, of: share)
         let call = Call(pending, by: self, work)
-        machine.add(call, call.id, call.method.kind)
+        machine.add(call, call.id, call.method.kind, needsEveryItem: call.method.needsEveryItem)
         engine.callBegan(share)
         call.startDeadline()
         call.startExpiry()

@@ -127,6 +127,10 @@ package protocol ServerStream: AnyObject {
     func next(into bytes: inout ByteWriter) throws(RPCError) -> StreamStep
     /// The call is over, for whatever reason.
     func ended()
+    /// Bytes of the client's items that wait for the pool.
+    var waitingBytes: Int { get }
+    /// The same with those that the pool works on, as counted by `StreamOutput.hold(input:)`.
+    var heldBytes: Int { get }
 }
 
 /// A stream without input. That of a method whose client does not stream receives nothing.
@@ -134,6 +138,8 @@ extension ServerStream {
     package func receive(_ item: [UInt8]) {}
     package func clientEnded() {}
     package func ended() {}
+    package var waitingBytes: Int { 0 }
+    package var heldBytes: Int { 0 }
 }
 
 /// What a server stream wrote.

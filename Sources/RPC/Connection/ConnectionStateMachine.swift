@@ -22,6 +22,7 @@ package struct ConnectionStateMachine<Work> {
     private struct Entry {
         let work: Work
         let kind: MethodDeclaration.Kind
+        let needsEveryItem: Bool
         var inputEnded = false
     }
 
@@ -49,8 +50,12 @@ package struct ConnectionStateMachine<Work> {
     }
 
     /// Adds a call that was not answered at once. Its id must be free.
-    package mutating func add(_ work: Work, _ id: Int64, _ kind: MethodDeclaration.Kind) {
-        calls[id] = Entry(work: work, kind: kind)
+    ///
+    /// - Parameter needsEveryItem: whether it takes items of which none may be missing; nil: if only the client streams.
+    package mutating func add(
+        _ work: Work, _ id: Int64, _ kind: MethodDeclaration.Kind, needsEveryItem: Bool? = nil
+    ) {
+        calls[id] = Entry(work: work, kind: kind, needsEveryItem: needsEveryItem ?? (kind == .clientStream))
     }
 
     /// The call is over; its id is free again.
@@ -93,14 +98,14 @@ package struct ConnectionStateMachine<Work> {
     }
 
     /// A message could not be read. It may have been an item of any client stream, and that stream would continue
-    /// without it, so all open client streams end.
+    /// without it, so all open client streams that need every item end.
     package mutating func receive(unreadable failure: EnvelopeError) -> [Action] {
         guard !failure.isOpening else { return [] }
         let error = RPCError(
             .invalidArgument,
             "A message of this connection could not be read and may have been an item of this call: \(failure.error.message)"
         )
-        let gathering = calls.filter { $0.value.kind == .clientStream && !$0.value.inputEnded }
+        let gathering = calls.filter { $0.value.needsEveryItem && !$0.value.inputEnded }
         return gathering.sorted { $0.key < $1.key }.map { id, call in
             calls[id] = nil
             return .fail(call.work, error)

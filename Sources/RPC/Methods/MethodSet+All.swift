@@ -21,6 +21,7 @@ extension MethodSet {
         add(ImportFeatures(catalog: catalog))
         add(LoadFile(catalog: catalog))
         add(UpdateFeatures(catalog: catalog))
+        add(ApplyChanges(catalog: catalog))
         add(UpdateOptions(catalog: catalog))
         add(PublishTiles(catalog: catalog))
         add(DeleteSource(catalog: catalog))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Responses
+import ReplicationLog
 import SourceEngine
 import SystemSupport
 
@@ -67,7 +68,12 @@ struct SourceMetric: Sendable {
         SourceMetric(
             nil, "clusterd_source_replication_position",
             "The position in the server's log up to which a source has followed its table, in bytes.", isOfWhole: true
-        ) { $0.replication == nil ? nil : $0.revision.log.map { Double($0.position.rawValue) } },
+        ) { source in
+            guard source.replication != nil, let position = source.revision.logs.table?.mark.position else {
+                return nil
+            }
+            return LogPosition(position).map { Double($0.rawValue) }
+        },
         SourceMetric(
             nil, "clusterd_source_replication_lag_bytes",
             "Bytes of the server's log that a source has not followed yet.", isOfWhole: true

@@ -83,8 +83,7 @@ package struct Statistics {
             guard let member = metric.member, let value = metric.value(source) else { continue }
             object[member] = .number(value)
         }
-        object["replication"] =
-            source.part == nil ? source.replication?.json(position: source.revision.log?.position) : nil
+        object["replication"] = source.part == nil ? source.replicationJSON : nil
         return .object(object)
     }
 

@@ -37,7 +37,7 @@ public struct FeaturePages: Sendable {
         view = try revision.view(filter, zoom: nil, cancellation)
         isPartial = view.members == nil && !revision.showsAll(view)
         // Replicas of a table receive features in different orders, so these are sorted.
-        if revision.log != nil, view.order != nil, view.members == nil { walk = PointOrder.Walk() }
+        if revision.logs.table != nil, view.order != nil, view.members == nil { walk = PointOrder.Walk() }
     }
 
     /// Whether all features were written.

@@ -8,18 +8,18 @@ import TypedFeatures
 
 extension Revision {
     /// Writes the last members of an answer, which identify its data, and its end: `revision`, and `position` if the
-    /// data follow a table.
+    /// data follow a log.
     ///
     /// - Parameter form: of a message, these are its last fields.
     public func endAnswer(_ bytes: inout ByteWriter, form: FeatureForm = .json) {
         guard form == .json else {
-            return bytes.appendVersion(revision: number, position: log?.position.description)
+            return bytes.appendVersion(revision: number, position: position)
         }
         bytes.append(",\"revision\":")
         bytes.append(integer: Int64(clamping: number))
-        if let position = log?.position {
+        if let position {
             bytes.append(",\"position\":")
-            bytes.append(json: position.description)
+            bytes.append(json: position)
         }
         bytes.append("}")
     }

@@ -37,22 +37,22 @@ public final class Revision: Sendable {
         let codes: Mutex<FeatureCodes?>
         /// Held by the thread that builds either.
         let making = Mutex(())
-        let followed: Mutex<FollowedLog?>
+        let followed: Mutex<FollowedLogs>
         /// Whether there is a log in `followed`: most sources follow none, and then no answer waits for a lock.
         let follows: Atomic<Bool>
 
-        init(_ identifiers: IdentifierIndex?, _ codes: FeatureCodes?, _ log: FollowedLog?) {
+        init(_ identifiers: IdentifierIndex?, _ codes: FeatureCodes?, _ logs: FollowedLogs) {
             self.identifiers = Mutex(identifiers)
             self.codes = Mutex(codes)
-            followed = Mutex(log)
-            follows = Atomic(log != nil)
+            followed = Mutex(logs)
+            follows = Atomic(logs.latest != nil)
         }
     }
 
     package init(
         number: UInt64, options: SourceOptions, store: FeatureStore, columns: SourceColumns, view: View,
         views: [NamedView] = [], buildMilliseconds: Double, identifiers: IdentifierIndex? = nil,
-        codes: FeatureCodes? = nil, log: FollowedLog? = nil, shared: SharedState
+        codes: FeatureCodes? = nil, logs: FollowedLogs = FollowedLogs(), shared: SharedState
     ) {
         self.number = number
         self.options = options
@@ -61,7 +61,7 @@ public final class Revision: Sendable {
         self.columns = columns
         self.view = view
         self.buildMilliseconds = buildMilliseconds
-        let features = FeatureTables(identifiers, codes, log)
+        let features = FeatureTables(identifiers, codes, logs)
         self.features = features
         self.shared = shared
         let declared = options.views.compactMap { option in views.first { $0.name == option.name } }
@@ -90,22 +90,28 @@ public final class Revision: Sendable {
         return named
     }
 
-    /// The log that the data follow, and up to which position; nil if they follow none. The position also
-    /// advances when the log contains no changes to these data.
-    public var log: FollowedLog? {
-        features.follows.load(ordering: .acquiring) ? features.followed.withLock { $0 } : nil
+    /// The logs that the data follow, and up to which positions. A position also advances when its log contains no
+    /// changes to these data.
+    public var logs: FollowedLogs {
+        features.follows.load(ordering: .acquiring) ? features.followed.withLock { $0 } : FollowedLogs()
     }
 
-    /// Sets the log that the data follow. Must be called before the revision is published.
-    package func follow(_ log: FollowedLog?) {
-        features.followed.withLock { $0 = log }
-        features.follows.store(log != nil, ordering: .releasing)
+    /// The position of the log that changed last, as answers have it; nil if the data follow none.
+    public var position: String? { logs.latest?.mark.position }
+
+    /// Sets the logs that the data follow.
+    package func follow(_ logs: FollowedLogs) {
+        features.followed.withLock { $0 = logs }
+        features.follows.store(logs.latest != nil, ordering: .releasing)
     }
 
-    /// Advances the position: the data have not changed since.
-    package func follow(upTo mark: LogMark) {
-        features.followed.withLock { log in
-            if let known = log?.position, known < mark.position { log?.mark = mark }
+    /// Advances the position of the table's log: the data have not changed since.
+    ///
+    /// - Parameter isLater: whether the mark comes after the known one.
+    package func follow(upTo mark: LogMark, if isLater: (LogMark) -> Bool) {
+        features.followed.withLock { logs in
+            guard let known = logs.table, isLater(known.mark) else { return }
+            logs = logs.advanced(to: FollowedLog(origin: known.origin, mark: mark))
         }
     }
 
@@ -219,7 +225,7 @@ public final class Revision: Sendable {
         Revision(
             number: number, options: options, store: store, columns: columns, view: view, views: views,
             buildMilliseconds: buildMilliseconds, identifiers: identifiers ?? readyIdentifiers,
-            codes: codes ?? readyFeatureCodes, log: log, shared: shared)
+            codes: codes ?? readyFeatureCodes, logs: logs, shared: shared)
     }
 
     /// The lineages of the indexes, by the views' names; nil for the source's own.

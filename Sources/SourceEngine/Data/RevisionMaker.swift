@@ -144,7 +144,7 @@ package struct RevisionMaker {
             let revision = Revision(
                 number: shared.nextRevision(), options: options, store: base.store, columns: base.columns,
                 view: base.view, views: kept, buildMilliseconds: base.buildMilliseconds,
-                identifiers: base.readyIdentifiers, codes: base.readyFeatureCodes, log: base.log, shared: shared)
+                identifiers: base.readyIdentifiers, codes: base.readyFeatureCodes, logs: base.logs, shared: shared)
             return try completing(revision, completion)
         }
         // The source's own clusters are made of features without changes.
@@ -186,7 +186,7 @@ package struct RevisionMaker {
         var passing = try options.filter.map { (filter) throws(SourceError) -> [UInt32] in
             try columns.passing(filter.expression, of: store, threads: threads, cancellation)
         }
-        var badWeights = 0
+        var (badWeights, bad) = (0, Set<UInt32>())
         if let weight = options.weight {
             let source = columns.rows(passing, of: store, cancellation)
             let (rows, weights) = (source.rows, try SourceColumns.weights(weight.expression, source))
@@ -195,21 +195,25 @@ package struct RevisionMaker {
                 if policy == .reject { throw Self.badWeight(rows, weights, groups) }
                 let kept = Set(good)
                 // All rows of a feature have the same weight, so the first one is enough.
-                badWeights = rows.count { row in !kept.contains(row) && groups.rows(of: Int(row)).lowerBound == Int(row)
-                }
+                bad = Set(rows).subtracting(kept)
+                badWeights = bad.count { groups.rows(of: Int($0)).lowerBound == Int($0) }
                 passing = good
             }
         }
         guard let passing, passing.count < store.count else {
             return FeatureBatch(store, columns: columns)
         }
-        return FeatureBatch(store, rows: passing, badWeights: badWeights)
+        return FeatureBatch(store, rows: passing, badWeights: badWeights, bad: bad)
     }
 
     private static func badWeight(_ rows: [UInt32], _ weights: [Double], _ groups: RowGroups) -> SourceError {
         let first = weights.firstIndex { !PointWeight.isGood($0) } ?? 0
-        let index = groups.feature(of: Int(rows[first]))
-        return .badFeature(
+        return badWeight(groups.feature(of: Int(rows[first])))
+    }
+
+    /// The error of a feature with an invalid weight.
+    static func badWeight(_ index: Int) -> SourceError {
+        .badFeature(
             index: index, reason: FeatureBatch.badWeight,
             message:
                 "Feature \(index) has a weight, by the source's option, that is not a number above 0 (from 1e-100 to 1e100)."
@@ -251,12 +255,20 @@ package struct FeatureBatch {
     let rows: [UInt32]?
     /// The number of features left out because of their weight.
     package let badWeights: Int
+    /// Their rows.
+    private let bad: Set<UInt32>
     /// Columns of the store that the selection has decoded, if all rows are accepted.
     let columns: SourceColumns?
 
-    init(_ store: FeatureStore, rows: [UInt32]? = nil, badWeights: Int = 0, columns: SourceColumns? = nil) {
-        (self.store, self.rows, self.badWeights, self.columns) = (store, rows, badWeights, columns)
+    init(
+        _ store: FeatureStore, rows: [UInt32]? = nil, badWeights: Int = 0, bad: Set<UInt32> = [],
+        columns: SourceColumns? = nil
+    ) {
+        (self.store, self.rows, self.badWeights, self.bad, self.columns) = (store, rows, badWeights, bad, columns)
     }
+
+    /// Whether a row was left out because of its weight.
+    func isBad(_ row: Int) -> Bool { !bad.isEmpty && bad.contains(UInt32(truncatingIfNeeded: row)) }
 
     /// The reason under which features with a bad weight are counted.
     package static let badWeight = "badWeight"

@@ -154,10 +154,11 @@ extension Source {
     /// Makes a change as the call that made it before.
     func make(_ change: JournalRecord.Entry) throws(SourceError) {
         switch change.record {
-        case .progress: if let mark = change.mark { revision.follow(upTo: mark) }
-        case .refill(let features): try follow(change, clears: true, features, removals: [])
+        case .progress: advance(change)
+        case .refill(let features):
+            try follow(change, LogChanges(clears: true, upserts: features, removals: []))
         case .update(let upserts, let removals) where change.mark != nil:
-            try follow(change, clears: false, upserts, removals: try Self.identifiers(removals))
+            try follow(change, LogChanges(upserts: upserts, removals: try Self.identifiers(removals)))
         case .update(let upserts, let removals):
             let identifiers = try Self.identifiers(removals)
             _ = try update(upserts: upserts, removals: identifiers, at: change.moment, .never)
@@ -171,13 +172,12 @@ extension Source {
         }
     }
 
-    private func follow(
-        _ change: JournalRecord.Entry, clears: Bool, _ upserts: [UInt8], removals: [FeatureIdentifier]
-    ) throws(SourceError) {
-        guard let mark = change.mark else { throw .defect("a record has no position of its log") }
-        _ = try follow(to: mark, at: change.moment, .never) { (step) throws(SourceError) in
-            try step.add(LogChanges(clears: clears, upserts: upserts, removals: removals))
-        }
+    /// Makes the change of a record that has only a position.
+    private func advance(_ change: JournalRecord.Entry) {
+        guard let mark = change.mark else { return }
+        let revision = revision
+        guard let log = try? revision.log(of: change.feed, at: mark) else { return }
+        revision.follow(revision.logs.advanced(to: log))
     }
 
     private static func identifiers(_ text: [UInt8]) throws(SourceError) -> [FeatureIdentifier] {

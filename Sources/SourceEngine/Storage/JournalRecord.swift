@@ -2,7 +2,6 @@
 import GeoJSON
 import ImageStore
 import JSON
-import ReplicationLog
 import SystemSupport
 
 /// One change of a source as stored in a journal: the content of the call, as a JSON object.
@@ -27,6 +26,8 @@ package enum JournalRecord: Sendable {
         package let revision: UInt64
         /// The mark that the data had reached; nil if the change did not come from a log.
         package let mark: LogMark?
+        /// The name of that log; nil for a table's.
+        package let feed: String?
     }
 
     /// The kinds of records, in the order in which a payload is examined. A kind's name is the member of the payload
@@ -80,17 +81,21 @@ package enum JournalRecord: Sendable {
         return .append(text.bytes)
     }
 
-    package func payload(at moment: Timestamp, revision: UInt64, mark: LogMark? = nil) -> [UInt8] {
+    package func payload(at moment: Timestamp, revision: UInt64, log: FollowedLog? = nil) -> [UInt8] {
         var text = ByteWriter()
         text.append("{\"time\":")
         text.append(integer: moment.milliseconds)
         text.append(",\"revision\":")
         text.append(integer: revision)
-        if let mark {
+        if let log {
             text.append(",\"position\":")
-            text.append(json: mark.position.description)
+            text.append(json: log.mark.position)
             text.append(",\"mark\":")
-            text.append(json: mark.text)
+            text.append(json: log.mark.text)
+            if let feed = log.origin.feed {
+                text.append(",\"log\":")
+                text.append(json: feed)
+            }
         }
         if kind != .progress {
             text.append(",")
@@ -132,12 +137,14 @@ extension JournalRecord.Entry: StoredRecord {
             if case .string(let text)? = value(name) { text } else { nil }
         }
         var mark: LogMark?
-        if let text = string("position") {
-            guard let position = LogPosition(text), let text = string("mark") else { return nil }
+        if let position = string("position") {
+            guard let text = string("mark") else { return nil }
             mark = LogMark(position: position, text: text)
         }
         guard let record = JournalRecord(parts) else { return nil }
-        self.init(record: record, moment: Timestamp(milliseconds: time), revision: UInt64(revision), mark: mark)
+        self.init(
+            record: record, moment: Timestamp(milliseconds: time), revision: UInt64(revision), mark: mark,
+            feed: string("log"))
     }
 }
 

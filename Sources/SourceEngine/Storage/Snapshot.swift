@@ -162,7 +162,7 @@ package struct Snapshot {
             number: description.revision, options: description.options, store: store, columns: columns, view: view,
             views: try Self.views(reader, description, beside: view),
             buildMilliseconds: description.view.buildMilliseconds, identifiers: identifiers, codes: codes,
-            log: description.log, shared: shared)
+            logs: description.logs, shared: shared)
         try reader.checkIntact()
     }
 

@@ -2,7 +2,6 @@
 import Clustering
 import ImageStore
 import JSON
-import ReplicationLog
 import SystemSupport
 
 /// What a snapshot contains about its source besides the arrays.
@@ -18,8 +17,8 @@ package struct SnapshotDescription: Sendable {
     package var view: SnapshotView
     /// The named views, in the order of their sections.
     package var views: [(name: SourceName, view: SnapshotView)]
-    /// The log that the data follow, and up to which position.
-    package var log: FollowedLog?
+    /// The logs that the data follow, and up to which positions.
+    package var logs: FollowedLogs
     /// Why the data are older than what was acknowledged; nil if they are not.
     package var loss: String?
 
@@ -40,11 +39,9 @@ package struct SnapshotDescription: Sendable {
                     return .object(object)
                 })
         }
-        if let log {
-            object["log"] = [
-                "origin": .string(log.origin), "position": .string(log.position.description),
-                "mark": .string(log.mark.text),
-            ]
+        if case .table(let origin)? = logs.table?.origin { object["log"] = Self.json(logs.table, "origin", origin) }
+        if !logs.feeds.isEmpty {
+            object["feeds"] = .array(logs.feeds.map { Self.json($0, "log", $0.origin.feed ?? "") })
         }
         if let loss { object["loss"] = .string(loss) }
         return .object(object)
@@ -59,7 +56,7 @@ package struct SnapshotDescription: Sendable {
         self.updatedAt = updatedAt
         view = SnapshotView(revision)
         views = revision.views.compactMap { view in view.name.map { ($0, SnapshotView(view)) } }
-        log = revision.log
+        logs = revision.logs
         self.loss = loss
     }
 
@@ -81,7 +78,7 @@ package struct SnapshotDescription: Sendable {
         updatedAt = Timestamp(milliseconds: Int64(updated))
         self.view = view
         views = try Self.views(object["views"], path)
-        log = try Self.log(object["log"], path)
+        logs = try Self.logs(object, path)
         if case .string(let text)? = object["loss"] { loss = text }
     }
 
@@ -96,13 +93,34 @@ package struct SnapshotDescription: Sendable {
         }
     }
 
-    private static func log(_ value: JSONValue?, _ path: String) throws(StateFault) -> FollowedLog? {
-        guard let value else { return nil }
-        guard case .object(let object) = value, case .string(let origin)? = object["origin"],
-            case .string(let text)? = object["position"], let position = LogPosition(text),
-            case .string(let mark)? = object["mark"]
+    private static func json(_ log: FollowedLog?, _ member: String, _ name: String) -> JSONValue {
+        .object([
+            member: .string(name), "position": .string(log?.mark.position ?? ""), "mark": .string(log?.mark.text ?? ""),
+        ])
+    }
+
+    private static func logs(_ object: JSONObject, _ path: String) throws(StateFault) -> FollowedLogs {
+        var logs: [FollowedLog] = []
+        if let table = object["log"] {
+            let (origin, mark) = try log(table, "origin", path)
+            logs.append(FollowedLog(origin: .table(origin), mark: mark))
+        }
+        if case .array(let feeds)? = object["feeds"] {
+            for feed in feeds {
+                let (name, mark) = try log(feed, "log", path)
+                logs.append(FollowedLog(origin: .feed(name), mark: mark))
+            }
+        }
+        return FollowedLogs(logs)
+    }
+
+    private static func log(
+        _ value: JSONValue, _ member: String, _ path: String
+    ) throws(StateFault) -> (name: String, LogMark) {
+        guard case .object(let object) = value, case .string(let name)? = object[member],
+            case .string(let position)? = object["position"], case .string(let mark)? = object["mark"]
         else { throw StateFault("\(path) has a log without a position") }
-        return FollowedLog(origin: origin, mark: LogMark(position: position, text: mark))
+        return (name, LogMark(position: position, text: mark))
     }
 
     fileprivate static func integer(_ value: JSONValue?) -> Int? {

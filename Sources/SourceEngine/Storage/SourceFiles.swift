@@ -132,12 +132,12 @@ package final class SourceFiles: Sendable {
     /// Stores a change, synced on return. If this throws, the files are unchanged.
     package func append(
         _ record: JournalRecord, at moment: Timestamp, making revision: Revision,
-        mark: LogMark? = nil
+        log: FollowedLog? = nil
     ) throws(SourceError) {
         try withState { (state) throws(SourceError) in
             guard !state.isReplaying else { return }
             try openJournal(&state)
-            let payload = record.payload(at: moment, revision: revision.number, mark: mark)
+            let payload = record.payload(at: moment, revision: revision.number, log: log)
             do throws(FileError) { try state.contents.journal?.append(payload) } catch {
                 throw SourceError(error)
             }
@@ -362,7 +362,12 @@ package final class SourceFiles: Sendable {
         guard let last = state.contents.unopened else {
             throw .stateNotWritable("\(directory) has a damaged journal; nothing has changed")
         }
-        state.contents.journal = try onDisk(try JournalWriter(continuing: last))
+        var journal = try onDisk(try JournalWriter(continuing: last))
+        if last.header?.isOlder == true {
+            journal = try makeJournal(
+                revision: last.newestRevision, previous: journal.generation, hasBegun: true, &state)
+        }
+        state.contents.journal = journal
         state.contents.unopened = nil
     }
 

@@ -9,36 +9,52 @@ package struct FeatureUpdate: Sendable {
     package let identifiers: [FeatureIdentifier]
     /// Which rows of the store belong to one feature.
     package let groups: RowGroups
-    package let removals: [FeatureIdentifier]
+    /// Of equal ids in a step the last feature is used.
+    let steps: [UpdatePlan.Step]
     /// Features inserted at this moment or earlier are removed, whatever their ids.
     package let expiry: Int64?
     /// What to do with features of invalid weight.
     private let policy: InvalidFeaturePolicy
+    /// Whether those that are left out leave the features with their ids as they are. Otherwise they remove them.
+    private var ignoresInvalid: Bool { read != nil }
+    /// The items of a log that it is made of; nil if it is of none.
+    private let read: ReadItems?
 
     /// Makes an update of upserts only.
     package init(store: FeatureStore, identifiers: [FeatureIdentifier]) {
-        (self.store, self.identifiers, removals, expiry) = (store, identifiers, [], nil)
+        (self.store, self.identifiers, expiry) = (store, identifiers, nil)
+        steps = [UpdatePlan.Step(removals: [], rows: 0..<store.count)]
         groups = RowGroups()
-        policy = .reject
+        (policy, read) = (.reject, nil)
     }
 
     /// - Parameter limit: features inserted at this moment or earlier are removed. Milliseconds since 1970.
     package init(expiry limit: Int64) {
         store = FeatureStoreBuilder(policy: .reject, promoteId: nil).finish()
-        (identifiers, removals, expiry) = ([], [], limit)
+        (identifiers, steps, expiry) = ([], [], limit)
         groups = RowGroups()
-        policy = .reject
+        (policy, read) = (.reject, nil)
+    }
+
+    /// Makes an update of items of a log.
+    init(_ read: ReadItems, policy: InvalidFeaturePolicy) {
+        (store, identifiers, groups, expiry) = (read.store, read.identifiers, read.groups, nil)
+        steps = read.items.indices.map { index in
+            UpdatePlan.Step(removals: read.items[index].removals, rows: read.rows(of: index))
+        }
+        (self.policy, self.read) = (policy, read)
     }
 
     /// - Parameters:
     ///   - json: the text of a JSON array of features, each with an id.
-    ///   - removals: ids to remove. None of them may be an id of the features.
+    ///   - removals: ids to remove.
+    ///   - allowsBoth: whether an id may be in both: then its feature is removed, and the new one appended.
     ///   - moment: the moment of insertion.
     package init(
-        upserts json: [UInt8], removals: [FeatureIdentifier], rules: FeatureRules,
+        upserts json: [UInt8], removals: [FeatureIdentifier], allowsBoth: Bool = false, rules: FeatureRules,
         at moment: Timestamp, policy: InvalidFeaturePolicy = .reject
     ) throws(SourceError) {
-        self.policy = policy
+        (self.policy, read) = (policy, nil)
         var builder = FeatureStoreBuilder(policy: .reject, rules: rules)
         do throws(GeoJSONError) { try builder.append(features: json) } catch { throw SourceError(error) }
         groups = builder.groups
@@ -47,22 +63,21 @@ package struct FeatureUpdate: Sendable {
         var identifiers: [FeatureIdentifier] = []
         for row in 0..<store.count {
             guard let identifier = store.featureIdentifier(row) else {
-                let index = groups.feature(of: row)
-                throw .badFeature(
-                    index: index, reason: "noIdentifier", message: "Feature \(index) has no id, which an update needs.")
+                throw .withoutIdentifier(groups.feature(of: row))
             }
             identifiers.append(identifier)
         }
         self.identifiers = identifiers
-        self.removals = removals
+        steps = [UpdatePlan.Step(removals: removals, rows: 0..<store.count)]
+        guard !allowsBoth else { return }
         let upserted = Set(identifiers)
         for (index, identifier) in removals.enumerated() where upserted.contains(identifier) {
-            throw .invalidParameter(path: "remove[\(index)]", message: "is also among the features to upsert")
+            throw .inBothLists(index)
         }
     }
 
     /// The maximum number of features that the update puts in and takes out.
-    package var count: Int { store.count + removals.count }
+    package var count: Int { steps.reduce(store.count) { $0 + $1.removals.count } }
 
     /// A revision after an update, and what the update changed.
     package struct Applied {
@@ -83,10 +98,12 @@ package struct FeatureUpdate: Sendable {
     ///
     /// - Parameters:
     ///   - isWhole: whether everything is clustered again even if the update could be applied in place.
+    ///   - keepsUnchanged: whether the result is the base revision if nothing changes.
     ///   - views: what becomes of named views that the update cannot be applied to in place.
     ///   - spill: when the text of features that are clustered again goes to a file; nil: never.
     package func apply(
-        to base: Revision, owner: UInt32?, asWhole isWhole: Bool = false, views: ViewCompletion = .now,
+        to base: Revision, owner: UInt32?, asWhole isWhole: Bool = false, keepsUnchanged: Bool = false,
+        views: ViewCompletion = .now,
         spill: TextSpill?, _ cancellation: Cancellation
     ) throws(SourceError) -> Applied {
         let start = ContinuousClock.now
@@ -99,10 +116,20 @@ package struct FeatureUpdate: Sendable {
                 UpdatePlan(removing: base.store.rows(notAfter: expiry).rows)
             } else {
                 UpdatePlan(
-                    upserts: identifiers, groups: groups, isLoaded: batch.accepts,
-                    removals: removals, countsRows: base.options.geometries == .point,
-                    rows: { index.rows(of: $0, in: base.store) })
+                    steps, identifiers: identifiers, groups: groups, isLoaded: batch.accepts,
+                    isIgnored: ignoresInvalid ? batch.isBad : { _ in false },
+                    countsRows: base.options.geometries == .point, rows: { index.rows(of: $0, in: base.store) })
             }
+        if keepsUnchanged, plan.isEmpty {
+            return Applied(revision: base, plan: plan, badWeights: batch.badWeights)
+        }
+        let hasPartitions = ([base] + base.views).contains { $0.options.partitionBy != nil }
+        if let read, hasPartitions, plan.outcome.rows.count < store.count {
+            // Partitions are numbered as they occur, and a replay has to number the same ones.
+            let made = try read.update(plan).apply(
+                to: base, owner: owner, asWhole: isWhole, views: views, spill: spill, cancellation)
+            return Applied(revision: made.revision, plan: plan, badWeights: batch.badWeights)
+        }
         let live =
             isWhole || plan.renumbersRows
             ? nil

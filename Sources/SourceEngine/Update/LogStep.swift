@@ -3,7 +3,7 @@ import GeoJSON
 import JSON
 import SystemSupport
 
-/// Transactions being applied to a source: changes that become visible together.
+/// Changes of a log being applied to a source: they become visible together.
 ///
 /// They may be added in several parts, so that transactions of any size take bounded memory besides the data. No part
 /// is visible before the last one has been added.
@@ -18,6 +18,10 @@ public struct LogStep {
     /// The journal record of the only part; nil if there are several or none.
     private(set) var record: JournalRecord?
     private var partCount = 0
+    /// The revision before it.
+    private let base: Revision
+    /// What the items of a feed have changed.
+    private(set) var counts = LogCounts()
     /// Whether each part changed few features.
     private(set) var isSmall = true
     /// Whether a part began with the removal of all features.
@@ -25,11 +29,10 @@ public struct LogStep {
     /// Rows that were left out because they are not features of this source, by reason.
     private(set) var skippedReasons: [String: Int] = [:]
 
-    var isEmpty: Bool { partCount == 0 }
-
     init(_ source: Source, _ base: Revision, _ moment: Timestamp, _ cancellation: Cancellation) {
         (self.source, self.moment, self.cancellation) = (source, moment, cancellation)
         revision = base
+        self.base = base
     }
 
     /// The text of a feature's properties after the parts so far; nil if there is no such feature.
@@ -59,16 +62,51 @@ public struct LogStep {
         if changes.clears {
             hasCleared = true
             try refill(update.store)
-        } else {
-            try apply(update)
+            keep(changes.record, size: changes.size)
+        } else if try apply(update) != nil {
+            keep(changes.record, size: changes.size)
         }
+    }
+
+    /// Adds items of a feed, one after another.
+    ///
+    /// - Parameter rejected: set to the index of an item that cannot be applied, if this throws because of one.
+    mutating func add(_ items: [LogItem], _ policy: InvalidFeaturePolicy, rejected: inout Int?) throws(SourceError) {
+        try cancellation.stopIfCancelled()
+        let size = items.reduce(0) { $0 + $1.upserts.count }
+        let claim = source.shared.memory.claim(for: source.owner)
+        try claim.grow(to: size * Source.bytesOfUpsert)
+        defer { withExtendedLifetime(claim) {} }
+        let read = try ReadItems(items, revision.options.featureRules, at: moment, policy, rejected: &rejected)
+        let update = FeatureUpdate(read, policy: policy)
+        let applied: (plan: UpdatePlan, badWeights: Int, isChange: Bool)
+        do throws(SourceError) { applied = try follow(update) } catch {
+            guard case .badFeature(let index?, FeatureBatch.badWeight, _, _) = error else { throw error }
+            let location = read.location(ofFeature: index)
+            rejected = location.item
+            throw RevisionMaker.badWeight(location.feature)
+        }
+        let plan = applied.plan
+        counts.inserted = plan.inserted
+        counts.updated = plan.updated
+        counts.removed = plan.removed
+        counts.missing = plan.missing
+        counts.skipped = read.skipped + applied.badWeights
+        guard applied.isChange else { return }
+        let (rows, removals) = plan.outcome
+        keep(.update(upserts: read.text(of: rows), removals: removals), size: size)
+    }
+
+    /// Takes the record of a part.
+    private mutating func keep(_ record: @autoclosure () -> JournalRecord, size: Int) {
         partCount += 1
-        record = partCount == 1 && changes.size < Self.largestRecord ? changes.record : nil
+        self.record = partCount == 1 && size < Self.largestRecord ? record() : nil
     }
 
     private func read(_ changes: LogChanges) throws(SourceError) -> FeatureUpdate {
         try FeatureUpdate(
-            upserts: changes.upserts, removals: changes.removals, rules: revision.options.featureRules,
+            upserts: changes.upserts, removals: changes.removals, allowsBoth: true,
+            rules: revision.options.featureRules,
             at: moment, policy: .skip)
     }
 
@@ -88,10 +126,20 @@ public struct LogStep {
         count(badWeights: batch.badWeights)
     }
 
-    private mutating func apply(_ update: FeatureUpdate) throws(SourceError) {
+    /// - Returns: nil if nothing changes.
+    private mutating func apply(_ update: FeatureUpdate) throws(SourceError) -> UpdatePlan? {
+        let applied = try follow(update)
+        count(badWeights: applied.badWeights)
+        return applied.isChange ? applied.plan : nil
+    }
+
+    private mutating func follow(
+        _ update: FeatureUpdate
+    ) throws(SourceError) -> (plan: UpdatePlan, badWeights: Int, isChange: Bool) {
         let made = try update.apply(
-            to: revision, owner: source.owner, asWhole: isBuilt(update), views: .later, spill: source.spill,
-            cancellation)
+            to: revision, owner: source.owner, asWhole: isBuilt(update), keepsUnchanged: true, views: .later,
+            spill: source.spill, cancellation)
+        guard made.revision !== revision else { return (made.plan, made.badWeights, false) }
         if update.count > max(64, revision.pointCount / 1024) { isSmall = false }
         if let rows = made.changedRows(in: revision), let before = changedRows {
             changedRows = before + rows
@@ -99,7 +147,7 @@ public struct LogStep {
             changedRows = nil
         }
         revision = made.revision
-        count(badWeights: made.badWeights)
+        return (made.plan, made.badWeights, true)
     }
 
     /// Whether to cluster everything again. Following a change takes about as long as clustering a hundred points, and
@@ -113,6 +161,9 @@ public struct LogStep {
 
     /// The change for the source to publish.
     func change(_ log: FollowedLog) throws(SourceError) -> Source.Change {
+        if revision === base {
+            return Source.Change(revision: base, keeping: .record(.progress), log: .at(log), isCompacted: false)
+        }
         if let record {
             let maker = RevisionMaker(
                 options: revision.options, shared: source.shared, owner: source.owner, cancellation: cancellation)

@@ -25,13 +25,13 @@ import Testing
     }
 
     private func mark(_ position: UInt64) -> LogMark {
-        LogMark(position: LogPosition(rawValue: position), text: "")
+        LogMark(position: LogPosition(rawValue: position).description)
     }
 
     private func copy(at position: UInt64) throws {
         let load = FeatureImport(into: source, mode: .replace, policy: .skip, allowsEmpty: true)
         try load.add(list(point(1, 0, 0)))
-        _ = try load.finish(.never, following: FollowedLog(origin: "t", mark: mark(position)))
+        _ = try load.finish(.never, following: FollowedLog(origin: .table("t"), mark: mark(position)))
     }
 
     private func follow(to position: UInt64, _ features: String...) throws {
@@ -75,7 +75,7 @@ import Testing
         #expect(answers.answers.count == 1)
         open("ClusterService/GetClusterExpansionZoom", ["clusterId": 5, "atLeast": "0/30"], id: 2)
         open("ClusterService/GetTile", ["z": 0, "x": 0, "y": 0, "atLeast": "0/30"], id: 3)
-        source.follow(upTo: mark(0x30))
+        source.follow(upTo: mark(0x30)) { _ in true }
         loop.step()
         #expect(answers.answers.count == 2)
         #expect(answers.answers.last?.contains("\"position\":\"0/30\"") == true)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import JSON
-import ReplicationLog
 import SystemSupport
 import Testing
 
@@ -16,17 +15,21 @@ import Testing
     @Test("each kind is read as it was written", arguments: JournalRecord.Kind.allCases)
     func roundTrip(_ kind: JournalRecord.Kind) throws {
         let record = try #require(Self.records.first { $0.kind == kind })
-        let marks = [nil, LogMark(position: LogPosition(rawValue: 7), text: "a \"mark\"")]
+        let mark = LogMark(position: "0/7", text: "a \"mark\"")
+        let logs = [
+            nil, FollowedLog(origin: .table("t"), mark: mark),
+            FollowedLog(origin: .feed("a \"log\""), mark: LogMark(position: "p\u{e9}")),
+        ]
         // Progress is a mark, and nothing without one.
-        for mark in marks where kind != .progress || mark != nil {
-            let payload = record.payload(at: Timestamp(milliseconds: 5), revision: 9, mark: mark)
+        for log in logs where kind != .progress || log != nil {
+            let payload = record.payload(at: Timestamp(milliseconds: 5), revision: 9, log: log)
             let entry = try #require(JournalRecord.Entry(payload: payload[...]))
             #expect(entry.record.kind == kind)
             #expect(entry.revision == 9)
             #expect(entry.moment.milliseconds == 5)
-            #expect(entry.mark?.position == mark?.position)
-            #expect(entry.mark?.text == mark?.text)
-            #expect(entry.record.payload(at: entry.moment, revision: 9, mark: mark) == payload)
+            #expect(entry.mark == log?.mark)
+            #expect(entry.feed == log?.origin.feed)
+            #expect(entry.record.payload(at: entry.moment, revision: 9, log: log) == payload)
         }
     }
 
@@ -36,7 +39,7 @@ import Testing
             "", "{}", "[]", #"{"time":1,"revision":1}"#, #"{"time":1,"revision":-1,"append":[]}"#,
             #"{"revision":1,"append":[]}"#, #"{"time":1,"revision":1,"upsert":[]}"#,
             #"{"time":1,"revision":1,"expiry":"a"}"#, #"{"time":1,"revision":1,"unknown":[]}"#,
-            #"{"time":1,"revision":1,"position":"x","mark":"m","append":[]}"#,
+            #"{"time":1,"revision":1,"position":"x","append":[]}"#,
         ])
     func invalid(_ text: String) {
         #expect(JournalRecord.Entry(payload: Array(text.utf8)[...]) == nil)

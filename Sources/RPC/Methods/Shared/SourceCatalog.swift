@@ -115,13 +115,17 @@ package struct SourceCatalog: Sendable {
 
     private func wait(_ params: Params) throws(RPCError) -> SourceWait? {
         guard let text = try params.optionalString(.atLeast) else { return nil }
+        let source = try source(params)
+        if source.replication == nil, source.followsFeeds {
+            let wait = SourceWait(source: source, condition: .feed(text))
+            return wait.isOver ? nil : wait
+        }
         guard let position = LogPosition(text) else {
             throw params.invalid(
                 .atLeast,
                 "must be a position such as \"16/B374D848\", as answers contain it and as pg_current_wal_lsn() returns it."
             )
         }
-        let source = try source(params)
         let wait = SourceWait(source: source, condition: .position(position))
         if wait.isOver { return nil }
         guard source.replication != nil else { throw RPCError(SourceError.followsNothing(source.name)) }

@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Iterable, List, Mapping, Optional, Sequence, TypeVar, Union
+from typing import (
+    TYPE_CHECKING, Any, AsyncIterable, AsyncIterator, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, TypeVar, Union,
+)
 
 from . import _requests
-from ._errors import AlreadyExistsError, ClusterdError, InvalidArgumentError, deadline_error, protocol_error
+from ._errors import (
+    AlreadyExistsError, ClusterdError, InvalidArgumentError, UnavailableError, deadline_error, protocol_error,
+)
 from ._features import FeatureItem, batches
 from ._link import Link, LinkCall
 from ._loading import advise, name_of, parquet_batches, table_items
@@ -88,6 +92,16 @@ class AsyncStream:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+
+async def _send_changes(stream: AsyncStream, changes: AsyncIterable[Mapping[str, Any]]) -> None:
+    try:
+        async for item in changes:
+            await stream.send(item)
+        await stream.end()
+    except Exception:
+        await stream.cancel()
+        raise
 
 
 class AsyncClient:
@@ -351,6 +365,34 @@ class AsyncClient:
     ) -> Description:
         """Puts in or replaces features by id, and removes others."""
         return await self._run(_requests.update_features(source, upsert, remove), timeout)
+
+    async def apply_changes(
+        self, source: str, log: str, changes: Callable[[Optional[str]], AsyncIterable[Mapping[str, Any]]], *,
+        on_invalid: str = "reject",
+    ) -> AsyncIterator[Dict[str, Any]]:
+        """Applies a log's changes exactly once; see `Client.apply_changes`. `changes` gives an asynchronous iterable."""
+        params, pause = {"source": source, "log": log, "onInvalid": on_invalid}, 0.1
+        while True:
+            try:
+                async with await self.stream("SourceService/ApplyChanges", params) as stream:
+                    position = (await stream.__anext__())["position"]
+                    pause = 0.1
+                    sender = asyncio.create_task(_send_changes(stream, changes(position)))
+                    try:
+                        async for answer in stream:
+                            yield answer
+                    except ClusterdError:
+                        # An error of `changes` itself has cancelled the call.
+                        if sender.done() and not sender.cancelled() and sender.exception() is not None:
+                            sender.result()
+                        raise
+                    finally:
+                        sender.cancel()
+                        await asyncio.gather(sender, return_exceptions=True)
+                    return
+            except UnavailableError:
+                await asyncio.sleep(pause)
+                pause = min(30.0, 2 * pause)
 
     async def update_options(self, source: str, options: Options, *, timeout: Optional[float] = None) -> Description:
         """Gives a source other options: the complete set."""

@@ -2,12 +2,13 @@
 """The blocking client."""
 from __future__ import annotations
 
+import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar, Union
 
 from . import _frames, _requests
 from ._connection import Deadline, Pool
-from ._errors import AlreadyExistsError, protocol_error
+from ._errors import AlreadyExistsError, UnavailableError, protocol_error
 from ._features import FeatureItem, batches
 from ._loading import Loading, advise
 from ._requests import Description, Request
@@ -309,6 +310,33 @@ class Client(Loading):
     ) -> Description:
         """Puts in or replaces features by id, and removes others."""
         return self._run(_requests.update_features(source, upsert, remove), timeout)
+
+    def apply_changes(
+        self, source: str, log: str, changes: Callable[[Optional[str]], Iterable[Mapping[str, Any]]], *,
+        on_invalid: str = "reject",
+    ) -> Iterator[Dict[str, Any]]:
+        """Applies a log's changes exactly once; the daemon's answers.
+
+        `changes(position)` gives the items after a position, from the beginning if it is None: mappings with `position`,
+        `upsert` and `remove`. If the daemon cannot be reached, this connects again after 0.1 to 30 seconds and calls
+        `changes` with the position that the source has. An answer means that all up to its `position` is on disk.
+        """
+        params, pause = {"source": source, "log": log, "onInvalid": on_invalid}, 0.1
+        while True:
+            try:
+                with self.stream("SourceService/ApplyChanges", params) as stream:
+                    position = next(stream)["position"]
+                    pause = 0.1
+                    for item in changes(position):
+                        stream.send(item)
+                        while stream.is_ready():
+                            yield next(stream)
+                    stream.end()
+                    yield from stream
+                    return
+            except UnavailableError:
+                time.sleep(pause)
+                pause = min(30.0, 2 * pause)
 
     def update_options(self, source: str, options: Options, *, timeout: Optional[float] = None) -> Description:
         """Gives a source other options: the complete set."""

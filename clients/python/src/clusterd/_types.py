@@ -45,7 +45,7 @@ class ClusterQuery(TypedDict, total=False):
     filter: Expression
     #: Fail if the data are of another revision.
     revision: int
-    #: Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it.
+    #: Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives.
     at_least: str
 
 
@@ -68,7 +68,7 @@ class TileQuery(TypedDict, total=False):
     filter: Expression
     #: Fail if the data are of another revision.
     revision: int
-    #: Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it.
+    #: Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives.
     at_least: str
 
 
@@ -81,7 +81,7 @@ class ClusterIdQuery(TypedDict, total=False):
     filter: Expression
     #: Fail if the data are of another revision.
     revision: int
-    #: Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it.
+    #: Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives.
     at_least: str
     #: Count only points whose value of an indexed property lies in a half-open range; null: unbounded.
     window: Window
@@ -94,7 +94,7 @@ class LocateQuery(TypedDict, total=False):
     filter: Expression
     #: Fail if the data are of another revision.
     revision: int
-    #: Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it.
+    #: Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives.
     at_least: str
 
 
@@ -158,7 +158,7 @@ class FeatureQuery(TypedDict, total=False):
     filter: Expression
     #: Fail if the data are of another revision.
     revision: int
-    #: Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it.
+    #: Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives.
     at_least: str
 
 # End of what is generated.

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+import GeoJSON
+import JSON
+import SystemSupport
+
+/// An item of a log: changes that become visible together, with the log's position after them.
+public struct LogItem: Sendable {
+    public let position: String
+    /// The text of a JSON array of features, each with an id. Of equal ids the last one is used.
+    public var upserts: [UInt8]
+    /// Ids of features to remove, none of them among `upserts`.
+    public let removals: [FeatureIdentifier]
+
+    public init(position: String, upserts: [UInt8], removals: [FeatureIdentifier]) {
+        (self.position, self.upserts, self.removals) = (position, upserts, removals)
+    }
+
+    /// Removes features that are invalid by these rules, or have no id.
+    ///
+    /// - Returns: the number of removed features.
+    mutating func sieve(by rules: FeatureRules) -> Int {
+        let elements = JSONText.elements(ofValidated: upserts) ?? []
+        let good = elements.filter { JSONText.isGood(feature: $0, rules) }
+        upserts = JSONText.array(of: good)
+        return elements.count - good.count
+    }
+}
+
+/// The features of some items, read together.
+struct ReadItems {
+    let items: [LogItem]
+    let store: FeatureStore
+    let groups: RowGroups
+    let identifiers: [FeatureIdentifier]
+    /// By item: the index of its first feature among all features, and of its first row among all rows.
+    let starts: [(feature: Int, row: Int)]
+    /// Invalid features that were left out.
+    let skipped: Int
+    let rules: FeatureRules
+    let moment: Timestamp
+
+    /// - Parameter rejected: set to the index of the item that cannot be applied, if this throws because of one.
+    init(
+        _ items: [LogItem], _ rules: FeatureRules, at moment: Timestamp, _ policy: InvalidFeaturePolicy,
+        rejected: inout Int?
+    ) throws(SourceError) {
+        do throws(SourceError) {
+            try self.init(items, rules, at: moment, skipped: 0, rejected: &rejected)
+        } catch {
+            guard policy == .skip, rejected != nil, error.isOfFeature else { throw error }
+            rejected = nil
+            var (items, skipped) = (items, 0)
+            for index in items.indices { skipped += items[index].sieve(by: rules) }
+            try self.init(items, rules, at: moment, skipped: skipped, rejected: &rejected)
+        }
+    }
+
+    private init(
+        _ items: [LogItem], _ rules: FeatureRules, at moment: Timestamp, skipped: Int, rejected: inout Int?
+    ) throws(SourceError) {
+        var builder = FeatureStoreBuilder(policy: .reject, rules: rules)
+        var starts: [(feature: Int, row: Int)] = []
+        for (index, item) in items.enumerated() {
+            starts.append((builder.accepted, builder.rowCount))
+            do throws(GeoJSONError) { try builder.append(features: item.upserts) } catch {
+                // Read again alone, for the feature's index in its item.
+                var alone = FeatureStoreBuilder(policy: .reject, rules: rules)
+                rejected = index
+                do throws(GeoJSONError) { try alone.append(features: item.upserts) } catch { throw SourceError(error) }
+                rejected = nil
+                throw SourceError(error)
+            }
+        }
+        groups = builder.groups
+        store = builder.finish(moments: FeatureMoments(all: moment.milliseconds))
+        var identifiers: [FeatureIdentifier] = []
+        identifiers.reserveCapacity(store.count)
+        for row in 0..<store.count {
+            guard let identifier = store.featureIdentifier(row) else {
+                let item = starts.partitionIndex { $0.row <= row } - 1
+                rejected = item
+                throw .withoutIdentifier(groups.feature(of: row) - starts[item].feature)
+            }
+            identifiers.append(identifier)
+        }
+        (self.items, self.starts, self.skipped, self.identifiers) = (items, starts, skipped, identifiers)
+        (self.rules, self.moment) = (rules, moment)
+        for (index, item) in items.enumerated() where !item.removals.isEmpty {
+            let upserted = Set(identifiers[rows(of: index)])
+            for (number, identifier) in item.removals.enumerated() where upserted.contains(identifier) {
+                rejected = index
+                throw .inBothLists(number)
+            }
+        }
+    }
+
+    /// The rows of an item's features.
+    func rows(of item: Int) -> Range<Int> {
+        starts[item].row..<(item + 1 < starts.count ? starts[item + 1].row : store.count)
+    }
+
+    /// The item that a feature belongs to, and the feature's index in it.
+    func location(ofFeature index: Int) -> (item: Int, feature: Int) {
+        let item = max(0, starts.partitionIndex { $0.feature <= index } - 1)
+        return (item, index - starts[item].feature)
+    }
+
+    /// What is left of the items if only the last state of each feature counts, as a replay reads it.
+    func update(_ plan: UpdatePlan) throws(SourceError) -> FeatureUpdate {
+        try FeatureUpdate(
+            upserts: text(of: plan.outcome.rows), removals: plan.outcome.removals, allowsBoth: true, rules: rules,
+            at: moment)
+    }
+
+    /// The text of a JSON array of some features, by their first rows.
+    func text(of rows: [Int]) -> [UInt8] {
+        let isAll = rows.count == store.count && zip(rows, rows.dropFirst()).allSatisfy { $0 < $1 }
+        guard !isAll else { return Self.joined(items.map(\.upserts)) }
+        let elements = items.flatMap { JSONText.elements(ofValidated: $0.upserts) ?? [] }
+        return JSONText.array(of: rows.map { elements[groups.feature(of: $0)] })
+    }
+
+    /// The elements of arrays as one array's.
+    private static func joined(_ arrays: [[UInt8]]) -> [UInt8] {
+        var text = ByteWriter(capacity: arrays.reduce(2) { $0 + $1.count })
+        text.append("[")
+        for array in arrays {
+            let inside = array.dropFirst().dropLast()
+            guard inside.contains(where: { $0 > UInt8(ascii: " ") }) else { continue }
+            if text.count > 1 { text.append(",") }
+            text.append(contentsOf: inside)
+        }
+        text.append("]")
+        return text.bytes
+    }
+}
+
+extension SourceError {
+    /// A feature of an update without an id.
+    static func withoutIdentifier(_ index: Int) -> SourceError {
+        .badFeature(
+            index: index, reason: "noIdentifier", message: "Feature \(index) has no id, which an update needs.")
+    }
+
+    /// An id to remove that a feature to upsert has, by its index in the list.
+    static func inBothLists(_ index: Int) -> SourceError {
+        .invalidParameter(path: "remove[\(index)]", message: "is also among the features to upsert")
+    }
+
+    /// Whether features are invalid, and not what holds them.
+    fileprivate var isOfFeature: Bool {
+        switch self {
+        case .badFeature, .unreadableInput: true
+        default: false
+        }
+    }
+}
+
+extension JSONText {
+    /// Whether a feature is valid by these rules and has an id.
+    static func isGood(feature: [UInt8], _ rules: FeatureRules) -> Bool {
+        var builder = FeatureStoreBuilder(policy: .reject, rules: rules)
+        guard (try? builder.append(features: array(of: [feature]))) != nil else { return false }
+        let store = builder.finish()
+        return store.count > 0 && store.featureIdentifier(0) != nil
+    }
+
+    /// The text of an array of values.
+    static func array(of elements: [[UInt8]]) -> [UInt8] {
+        var text = ByteWriter(capacity: elements.reduce(2) { $0 + $1.count + 1 })
+        text.append("[")
+        for (index, element) in elements.enumerated() {
+            if index > 0 { text.append(",") }
+            text.append(contentsOf: element)
+        }
+        text.append("]")
+        return text.bytes
+    }
+}
