@@ -22,12 +22,13 @@ build = swift build -c release --static-swift-stdlib --scratch-path $(scratch) -
 	-Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)=." -Xcc "-ffile-prefix-map=$(CURDIR)=." -Xcxx "-ffile-prefix-map=$(CURDIR)=." \
 	-Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now -Xlinker --build-id=none -Xlinker --no-export-dynamic
 
-.PHONY: all build texts install uninstall clean
+.PHONY: all build texts install install-feed uninstall uninstall-feed clean
 all: texts
 
 build:
 	$(build) --product clusterd
 	$(build) --product clusterctl
+	$(build) --product clusterd-feed
 
 # Manuals and completions are generated from the programs' own tables.
 texts: build
@@ -35,8 +36,10 @@ texts: build
 	$(products)/clusterd --print manual > $(texts)/clusterd.8
 	$(products)/clusterd --print configuration-manual > $(texts)/clusterd.json.5
 	$(products)/clusterctl manual > $(texts)/clusterctl.1
+	$(products)/clusterd-feed --print manual > $(texts)/clusterd-feed.8
 	@for shell in bash zsh fish; do \
 		$(products)/clusterd --print $$shell > $(texts)/clusterd.$$shell && \
+		$(products)/clusterd-feed --print $$shell > $(texts)/clusterd-feed.$$shell && \
 		$(products)/clusterctl completion $$shell > $(texts)/clusterctl.$$shell || exit 1; \
 	done
 
@@ -67,6 +70,23 @@ install:
 	@find clients proto proto-docs -type f ! -path '*/__pycache__/*' ! -path '*/tests/*' ! -name '*_test.go' ! -name '*.binpb' | sort | \
 	while read -r file; do $(INSTALL) -D -m 644 "$$file" "$(DESTDIR)$(sharedir)/$$file" || exit 1; done
 	ln -sfn ../../clusterd/proto-docs $(DESTDIR)$(docdir)/proto-docs
+
+# The program that carries messages of brokers into a source. It needs the brokers' libraries, so it is apart.
+install-feed:
+	@test -f $(texts)/clusterd-feed.fish || { echo "make: nothing is built yet: run make without root first" >&2; exit 1; }
+	$(INSTALL) -D -m 755 $(products)/clusterd-feed $(DESTDIR)$(bindir)/clusterd-feed
+	$(INSTALL) -D -m 644 $(texts)/clusterd-feed.8 $(DESTDIR)$(mandir)/man8/clusterd-feed.8
+	$(INSTALL) -D -m 644 $(texts)/clusterd-feed.bash $(DESTDIR)$(datadir)/bash-completion/completions/clusterd-feed
+	$(INSTALL) -D -m 644 $(texts)/clusterd-feed.zsh $(DESTDIR)$(zshdir)/_clusterd-feed
+	$(INSTALL) -D -m 644 $(texts)/clusterd-feed.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/clusterd-feed.fish
+	$(INSTALL) -d $(DESTDIR)$(unitdir)
+	sed 's|/usr/bin/|$(bindir)/|' systemd/clusterd-feed@.service > $(DESTDIR)$(unitdir)/clusterd-feed@.service
+	chmod 644 $(DESTDIR)$(unitdir)/clusterd-feed@.service
+
+uninstall-feed:
+	rm -f $(DESTDIR)$(bindir)/clusterd-feed $(DESTDIR)$(mandir)/man8/clusterd-feed.8 \
+		$(DESTDIR)$(datadir)/bash-completion/completions/clusterd-feed $(DESTDIR)$(zshdir)/_clusterd-feed \
+		$(DESTDIR)$(datadir)/fish/vendor_completions.d/clusterd-feed.fish $(DESTDIR)$(unitdir)/clusterd-feed@.service
 
 uninstall:
 	rm -f $(DESTDIR)$(bindir)/clusterd $(DESTDIR)$(bindir)/clusterctl $(DESTDIR)$(mandir)/man1/clusterctl.1 \

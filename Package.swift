@@ -20,6 +20,7 @@ let package = Package(
     products: [
         .executable(name: "clusterd", targets: ["clusterd"]),
         .executable(name: "clusterctl", targets: ["clusterctl"]),
+        .executable(name: "clusterd-feed", targets: ["clusterd-feed"]),
         .library(name: "ClusterClient", targets: ["ClusterClient"]),
         // For Benchmarks/ and Fuzzing/ only: no promise to anybody.
         .library(
@@ -52,6 +53,10 @@ let package = Package(
         .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+
+        .systemLibrary(name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
+        .systemLibrary(name: "CKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
+        .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
 
         .target(name: "EventLoop", dependencies: ["CLibuv"], swiftSettings: uncheckedExclusivity),
         .target(name: "JSON", dependencies: ["CSimdjson"]),
@@ -168,6 +173,15 @@ let package = Package(
                 "PostgresFeed", "SystemSupport", "TypedContract",
             ]),
 
+        .target(
+            name: "Feeds",
+            dependencies: [
+                "CNATS", "CKafka", "CMosquitto", "ClusterClient", "ClusterProtocol", "Expressions", "JSON",
+            ]),
+        .executableTarget(
+            name: "clusterd-feed",
+            dependencies: ["Feeds", "ClusterProtocol", "CommandLineOptions"]),
+
         .target(name: "TestSupport", dependencies: ["JSON", "Compression"], path: "Tests/TestSupport"),
         .target(
             name: "SourceTestSupport",
@@ -266,6 +280,7 @@ let package = Package(
             dependencies: [
                 "StateTools", "SourceEngine", "ImageStore", "SystemSupport", "JSON", "TestSupport",
             ]),
+        .testTarget(name: "FeedsTests", dependencies: ["Feeds", "JSON", "TestSupport"]),
         .testTarget(name: "BenchTests", dependencies: ["Bench", "ClusterClient", "JSON", "TestSupport"]),
         .testTarget(name: "CommandLineOptionsTests", dependencies: ["CommandLineOptions", "TestSupport"]),
         .testTarget(

@@ -33,7 +33,7 @@ def main():
     version = next(name for name in names if name.endswith(".cdx.json"))[len("clusterd-"):-len(".cdx.json")]
     wheel = f"clusterd-{version}-py3-none-manylinux_2_36_x86_64.whl"
     tarball, image = f"clusterd-{version}-linux-x86_64.tar.gz", f"clusterd-{version}-oci-x86_64.tar"
-    debs = [f"clusterd_{version}_amd64.deb", f"python3-clusterd_{version}_all.deb"]
+    debs = [f"clusterd_{version}_amd64.deb", f"clusterd-feed_{version}_amd64.deb", f"python3-clusterd_{version}_all.deb"]
     expected = {wheel, tarball, image, f"clusterd-{version}.cdx.json", "SHA256SUMS", *([] if any_size else debs)}
     expect(set(names) == expected, f"the folder has {names}")
     sums = dict(reversed(line.split("  ")) for line in read("SHA256SUMS").decode().splitlines())
