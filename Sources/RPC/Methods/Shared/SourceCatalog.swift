@@ -217,7 +217,7 @@ package struct SourceCatalog: Sendable {
                 for one in withViews ? description.withViews : [description] {
                     descriptions.append(try seen(one, of: source, access, call))
                 }
-            } catch where error.code == .permissionDenied {}
+            } catch  where error.code == .permissionDenied {}
         }
         return descriptions
     }
