@@ -217,7 +217,7 @@ def main():
 
 def draw_map_page(browser, daemon, folder):
     """The picture of docs/map.md: the map page with its slider and its list."""
-    page = browser.page(1000, 640)
+    page = browser.page(1100, 720)
     page.open(f"{daemon}/?source=places&colour=kind&window=time,1609459200000,1672531200000&top=rating#3/47/14")
     page.wait("document.querySelector('.chart .part path') && document.querySelector('.core.ring') && document.querySelector('.top-list li')", "slider, rings and list")
     page.evaluate("new Promise((resolve) => setTimeout(resolve, 2500))")
