@@ -56,7 +56,7 @@ extension MethodDeclaration {
         "How the values of an indexed property are distributed in a box.")
     public static let getGrid = MethodDeclaration(
         .cluster, "GetGrid", right: .query, on: .query,
-        params: [.source, .bbox, .resolution, .window] + ParamDeclaration.data,
+        params: [.source, .bbox, .resolution, .window] + ParamDeclaration.data, showsClustersOnly: true,
         "How many points lie in each square of a grid.")
 
     /// It is served over HTTP as a document of its own, so it is not among `all`.

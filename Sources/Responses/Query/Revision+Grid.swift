@@ -32,7 +32,7 @@ extension Revision {
                 "the answer would have more than 100,000 cells: choose a lower resolution than \(squares.zoom) or a smaller box"
             )
         }
-        return found
+        return view.leastCount > 1 ? found.filter { $0.pointCount >= view.leastCount } : found
     }
 
     private static let mostSquares = 100_000

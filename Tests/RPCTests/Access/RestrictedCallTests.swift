@@ -121,6 +121,8 @@ import TypedContract
             return [
                 params(["z": 0, "x": 0, "y": 0]), params(["z": 2, "x": 2, "y": 1, "encoding": "mvt"]),
                 params(["z": 1, "x": 1, "y": 0, "window": ["n": [5, 40]]]),
+                params(["z": 0, "x": 0, "y": 0, "grid": 4]),
+                params(["z": 0, "x": 0, "y": 0, "grid": 3, "encoding": "mvt"]),
             ]
         case "GetChildren", "GetClusterExpansionZoom", "GetConvexHull":
             return ids.map { params(["clusterId": $0]) }
@@ -136,6 +138,11 @@ import TypedContract
                 params(["bbox": world, "property": "n", "bins": 7]),
                 params(["bbox": world, "property": "n", "edges": [-1, 10, 25, 30], "window": ["m": [0, 5]]]),
             ]
+        case "GetGrid":
+            return [
+                params(["bbox": world, "resolution": 2]),
+                params(["bbox": world, "resolution": 7, "window": ["n": [5, 40]]]),
+            ]
         case "LocateFeature":
             return (0..<12).map { params(["featureId": .number(Double($0 * 7)), "zoom": zoom]) }
         case "DescribeTiles": return [params(["tiles": "http://localhost/{z}/{x}/{y}"])]
@@ -144,6 +151,7 @@ import TypedContract
         case "LoadFile": return [params(["path": "/nosuch"])]
         case "UpdateFeatures": return [params(["remove": [1]])]
         case "UpdateOptions": return [params(["options": ["radius": 60]])]
+        case "ApplyChanges": return [params(["log": "a"])]
         case "CreateSource": return [params([:])]
         case "ExplainAccess": return [params(["token": "a.b.c"])]
         default: return nil
