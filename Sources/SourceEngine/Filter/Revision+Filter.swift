@@ -142,3 +142,13 @@ extension Revision {
         zoom.map { Double(view.index.level(for: $0).rawValue) }
     }
 }
+
+extension View {
+    /// The same view, of a filter that all its points pass, with advice about it.
+    func with(warnings: [String], _ filter: QueryFilter) -> View {
+        View(
+            index: index, members: members, order: order, sharesOrder: sharesOrder, built: built, bounds: bounds,
+            aggregates: aggregates, partitions: partitions, propertyErrors: propertyErrors, warnings: warnings,
+            values: values, isRestricted: filter.isRestricted, leastCount: filter.leastCount)
+    }
+}

@@ -86,14 +86,6 @@ public final class View: Sendable {
     /// Holds the claim of the view's memory while the view exists.
     func hold(_ claim: MemoryClaim) { self.claim.withLock { $0 = claim } }
 
-    /// The same view, of a filter that all its points pass, with advice about it.
-    func with(warnings: [String], _ filter: QueryFilter) -> View {
-        View(
-            index: index, members: members, order: order, sharesOrder: sharesOrder, built: built, bounds: bounds,
-            aggregates: aggregates, partitions: partitions, propertyErrors: propertyErrors, warnings: warnings,
-            values: values, isRestricted: filter.isRestricted, leastCount: filter.leastCount)
-    }
-
     /// Whether a node is shown, and not hidden because it has too few points.
     package func shows(_ node: Node) -> Bool {
         guard leastCount > 1 else { return true }
@@ -236,4 +228,10 @@ public struct Box: Sendable, Equatable {
         east = max(east, location.longitude)
         north = max(north, location.latitude)
     }
+}
+
+/// The indexed values of a filter's view for one property, and the claim of their memory.
+struct FilteredValues {
+    let values: PointValues
+    let claim: MemoryClaim
 }

@@ -2,12 +2,6 @@
 import Clustering
 import SystemSupport
 
-/// The indexed values of a filter's view for one property, and the claim of their memory.
-struct FilteredValues {
-    let values: PointValues
-    let claim: MemoryClaim
-}
-
 extension Revision {
     /// A view's points by one of the indexed properties, if nothing has to be built for it. Never waits.
     ///
