@@ -127,7 +127,7 @@ type TopQuery struct {
 	Filter any `json:"filter,omitempty"`
 	// Fail if the data are of another revision; 0: the current one.
 	Revision int64 `json:"revision,omitempty"`
-	// Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it;
+	// Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives;
 	// empty: no wait.
 	AtLeast string `json:"atLeast,omitempty"`
 }
@@ -176,7 +176,7 @@ type HistogramQuery struct {
 	Filter any `json:"filter,omitempty"`
 	// Fail if the data are of another revision; 0: the current one.
 	Revision int64 `json:"revision,omitempty"`
-	// Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it;
+	// Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives;
 	// empty: no wait.
 	AtLeast string `json:"atLeast,omitempty"`
 }
@@ -218,7 +218,7 @@ type GridQuery struct {
 	Filter any `json:"filter,omitempty"`
 	// Fail if the data are of another revision; 0: the current one.
 	Revision int64 `json:"revision,omitempty"`
-	// Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it;
+	// Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives;
 	// empty: no wait.
 	AtLeast string `json:"atLeast,omitempty"`
 }

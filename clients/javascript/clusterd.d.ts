@@ -155,7 +155,7 @@ export interface TopQuery {
   filter?: Expression;
   /** Fail if the data are of another revision. */
   revision?: number;
-  /** Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it. */
+  /** Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives. */
   atLeast?: string;
 }
 
@@ -173,7 +173,7 @@ export interface HistogramQuery {
   filter?: Expression;
   /** Fail if the data are of another revision. */
   revision?: number;
-  /** Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it. */
+  /** Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives. */
   atLeast?: string;
 }
 
@@ -187,7 +187,7 @@ export interface GridQuery {
   filter?: Expression;
   /** Fail if the data are of another revision. */
   revision?: number;
-  /** Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it. */
+  /** Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives. */
   atLeast?: string;
 }
 

@@ -25,11 +25,23 @@ import Testing
             try configuration.read(Array(value.text.utf8))
             return true
         } catch {
-            // What no schema can know: whom the system has, what an address is, and what an expression is.
+            // What no schema can know: whom the system has, what an address and what an expression is, and what files there are.
             let unknown = [
                 "is not an address", "is not a host", "is not an origin", "is not an http", "names no url", ".options.",
+                "matches nobody", "names no source", "unreadable keyFile",
             ]
             return unknown.contains { error.description.contains($0) }
+        }
+    }
+
+    /// A value that a schema allows.
+    private static func valid(_ schema: JSONValue) -> JSONValue {
+        if let names = schema["enum"]?.array { return names.first ?? .null }
+        switch schema["type"]?.string {
+        case "array": return .array([valid(schema["items"] ?? true)])
+        case "boolean": return true
+        case "integer": return .number(schema["minimum"]?.number ?? 0)
+        default: return "x"
         }
     }
 
@@ -39,6 +51,8 @@ import Testing
         var places = 0
         func walk(_ schema: JSONValue, _ wrap: (JSONValue) -> JSONValue) throws {
             places += 1
+            // An expression may be any value.
+            guard schema["type"]?.string != nil || schema["enum"] != nil || schema["anyOf"] != nil else { return }
             for sample in samples {
                 #expect(
                     accepts(wrap(sample)) == Self.matches(sample, schema),
@@ -48,7 +62,11 @@ import Testing
                 let others = (schema["required"]?.array ?? []).compactMap(\.string).filter { $0 != name }
                 try walk(inner) { value in
                     var object = JSONObject([(key: name, value: value)])
-                    for other in others { object[other] = "x" }
+                    for other in others { object[other] = Self.valid(schema["properties"]?[other] ?? true) }
+                    // A rule has to match somebody.
+                    if name != "tokens", schema["properties"]?["tokens"]?["type"] == "boolean" {
+                        object["tokens"] = true
+                    }
                     return wrap(.object(object))
                 }
             }

@@ -51,7 +51,7 @@ struct HTTPClientTests {
             "/usr/bin/env",
             ["-C", Self.package, "CLUSTERD_HTTP=\(address)", "node", "--test", "tests/http.test.js"])
         #expect(
-            result.status == 0 && result.output.contains("pass 1"), "\(result.output) \(daemon.errorText())")
+            result.status == 0 && result.output.contains("pass 2"), "\(result.output) \(daemon.errorText())")
     }
 
     /// The layer shows what the daemon answers, on real Leaflet in a real browser.

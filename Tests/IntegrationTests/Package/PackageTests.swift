@@ -33,7 +33,7 @@ import Testing
         // Programs that are built already, since building them is not what is tried here.
         let products = folder + "/scratch/release"
         try FileManager.default.createDirectory(atPath: products, withIntermediateDirectories: true)
-        for name in ["clusterd", "clusterctl"] {
+        for name in ["clusterd", "clusterctl", "clusterd-feed"] {
             try FileManager.default.createSymbolicLink(
                 atPath: "\(products)/\(name)",
                 withDestinationPath: DaemonProcess.products.appendingPathComponent(name).path)

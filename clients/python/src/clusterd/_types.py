@@ -113,7 +113,7 @@ class TopQuery(TypedDict, total=False):
     filter: Expression
     #: Fail if the data are of another revision.
     revision: int
-    #: Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it.
+    #: Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives.
     at_least: str
 
 
@@ -130,7 +130,7 @@ class HistogramQuery(TypedDict, total=False):
     filter: Expression
     #: Fail if the data are of another revision.
     revision: int
-    #: Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it.
+    #: Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives.
     at_least: str
 
 
@@ -143,7 +143,7 @@ class GridQuery(TypedDict, total=False):
     filter: Expression
     #: Fail if the data are of another revision.
     revision: int
-    #: Wait until the data have this position of the log that the source follows, as pg_current_wal_lsn() gives it.
+    #: Wait until the data have this position of a log that the source follows, such as pg_current_wal_lsn() gives.
     at_least: str
 
 
