@@ -50,7 +50,7 @@ class Browser:
         os.close(self.input)
         shutil.rmtree(self.profile, ignore_errors=True)
 
-    def call(self, method, session=None, timeout=60, **params):
+    def call(self, method, session=None, timeout=120, **params):
         self.last_id += 1
         number = self.last_id
         message = {"id": number, "method": method, "params": params, **({"sessionId": session} if session else {})}
@@ -129,7 +129,7 @@ class Page:
             raise Failure(details.get("exception", {}).get("description", details["text"]))
         return answer["result"].get("value")
 
-    def wait(self, expression, what=None, timeout=30):
+    def wait(self, expression, what=None, timeout=120):
         """Waits until an expression is true, and returns its value: the page looks before each frame."""
         script = f"""new Promise((resolve, reject) => {{
             const end = performance.now() + {timeout * 1000};

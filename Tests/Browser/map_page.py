@@ -40,7 +40,7 @@ class Scene:
 
     def get(self, path, **parameters):
         query = urllib.parse.urlencode(parameters)
-        with urllib.request.urlopen(f"{self.base}{path}?{query}", timeout=30) as answer:
+        with urllib.request.urlopen(f"{self.base}{path}?{query}", timeout=120) as answer:
             return json.load(answer)
 
     def box(self, page):
@@ -1233,7 +1233,7 @@ def drag(scene, seconds=5):
     source = max(sources, key=lambda source: source["points"])
     name = next(iter(source["options"]["indexedProperties"]))
     page = scene.open(f"/?source={source['source']}&window={name},,", script=TIMED_SOCKET)
-    page.wait("document.querySelector('.chart .part path')", "the slider", timeout=120)
+    page.wait("document.querySelector('.chart .part path')", "the slider")
     page.evaluate("document.querySelector('#slider .play').click()")
     page.evaluate("new Promise((resolve) => setTimeout(resolve, 1000))")
     page.evaluate("void (window.answers = [])")

@@ -49,7 +49,7 @@ def top(page, library, get):
     best = get("top", by="rating", limit=5, bbox=",".join(map(str, page.evaluate(view))))["features"]
     wanted = [f"{feature['properties']['name']}: {feature['properties']['rating']}" for feature in best]
     page.wait(f"JSON.stringify([...document.querySelectorAll('ol li')].map((item) => item.textContent)) === {json.dumps(json.dumps(wanted, ensure_ascii=False, separators=(',', ':')))}", f"the list {wanted}")
-    page.wait(f"{LEAFLET}.filter((layer) => layer.feature).length > 10" if library == "leaflet" else "map.queryRenderedFeatures({ layers: ['clusterd-places-circles'] }).length > 10", "circles", timeout=90)
+    page.wait(f"{LEAFLET}.filter((layer) => layer.feature).length > 10" if library == "leaflet" else "map.queryRenderedFeatures({ layers: ['clusterd-places-circles'] }).length > 10", "circles")
 
 
 def selected(page, library, get):
@@ -67,7 +67,7 @@ def density(page, library, get):
     if library == "leaflet":
         page.wait(f"{LEAFLET}.filter((layer) => layer instanceof L.Rectangle).length > 50", "squares")
     else:
-        page.wait("map.getLayer('density') && map.queryRenderedFeatures({ layers: ['density'] }).length > 50", "squares", timeout=90)
+        page.wait("map.getLayer('density') && map.queryRenderedFeatures({ layers: ['density'] }).length > 50", "squares")
 
 
 def categories(page, library, get):
@@ -85,7 +85,7 @@ def spider(page, library, get):
         page.wait(f"{LEAFLET}.filter((layer) => layer instanceof L.CircleMarker).length > 1", "legs")
     else:
         found = "map.queryRenderedFeatures({ layers: ['clusterd-places-circles'] }).find(({ properties }) => properties.spider)"
-        page.wait(f"map.getLayer('clusterd-places-circles') && Boolean({found})", "a cluster of one position", timeout=90)
+        page.wait(f"map.getLayer('clusterd-places-circles') && Boolean({found})", "a cluster of one position")
         at = page.evaluate(f"(() => {{ const {{ x, y }} = map.project({found}.geometry.coordinates); return [x, y]; }})()")
         page.click(*at)
         page.wait("document.querySelectorAll('.leg').length > 1", "legs")
@@ -101,7 +101,7 @@ def hover(page, library, get):
         page.wait("document.querySelector('path.leaflet-interactive, .leaflet-overlay-pane path')?.getAttribute('d')?.length > 20", "an area")
     else:
         largest = "map.queryRenderedFeatures({ layers: ['places-circles'] }).filter(({ properties }) => properties.cluster).sort((one, other) => other.properties.point_count - one.properties.point_count)[0]"
-        page.wait(f"map.getLayer('places-circles') && Boolean({largest})", "circles", timeout=90)
+        page.wait(f"map.getLayer('places-circles') && Boolean({largest})", "circles")
         page.evaluate("new Promise((resolve) => setTimeout(resolve, 400))")
         at = page.evaluate(f"(() => {{ const {{ x, y }} = map.project({largest}.geometry.coordinates); return [x, y]; }})()")
         page.hover(at[0] + 40, at[1])
@@ -167,7 +167,7 @@ def page_of(code, shared, library, daemon):
 def run_python(name, code, shared, socket, pattern):
     environment = {**os.environ, "CLUSTERD_SOCKET": socket, "PYTHONPATH": f"{ROOT}/clients/python/src"}
     script = shared["python all"] + code["python"]
-    result = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60)
+    result = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=300)
     if result.returncode or not re.search(pattern, result.stdout):
         raise Failure(f"{result.stderr.strip()[-500:]} printed {result.stdout[:300]!r}")
 
@@ -188,7 +188,7 @@ def main():
         sys.exit(f"FAILED: recipes without a test, or tests without a recipe: {missing}")
 
     def get(what, **parameters):
-        with urllib.request.urlopen(f"{daemon}/sources/places/{what}?{urllib.parse.urlencode(parameters)}", timeout=30) as answer:
+        with urllib.request.urlopen(f"{daemon}/sources/places/{what}?{urllib.parse.urlencode(parameters)}", timeout=120) as answer:
             return json.load(answer)
 
     chosen = [name for name in RECIPES if not options.recipes or name in options.recipes]
@@ -229,7 +229,7 @@ def run_page(browser, address, daemon, check, library, get, picture):
     page = browser.page(*SIZE)
     try:
         page.open(address)
-        page.wait("window.map?.loaded()" if library == "maplibre" else "window.map?.getZoom() > 0", "the map", timeout=90)
+        page.wait("window.map?.loaded()" if library == "maplibre" else "window.map?.getZoom() > 0", "the map")
         check(page, library, get)
         if page.problems:
             raise Failure(f"in the console: {page.problems[:3]}")

@@ -60,7 +60,7 @@ def serve(example, library, daemon):
 
 def clusters(daemon, box, zoom):
     query = urllib.parse.urlencode({"bbox": ",".join(map(str, box)), "zoom": zoom})
-    with urllib.request.urlopen(f"{daemon}/sources/cities/clusters?{query}", timeout=30) as answer:
+    with urllib.request.urlopen(f"{daemon}/sources/cities/clusters?{query}", timeout=120) as answer:
         return json.load(answer)["features"]
 
 
@@ -119,7 +119,7 @@ def maplibre(daemon, address, browser):
     """The layer shows at each zoom what GetClusters gives, has counts, and a click zooms."""
     page = browser.page()
     page.open(address)
-    page.wait("window.map?.loaded()", "the map", timeout=90)
+    page.wait("window.map?.loaded()", "the map")
     for zoom, centre in ((1, [10, 30]), (3, [10, 48]), (5, [100, 20])):
         page.evaluate(f"void map.jumpTo({{ center: {centre}, zoom: {zoom} }})")
         box = page.evaluate("map.getBounds().toArray().flat()")
@@ -128,7 +128,7 @@ def maplibre(daemon, address, browser):
         page.wait(f"{data}.length === {len(features)}", f"{len(features)} markers at zoom {zoom}")
         expect(sorted(map(name, page.evaluate(f"{data}.map((feature) => feature.properties)"))), features, f"MapLibre at zoom {zoom}")
     for layer in ("ground-land-fill", "clusters-circles", "clusters-counts"):
-        page.wait(RENDERED.format(layer), f"the layer {layer}", timeout=90)
+        page.wait(RENDERED.format(layer), f"the layer {layer}")
     click_maplibre(daemon, page, "clusters-circles")
     check_away(page, daemon, address)
 
@@ -139,10 +139,10 @@ def click_maplibre(daemon, page, layer):
         .filter((feature) => feature.properties.cluster).sort((a, b) => b.properties.point_count - a.properties.point_count);
         const at = map.project(found.geometry.coordinates);
         return {{ id: found.properties.cluster_id, x: at.x, y: at.y }}; }})()""")
-    with urllib.request.urlopen(f"{daemon}/sources/cities/clusters/{found['id']}/expansion-zoom", timeout=30) as answer:
+    with urllib.request.urlopen(f"{daemon}/sources/cities/clusters/{found['id']}/expansion-zoom", timeout=120) as answer:
         zoom = json.load(answer)["zoom"]
     page.click(found["x"], found["y"])
-    page.wait(f"map.getZoom() === {zoom}", f"the zoom {zoom} at which the cluster separates", timeout=90)
+    page.wait(f"map.getZoom() === {zoom}", f"the zoom {zoom} at which the cluster separates")
     print(f"a click zooms to {zoom}", flush=True)
 
 
@@ -156,7 +156,7 @@ def openlayers(daemon, address, browser):
     """The view's zoom counts tiles of 256 pixels: at zoom 4 it shows the daemon's nodes of zoom 3."""
     page = browser.page()
     page.open(address)
-    page.wait("window.map?.getView", "the map", timeout=90)
+    page.wait("window.map?.getView", "the map")
     for zoom, centre in ((2, [10, 30]), (4, [10, 48]), (6, [100, 20])):
         page.evaluate(f"""new Promise((resolve) => {{
             map.getView().setCenter(ol.proj.fromLonLat({centre}));
@@ -184,7 +184,7 @@ def openlayers(daemon, address, browser):
     at = page.evaluate(f"map.getPixelFromCoordinate(ol.proj.fromLonLat({largest['geometry']['coordinates']}))")
     before = page.evaluate("map.getView().getZoom()")
     page.click(*at)
-    page.wait(f"map.getView().getZoom() > {before} && !map.getView().getAnimating()", "a click zooms", timeout=90)
+    page.wait(f"map.getView().getZoom() > {before} && !map.getView().getAnimating()", "a click zooms")
     check_away(page, daemon, address)
 
 
@@ -192,23 +192,23 @@ def deckgl(daemon, address, browser):
     """deck.gl counts zoom in tiles of 512 pixels, as the daemon does."""
     page = browser.page()
     page.open(address)
-    page.wait("window.map?.isInitialized && window.markers.size", "the map", timeout=90)
+    page.wait("window.map?.isInitialized && window.markers.size", "the map")
     # None is asked for at first: the window's view of the page's own centre.
     for zoom, centre in ((3, None), (1, [10, 30]), (5, [100, 20]), (3, [10, 48])):
         if centre:
             page.evaluate(f"""(() => {{ const viewState = {{ longitude: {centre[0]}, latitude: {centre[1]}, zoom: {zoom} }};
                 map.setProps({{ initialViewState: viewState }}); map.props.onViewStateChange({{ viewState }}); }})()""")
-        page.wait(f"Math.abs(map.getViewports()[0].zoom - {zoom}) < 0.01", f"zoom {zoom}", timeout=90)
+        page.wait(f"Math.abs(map.getViewports()[0].zoom - {zoom}) < 0.01", f"zoom {zoom}")
         west, south, east, north = page.evaluate("map.getViewports()[0].getBounds()")
         features = clusters(daemon, [west, max(-90, south), east, min(90, north)], zoom)
-        page.wait(f"markers.size === {len(features)}", f"{len(features)} markers at zoom {zoom}", timeout=60)
+        page.wait(f"markers.size === {len(features)}", f"{len(features)} markers at zoom {zoom}")
         expect(sorted(map(name, page.evaluate("[...markers.values()].map((feature) => feature.properties)"))), features, f"deck.gl at zoom {zoom}")
     largest = max((feature for feature in features if feature["properties"].get("cluster")), key=lambda feature: feature["properties"]["point_count"])
-    page.wait(f"map.layerManager.getLayers().some((layer) => layer.id === 'circles' && layer.isLoaded)", "the circles", timeout=90)
+    page.wait(f"map.layerManager.getLayers().some((layer) => layer.id === 'circles' && layer.isLoaded)", "the circles")
     at = page.evaluate(f"map.getViewports()[0].project({largest['geometry']['coordinates']})")
     page.hover(*at)
     page.click(*at)
-    page.wait("map.getViewports()[0].zoom > 3", "a click zooms", timeout=90)
+    page.wait("map.getViewports()[0].zoom > 3", "a click zooms")
     check_away(page, daemon, address)
 
 
@@ -216,16 +216,16 @@ def pmtiles(daemon, address, browser):
     """The archive shows the same, and a click zooms to where the cluster separates; nobody is asked for that."""
     page = browser.page()
     page.open(address)
-    page.wait("window.map?.loaded()", "the map", timeout=90)
+    page.wait("window.map?.loaded()", "the map")
     for zoom, centre in ((1, [10, 30]), (5, [100, 20]), (3, [10, 48])):
         page.evaluate(f"void map.jumpTo({{ center: {centre}, zoom: {zoom} }})")
-        page.wait("map.loaded() && map.areTilesLoaded()", f"tiles of zoom {zoom}", timeout=90)
+        page.wait("map.loaded() && map.areTilesLoaded()", f"tiles of zoom {zoom}")
         box = page.evaluate("map.getBounds().toArray().flat()")
         nodes = page.evaluate("""map.querySourceFeatures("clusters", { sourceLayer: "cities" })
             .map((feature) => ({ geometry: feature.geometry, properties: feature.properties }))""")
         compare("MapLibre", daemon, zoom, box, nodes)
     for layer in ("ground-land-fill", "circles", "counts"):
-        page.wait(RENDERED.format(layer), f"the layer {layer}", timeout=90)
+        page.wait(RENDERED.format(layer), f"the layer {layer}")
     click_maplibre(daemon, page, "circles")
     check_away(page, daemon, address)
 
@@ -253,7 +253,7 @@ def leaflet(daemon, address, browser):
         raise Failure(f"counts: {counts[:5]}")
     page.evaluate("""(() => { const markers = []; map.eachLayer((layer) => layer.feature?.properties.cluster && markers.push(layer));
         markers.sort((a, b) => b.feature.properties.point_count - a.feature.properties.point_count)[0].fire("click"); })()""")
-    page.wait("map.getZoom() > 4", "a click zooms", timeout=60)
+    page.wait("map.getZoom() > 4", "a click zooms")
     check_away(page, daemon, address)
 
 
@@ -272,7 +272,7 @@ def published(daemon, folder, browser):
     page = browser.page()
     page.open(f"{address}#3/48/10")
     markers = "[...document.querySelectorAll('.marker-pane .marker:not(.leaving)')]"
-    page.wait(f"document.documentElement.dataset.state === 'live' && {markers}.length > 20", "markers", timeout=90)
+    page.wait(f"document.documentElement.dataset.state === 'live' && {markers}.length > 20", "markers")
     nodes = page.evaluate(f"{markers}.map(({{ marker: {{ feature: {{ geometry, properties }} }} }}) => ({{ geometry, properties }}))")
     # The part of the map in view, as in the address.
     size = page.evaluate("[document.getElementById('map').clientWidth, document.getElementById('map').clientHeight]")

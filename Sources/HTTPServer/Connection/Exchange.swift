@@ -59,7 +59,7 @@ package final class Exchange {
     var server: HTTPServer { channel.server }
     var caller: Caller { channel.caller }
 
-    /// Who asks, by the rules of now: since the head has arrived they may have changed.
+    /// Who asks, by the current rules: since the head has arrived they may have changed.
     func currentIdentity() throws(RPCError) -> Identity {
         // Copying the rules costs more than the look.
         if isAnonymous || server.rules.tokens == nil { return isAnonymous ? identity : caller.identity }

@@ -32,7 +32,7 @@ extension HTTPRules {
         try Identity(token, through: caller.peer, right: caller.right, most: settings.tokenRight)
     }
 
-    /// Who makes a call that is open already, by the rules of now.
+    /// Who makes a call that is open already, by the current rules.
     package func renewed(_ known: Identity, on connection: Identity) throws(RPCError) -> Identity {
         guard let tokens else { return connection }
         guard let token = known.token else {
