@@ -49,7 +49,7 @@ def top(page, library, get):
     best = get("top", by="rating", limit=5, bbox=",".join(map(str, page.evaluate(view))))["features"]
     wanted = [f"{feature['properties']['name']}: {feature['properties']['rating']}" for feature in best]
     page.wait(f"JSON.stringify([...document.querySelectorAll('ol li')].map((item) => item.textContent)) === {json.dumps(json.dumps(wanted, ensure_ascii=False, separators=(',', ':')))}", f"the list {wanted}")
-    page.wait(f"{LEAFLET}.filter((layer) => layer.feature).length > 10" if library == "leaflet" else "map.queryRenderedFeatures({ layers: ['clusterd-places-circles'] }).length > 10", "circles")
+    page.wait(f"{LEAFLET}.filter((layer) => layer.feature).length > 10" if library == "leaflet" else "map.getLayer('clusterd-places-circles') && map.queryRenderedFeatures({ layers: ['clusterd-places-circles'] }).length > 10", "circles")
 
 
 def selected(page, library, get):

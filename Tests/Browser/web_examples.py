@@ -112,7 +112,8 @@ def check_away(page, daemon, address):
 
 
 # Whether MapLibre's picture is complete, with what a layer draws.
-RENDERED = "map.queryRenderedFeatures({{ layers: ['{}'] }}).length"
+# A layer that is not there yet would be an error in the console.
+RENDERED = "map.getLayer('{0}') && map.queryRenderedFeatures({{ layers: ['{0}'] }}).length"
 
 
 def maplibre(daemon, address, browser):
