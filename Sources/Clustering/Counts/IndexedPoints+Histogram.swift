@@ -56,11 +56,10 @@ extension IndexedPoints {
         func add(_ value: Double) { (least, greatest) = (min(least, value), max(greatest, value)) }
         for slot in spans.placed where window?.contains(placed: slot) ?? true { value(placed: slot).map(add) }
         if let window {
-            var (lowest, highest) = (Int.max, -1)
-            visit(spans.spans, window, isCancelled) { (lowest, highest) = (min(lowest, $0), max(highest, $0)) }
-            if highest >= 0 {
-                add(sorted[lowest])
-                add(sorted[highest])
+            visit(spans.spans, window, isCancelled) { offsets in
+                for isGreatest in [false, true] {
+                    ranks.extreme(of: offsets, below: sorted.count, isGreatest: isGreatest).map { add(sorted[$0]) }
+                }
             }
         } else {
             for order in [true, false] {
@@ -83,13 +82,7 @@ extension IndexedPoints {
         var counts: [Int]
         if let window {
             counts = [Int](repeating: 0, count: limits.count + 1)
-            var missing = 0
-            for span in spans.spans { missing += window.points.ranks.count(span, in: window.ranks) }
-            visit(spans.spans, window, isCancelled) { rank in
-                missing -= 1
-                counts[limits.partitionIndex { $0 <= rank }] += 1
-            }
-            counts[limits.count] = missing
+            visit(spans.spans, window, isCancelled) { ranks.distribute($0, by: limits, into: &counts) }
         } else {
             counts = ranks.distribution(spans.spans, by: limits)
         }
@@ -110,28 +103,22 @@ extension IndexedPoints {
         return edges.partitionIndex { $0 <= value }
     }
 
-    /// Calls `body` with the ranks of points of the build that a window of another property contains and that have a
-    /// value.
+    /// Calls `body` with the offsets of points of the build that a window of another property contains, those of many
+    /// short spans together.
     private func visit(
-        _ spans: [WaveletMatrix.Span], _ window: PointWindow, _ isCancelled: () -> Bool, _ body: (Int) -> Void
+        _ spans: [WaveletMatrix.Span], _ window: PointWindow, _ isCancelled: () -> Bool, _ body: ([UInt32]) -> Void
     ) {
-        let other = window.points.ranks
+        var gathered: [UInt32] = []
         for span in spans {
-            for start in stride(from: span.start, to: span.end, by: Self.pieceCount) where !isCancelled() {
-                let piece = WaveletMatrix.Span(start: start, end: min(span.end, start + Self.pieceCount))
-                let inside = other.count(piece, in: window.ranks)
-                guard inside > 0 else { continue }
-                if inside * PointWindow.costOfOffset < piece.count || piece.count == 1 {
-                    other.visit([piece], in: window.ranks) { rank in
-                        let own = ranks.value(at: other.offset(of: rank))
-                        if own < sorted.count { body(own) }
-                        return true
-                    }
-                } else {
-                    for (rank, own) in zip(other.values(piece), ranks.values(piece))
-                    where window.ranks.contains(Int(rank)) && Int(own) < sorted.count { body(Int(own)) }
+            window.visitOffsets(span, isCancelled) { offsets in
+                gathered += offsets
+                if gathered.count >= Self.pieceCount {
+                    body(gathered)
+                    gathered.removeAll(keepingCapacity: true)
                 }
+                return true
             }
         }
+        body(gathered)
     }
 }

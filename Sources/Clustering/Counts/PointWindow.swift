@@ -64,8 +64,8 @@ public struct PointWindow: Sendable {
             let bit = UInt64(1) << UInt64(point % 64)
             if counts { bits[point / 64] |= bit } else { bits[point / 64] &= ~bit }
         }
-        visitOffsets(WaveletMatrix.Span(start: 0, end: points.ranks.count), isCancelled) { offset in
-            set(Int(points.point(at: offset).rawValue), true)
+        visitOffsets(WaveletMatrix.Span(start: 0, end: points.ranks.count), isCancelled) { offsets in
+            for offset in offsets { set(Int(points.point(at: Int(offset)).rawValue), true) }
             return true
         }
         for slot in 0..<points.values.placedPoints.count {
@@ -98,8 +98,10 @@ public struct PointWindow: Sendable {
             if skipped >= inside { return skipped -= inside }
             if skipped > 0 { span = rest(of: span, after: skipped) }
             skipped = 0
-            visitOffsets(span, isCancelled) { offset in
-                found.append(points.point(at: offset))
+            visitOffsets(span, isCancelled) { offsets in
+                for offset in offsets.sorted().prefix(limit - found.count) {
+                    found.append(points.point(at: Int(offset)))
+                }
                 return found.count < limit
             }
         }
@@ -114,30 +116,28 @@ public struct PointWindow: Sendable {
         return WaveletMatrix.Span(start: start, end: span.end)
     }
 
-    /// Calls `body` with the offsets of a span's points that count, in ascending order, until it returns false.
-    func visitOffsets(_ span: WaveletMatrix.Span, _ isCancelled: () -> Bool, _ body: (Int) -> Bool) {
-        var start = span.start
-        while start < span.end, !isCancelled() {
+    /// Calls `body` with the offsets of a span's points that count, for one part of the span after the other, each in no
+    /// particular order, until it returns false.
+    func visitOffsets(_ span: WaveletMatrix.Span, _ isCancelled: () -> Bool, _ body: ([UInt32]) -> Bool) {
+        for start in stride(from: span.start, to: span.end, by: IndexedPoints.pieceCount) where !isCancelled() {
             let piece = WaveletMatrix.Span(start: start, end: min(span.end, start + IndexedPoints.pieceCount))
-            let inside = points.ranks.count(piece, in: ranks)
-            start = piece.end
-            guard inside > 0 else { continue }
-            var offsets: [Int] = []
-            if inside * Self.costOfOffset < piece.count {
-                points.ranks.visit([piece], in: ranks) { rank in
-                    offsets.append(points.ranks.offset(of: rank))
-                    return true
-                }
-                offsets.sort()
-            } else {
-                for (index, rank) in points.ranks.values(piece).enumerated() where ranks.contains(Int(rank)) {
-                    offsets.append(piece.start + index)
-                }
-            }
-            for offset in offsets where !body(offset) { return }
+            let offsets = offsets(in: piece)
+            guard offsets.isEmpty || body(offsets) else { return }
         }
     }
 
-    /// Finding a rank's offset takes about as long as reading this many ranks in their order.
-    static let costOfOffset = 32
+    private func offsets(in piece: WaveletMatrix.Span) -> [UInt32] {
+        let inside = points.ranks.count(piece, in: ranks)
+        if inside == piece.count { return (piece.start..<piece.end).map { UInt32(truncatingIfNeeded: $0) } }
+        guard inside * Self.costOfOffset < piece.count else { return points.ranks.offsets(piece, in: ranks) }
+        var offsets: [UInt32] = []
+        points.ranks.visit([piece], in: ranks) { rank in
+            offsets.append(UInt32(truncatingIfNeeded: points.ranks.offset(of: rank)))
+            return true
+        }
+        return offsets
+    }
+
+    /// Finding a rank's offset takes about as long as looking at this many offsets of a piece.
+    private static let costOfOffset = 32
 }

@@ -126,12 +126,18 @@ final class WaveletMatrix: Sendable {
     func value(at offset: Int, level: Int = 0, value: Int = 0) -> Int {
         var (value, offset) = (value, offset)
         for level in level..<levelCount {
-            let ones = ones(before: offset, at: level)
-            let isOne = bit(offset, at: level)
-            offset = isOne ? zeros[level] &+ ones : offset &- ones
+            let (next, isOne) = next(offset, at: level)
+            offset = Int(next)
             value = value &<< 1 | (isOne ? 1 : 0)
         }
         return value
+    }
+
+    /// Where the next level has the value at an offset of a level, and its bit.
+    @inline(__always) func next(_ offset: Int, at level: Int) -> (offset: UInt32, isOne: Bool) {
+        let ones = ones(before: offset, at: level)
+        let isOne = bit(offset, at: level)
+        return (UInt32(truncatingIfNeeded: isOne ? zeros[level] &+ ones : offset &- ones), isOne)
     }
 
     /// The offset of a value.
