@@ -5,7 +5,7 @@ const milliseconds = 300;
 const easing = "cubic-bezier(0.25, 0.1, 0.25, 1)";
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");
 
-const transform = (point) => `translate3d(${point.x}px, ${point.y}px, 0)`;
+const transform = (point) => `translate(${point.x}px, ${point.y}px)`;
 
 /** The position that the element has at this moment. */
 export function currentPoint(marker) {

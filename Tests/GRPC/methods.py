@@ -184,10 +184,8 @@ expect(error.code() == grpc.StatusCode.NOT_FOUND and "nosuch" in error.details()
 error = failure("GetClusters", pb.GetClustersRequest(source="points", zoom=0))
 details = dict(error.trailing_metadata())["grpc-status-details-bin"]
 expect(error.code() == grpc.StatusCode.INVALID_ARGUMENT and b"params.bbox" in details, f"a missing box: {details}")
-for name in ["TopFeatures", "GetHistogram", "GetGrid"]:
-    request = getattr(pb, name + "Request")(source="points")
-    code = failure(name, request).code()
-    expect(code in (grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.INVALID_ARGUMENT), f"{name}: {code}")
+error = failure("TopFeatures", pb.TopFeaturesRequest(source="points", bbox=BOX, by="n"))
+expect(error.code() == grpc.StatusCode.INVALID_ARGUMENT and "n" in error.details(), f"what is not indexed: {error.details()}")
 
 
 def endless():
@@ -201,6 +199,62 @@ try:
 except grpc.RpcError as error:
     expect(error.code() == grpc.StatusCode.DEADLINE_EXCEEDED, f"a deadline: {error.code()}")
 expect(call["GetSource"](pb.GetSourceRequest(source="points")).description.revision == first + 3, "an import that was cancelled")
+
+# Windows, pins, tops and densities, of a source and of its view.
+call["CreateSource"](pb.CreateSourceRequest(source="places", options=pb.SourceOptions(
+    indexed_properties=[pb.NamedExpression(name="n", expression_json='["get","n"]')],
+    views=[pb.View(name="wide", options=pb.SourceOptions(radius=200))])))
+numbers = [n * 37 % 300 for n in range(300)]
+call["UpdateFeatures"](pb.UpdateFeaturesRequest(source="places", upsert=[pb.NewFeature(
+    id=pb.FeatureId(integer=n), position=pb.Position(longitude=n % 20, latitude=n // 20),
+    properties_json=json.dumps({"n": number})) for n, number in enumerate(numbers)]))
+for name in ["places", "places:wide"]:
+    window = pb.Window(property="n", lower=30, upper=90)
+    shown_then = call["GetClusters"](pb.GetClustersRequest(
+        source=name, bbox=BOX, zoom=2, window=window, pin=[pb.FeatureId(integer=1), pb.FeatureId(text="nosuch")],
+        include=[pb.INCLUDE_TOP], top_by="-n"))
+    pinned = [f.point.id.integer for f in shown_then.features if f.HasField("point") and f.point.pinned]
+    inside = [n for n, number in enumerate(numbers) if 30 <= number < 90]
+    expect(pinned == [1] and total(shown_then) == len(inside), f"{name}: {total(shown_then)} in a window, pinned {pinned}")
+    for f in shown_then.features:
+        if f.HasField("cluster"):
+            least = json.loads(f.cluster.top.point.properties_json)["n"]
+            expect(30 <= least < 90 and f.cluster.total_count >= f.cluster.point_count, f"{name}: a cluster in a window: {f.cluster}")
+    tops = call["TopFeatures"](pb.TopFeaturesRequest(source=name, bbox=BOX, by="n", limit=3, window=window))
+    expect([json.loads(f.point.properties_json)["n"] for f in tops.features] == [89, 88, 87], f"{name}: TopFeatures {tops}")
+    counted = call["GetHistogram"](pb.GetHistogramRequest(source=name, bbox=BOX, property="n", edges=pb.BinEdges(values=[10, 20, 40])))
+    expect((list(counted.counts), counted.below, counted.above, counted.missing) == ([10, 21], 10, 259, 0), f"{name}: {counted}")
+    grid = call["GetGrid"](pb.GetGridRequest(source=name, bbox=BOX, resolution=6, window=window))
+    expect(sum(grid.point_counts) == len(inside) and len(grid.x) == len(grid.y) == len(grid.point_counts) > 3, f"{name}: {grid}")
+call["DeleteSource"](pb.DeleteSourceRequest(source="places"))
+
+# A log, followed exactly once: what is sent again is left out.
+call["CreateSource"](pb.CreateSourceRequest(source="fleet"))
+log = [pb.Change(position=f"{n:04}", upsert=[pb.NewFeature(id=pb.FeatureId(text=f"v{n % 7}"), position=pb.Position(
+    longitude=n, latitude=0))], remove=[pb.FeatureId(text="v0")] if n == 20 else []) for n in range(1, 41)]
+
+
+def follow_log(until):
+    changes = queue.Queue()
+    changes.put(pb.ApplyChangesRequest(open=pb.ApplyChangesOpen(source="fleet", log="positions")))
+    answers = call["ApplyChanges"](iter(changes.get, None), timeout=20)
+    known = next(answers)
+    began = known.position if known.HasField("position") else ""
+    for change in log[:until]:
+        if change.position > began:
+            changes.put(pb.ApplyChangesRequest(change=change))
+    changes.put(None)
+    counts = list(answers)
+    return began, counts[-1].position, sum(c.inserted + c.updated + c.skipped for c in counts), sum(c.removed for c in counts)
+
+
+expect(follow_log(25) == ("", "0025", 25, 1), "ApplyChanges")
+expect(follow_log(40) == ("0025", "0040", 15, 0), "ApplyChanges after an interruption")
+followed = call["GetSource"](pb.GetSourceRequest(source="fleet")).description
+expect(followed.points == 7, f"what the log has made: {followed}")
+found = call["GetClusters"](pb.GetClustersRequest(source="fleet", bbox=BOX, zoom=0, at_least="0040"))
+expect(found.position == "0040", f"the position of an answer: {found.position!r}")
+call["DeleteSource"](pb.DeleteSourceRequest(source="fleet"))
 
 # Compression.
 for kind in (grpc.Compression.Gzip, grpc.Compression.Deflate):
