@@ -111,8 +111,6 @@ export const MarkerLayer = L.Layer.extend({
                 markers[index].coreRadius = room.radius;
                 resize(markers[index].parts, room);
             });
-            this.markers.get(this.selected)?.element.classList.add("selected");
-            this.hovered?.element.classList.add("hovered");
         });
     },
 
@@ -144,6 +142,7 @@ export const MarkerLayer = L.Layer.extend({
         marker = { key, feature, latLng: position, element, parts: [element, label] };
         element.marker = marker;
         dress(marker.parts, feature, this.paint(feature));
+        if (key === this.selected) element.classList.add("selected");
         this.markers.set(key, marker);
         this.attach(marker);
         this.labels.append(label);

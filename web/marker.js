@@ -64,7 +64,15 @@ export function inkOn(colour) {
  */
 export function dress([circle, core], feature, paint = {}) {
     const half = radiusOf(feature);
-    circle.className = `marker leaflet-zoom-animated ${isCluster(feature) ? stepOf(pointCount(feature)) : "point"}`;
+    // Only what differs is written: a slider does so for all circles in every frame, and each class costs a new style.
+    const step = isCluster(feature) ? stepOf(pointCount(feature)) : "point";
+    if (circle.step !== step) {
+        for (const [part, name] of [[circle, "marker"], [core, "core"]]) {
+            if (circle.step) part.classList.replace(circle.step, step);
+            else part.className = `${name} leaflet-zoom-animated ${step}`;
+        }
+        circle.step = step;
+    }
     circle.classList.toggle("pinned", isPinned(feature));
     const style = circle.style;
     style.width = style.height = `${2 * half}px`;
@@ -74,7 +82,6 @@ export function dress([circle, core], feature, paint = {}) {
     const background = paint.slices ? ring(paint.slices) : paint.colour ?? "";
     style.background = background;
     circle.setAttribute("aria-label", paint.text ? `${nameOf(feature)}, ${paint.text}` : nameOf(feature));
-    core.className = `core leaflet-zoom-animated ${circle.classList[2]}`;
     core.hidden = !isCluster(feature);
     core.classList.toggle("ring", Boolean(paint.slices));
     core.style.background = background;

@@ -287,6 +287,18 @@ import Testing
         }
     }
 
+    @Test("a histogram of values whose difference is beyond a double has finite edges", arguments: [1, 2, 3, 4, 7])
+    func widestHistogram(_ bins: Int) throws {
+        let greatest = 1.7e308
+        let live = try Live(PointSet.uniform.places(3), [-greatest, 0, greatest], ClusteringOptions())
+        let world = CoordinateBox(west: -180, south: -90, east: 180, north: 90)
+        let found = try live.points().histogram(in: world, bins: bins)
+        #expect(found.edges.first == -greatest)
+        #expect(found.edges.last == greatest)
+        #expect(zip(found.edges, found.edges.dropFirst()).allSatisfy { $0 < $1 && $1.isFinite }, "\(found.edges)")
+        try Self.checkHistogram(found, [-greatest, 0, greatest], 3, "\(bins) bins")
+    }
+
     @Test("take at most eight bytes a point", arguments: Values.allCases)
     func size(_ kind: Values) throws {
         var random = SeededGenerator(state: 5)

@@ -24,6 +24,15 @@ import Testing
             ])
     }
 
+    @Test("ids keep all their digits") func idsKeepTheirDigits() throws {
+        var params = JSONObject()
+        let known = ResourceQuery.clusters.known
+        let exact = try QueryParameters.read(
+            Array("zoom=3&pin=36028797018963968,x%22,7,1e2".utf8)[...], known: known, into: &params)
+        #expect(String(decoding: exact, as: UTF8.self) == #"{"pin":[36028797018963968,"x\"",7,1e2]}"#)
+        #expect(try QueryParameters.read(Array("zoom=3".utf8)[...], known: known, into: &params).isEmpty)
+    }
+
     @Test("values that are not numbers stay text") func whatIsNoNumberStaysText() throws {
         #expect(try read("zoom=x&bbox=1,,nan") == ["zoom": "x", "bbox": [1, "", "nan"]])
         #expect(try read("properties=") == ["properties": []])

@@ -181,6 +181,13 @@ public enum ParamType: Sendable, Equatable {
         }
     }
 
+    /// The JSON of a text that is read from the params' text as sent, with all digits of numbers; nil for other types.
+    public func exactJSON(of text: String) -> String? {
+        guard case .featureIDs = self else { return nil }
+        let ids = text.split(separator: ",").map(String.init)
+        return "[\(ids.map { NumberText.value($0) == nil ? JSONValue.string($0).text : $0 }.joined(separator: ","))]"
+    }
+
     private static func window(_ text: String) -> JSONValue {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3 else { return .string(text) }

@@ -43,9 +43,12 @@ extension IndexedPoints {
     private static func edges(from first: Double, to last: Double, bins: Int) -> [Double] {
         let count = Double(bins)
         let width = last - first
-        // Values near both limits of a double: their difference is beyond these, that of their parts is not.
-        let step = width.isFinite ? width / count : last / count - first / count
-        return (0..<bins).map { Double($0) * step + first } + [last]
+        let step = width / count
+        return (0..<bins).map { bin in
+            // Values near both limits of a double: their difference is beyond these, and NumPy has no answer.
+            guard width.isFinite else { return first * (1 - Double(bin) / count) + last * (Double(bin) / count) }
+            return Double(bin) * step + first
+        } + [last]
     }
 
     /// The least and the greatest value; nil if no point has one.

@@ -13,13 +13,14 @@ extension Exchange {
     /// Answers a request for a query resource.
     func ask(_ resource: ResourceQuery, _ fixed: JSONObject, _ text: [UInt8]) throws(RequestFailure) {
         var params = fixed
-        try QueryParameters.read(head.query, known: resource.known, into: &params)
+        let exact = try QueryParameters.read(head.query, known: resource.known, into: &params)
         if resource.takesViewport, params["bbox"] == nil { params["bbox"] = Self.world }
         var plan = resource.plan
         plan.acceptsGzip = acceptsGzip
         open(
             resource.method.fullName, params, plan, form: resource.isRaw ? .raw : .json,
-            tagged: resource.dependsOnData ? EntityTag.hash(head.target) : nil, paramsText: text)
+            tagged: resource.dependsOnData ? EntityTag.hash(head.target) : nil,
+            paramsText: text.isEmpty ? exact : text)
     }
 
     /// Answers with the TileJSON of a source. Its URLs name this daemon as the client does.

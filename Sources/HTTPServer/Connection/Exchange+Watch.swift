@@ -8,7 +8,8 @@ import Synchronization
 extension Exchange {
     func watch(_ source: String) throws(RequestFailure) {
         var params: JSONObject = ["source": .string(source)]
-        try QueryParameters.read(head.query, known: ResourceQuery.watch.known + [ResourceQuery.timing], into: &params)
+        let known = ResourceQuery.watch.known + [ResourceQuery.timing]
+        let exact = try QueryParameters.read(head.query, known: known, into: &params)
         if params["bbox"] == nil { params["bbox"] = Self.world }
         let isTimed = params[ResourceQuery.timing.name] == .bool(true)
         params[ResourceQuery.timing.name] = nil
@@ -18,7 +19,7 @@ extension Exchange {
             let codec = WebSocketCodec(maximumMessage: Self.mostMessageBytes)
             var response = ResponseHead(status: .switchingProtocols, length: .none)
             response.fields = [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", accept)]
-            try openWatch(params, .webSocket(codec), response)
+            try openWatch(params, exact, .webSocket(codec), response)
         } else if Negotiation.names("text/event-stream", in: head[.accept]) {
             if head.method == .head { return respondToHeadOfWatch() }
             var response = ResponseHead(
@@ -26,7 +27,7 @@ extension Exchange {
             response.cacheControl = "no-store"
             // This makes proxies pass events on at once (nginx, X-Accel-Buffering).
             response.fields = [("X-Accel-Buffering", "no")]
-            try openWatch(params, .events, response)
+            try openWatch(params, exact, .events, response)
         } else {
             throw RequestFailure(
                 .upgradeRequired,
@@ -45,10 +46,11 @@ extension Exchange {
     }
 
     private func openWatch(
-        _ params: JSONObject, _ form: WatchStream.Form, _ head: ResponseHead
+        _ params: JSONObject, _ text: [UInt8], _ form: WatchStream.Form, _ head: ResponseHead
     ) throws(RequestFailure) {
-        let request = CallRequest(
+        var request = CallRequest(
             id: channel.makeCallID(), method: MethodDeclaration.watchClusters.fullName, params: params)
+        request.paramsText = text
         defer { server.shrink(&server.answer) }
         var encoder = PlainEncoder()
         // A line break would end the event's data.

@@ -5,11 +5,14 @@ import JSON
 /// Reads the query of a URL, given the parameters that its resource supports.
 enum QueryParameters {
     /// Adds the parameters to a call's params. Throws an error that names a parameter that is unknown or given twice.
-    static func read(
+    ///
+    /// - Returns: the text of params that are read as sent, as a JSON object; empty if there are none.
+    @discardableResult static func read(
         _ query: ArraySlice<UInt8>?, known: [ParamDeclaration], into params: inout JSONObject
-    ) throws(RequestFailure) {
-        guard let query else { return }
+    ) throws(RequestFailure) -> [UInt8] {
+        guard let query else { return [] }
         var seen: [String] = []
+        var exact: [String] = []
         for part in query.split(separator: UInt8(ascii: "&")) {
             let mark = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
             guard let name = PercentEncoding.decode(part[..<mark], plusIsSpace: true),
@@ -29,7 +32,9 @@ enum QueryParameters {
             do throws(JSONError) { params[name] = try param.type.value(of: text) } catch {
                 throw RequestFailure(.badRequest, "The query parameter \"\(name)\" is not JSON: \(error.message)")
             }
+            if let json = param.type.exactJSON(of: text) { exact.append("\"\(name)\":\(json)") }
         }
+        return exact.isEmpty ? [] : Array("{\(exact.joined(separator: ","))}".utf8)
     }
 
     private static func list(_ known: [ParamDeclaration]) -> String {

@@ -116,8 +116,10 @@ struct MarkerWriter: ~Copyable {
         let centre = index.coordinates(of: cluster)
         identity.add(Coordinates.rounded(centre.longitude, features.output.precision))
         identity.add(Coordinates.rounded(centre.latitude, features.output.precision))
-        identity.add(UInt64(index.pointCount(of: cluster)))
-        if let shown = features.shown { identity.add(UInt64(shown.count(of: .cluster(cluster)))) }
+        let count = index.pointCount(of: cluster)
+        identity.add(UInt64(count))
+        // A cluster that loses nothing by a restriction is the same marker as without one.
+        if let shown = features.shown?.count(of: .cluster(cluster)), shown != count { identity.add(UInt64(shown)) }
         identity.add(index.weight(of: cluster) ?? 0)
         scratch.truncate(to: 0)
         features.writeAggregates(of: cluster, into: &scratch)

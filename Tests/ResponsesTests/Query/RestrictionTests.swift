@@ -200,6 +200,24 @@ import Testing
         }
     }
 
+    @Test("a pin sends again only what it changes, also the first and the last one", arguments: [false, true])
+    func pinned(_ hasTransitions: Bool) throws {
+        var world = try World("{}")
+        try world.test.load(world.text(0..<200))
+        var shown = ShownMarkers(hasTransitions: hasTransitions)
+        for (step, pins) in [[], [9_999], [], [5], []].enumerated() {
+            var bytes = ByteWriter()
+            shown = try world.revision.writeChange(
+                from: shown, to: Self.query(3, Self.restriction(nil, pins)), of: world.revision.view, into: &bytes,
+                .never)
+            let change = try JSONReader.parse(bytes.bytes)
+            let sent = (change["add"]?.array?.count ?? 0) + (change["update"]?.array?.count ?? 0)
+            // The pinned point, and the cluster that has lost it.
+            let most = step == 0 ? .max : pins == [5] ? 2 : step == 4 ? 1 : 0
+            #expect(sent <= most, "step \(step): \(change.text.prefix(300))")
+        }
+    }
+
     @Test("tiles, leaves, children and hulls count in the window") func otherAnswers() throws {
         var world = try World("{}")
         try world.test.load(world.text(0..<300))
