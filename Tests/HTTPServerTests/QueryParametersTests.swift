@@ -28,8 +28,13 @@ import Testing
         var params = JSONObject()
         let known = ResourceQuery.clusters.known
         let exact = try QueryParameters.read(
-            Array("zoom=3&pin=36028797018963968,x%22,7,1e2".utf8)[...], known: known, into: &params)
-        #expect(String(decoding: exact, as: UTF8.self) == #"{"pin":[36028797018963968,"x\"",7,1e2]}"#)
+            Array("zoom=3&pin=36028797018963968,x,7,1e2".utf8)[...], known: known, into: &params)
+        #expect(String(decoding: exact, as: UTF8.self) == #"{"pin":[36028797018963968,"x",7,1e2]}"#)
+        params["pin"] = nil
+        let quoted = try QueryParameters.read(Array(#"pin="7","a,b",7"#.utf8)[...], known: known, into: &params)
+        #expect(String(decoding: quoted, as: UTF8.self) == #"{"pin":["7","a,b",7]}"#)
+        #expect(params["pin"] == ["7", "a,b", 7])
+        #expect(try read(#"pin=a","#)["pin"] == [#"a""#])
         #expect(try QueryParameters.read(Array("zoom=3".utf8)[...], known: known, into: &params).isEmpty)
     }
 

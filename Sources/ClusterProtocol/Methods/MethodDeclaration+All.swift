@@ -80,7 +80,7 @@ extension MethodDeclaration {
     public static let publishTiles = MethodDeclaration(
         .source, "PublishTiles", .serverStream, right: .manage, on: .change,
         params: [
-            .source, .archivePath, .minZoom, .maxZoom, .properties, .include, .compression, .archiveName,
+            .source, .archivePath, .minZoom, .maxZoom, .properties, .archiveInclude, .compression, .archiveName,
             .archiveDescription, .attribution, .overwrite, .estimate,
         ] + ParamDeclaration.data, "Writes all tiles as a PMTiles archive.")
     public static let updateFeatures = MethodDeclaration(

@@ -23,9 +23,12 @@ extension ParamDeclaration {
         "precision", .integer(0...15), unit: "decimals", defaultInWords: "not rounded", "how coordinates are rounded")
     public static let filter = ParamDeclaration(
         "filter", .expression, defaultInWords: "all features", "use only the features that pass")
+    private static let details = ["hull", "bbox", "expansionZoom", "coincident", "anchor", "spider", "key"]
     public static let include = ParamDeclaration(
-        "include", .words(["hull", "bbox", "expansionZoom", "coincident", "anchor", "spider", "key", "top"]),
-        defaultInWords: "none", "further members of each cluster")
+        "include", .words(details + ["top"]), defaultInWords: "none", "further members of each cluster")
+    /// Of archives, which have no property by which points are compared.
+    public static let archiveInclude = ParamDeclaration(
+        "include", .words(details), defaultInWords: "none", "further members of each cluster")
     public static let revision = ParamDeclaration(
         "revision", .revision, defaultInWords: "the current one", "fail if the data are of another revision")
     public static let atLeast = ParamDeclaration(

@@ -175,7 +175,7 @@ public enum ParamType: Sendable, Equatable {
                 text.split(separator: ",", omittingEmptySubsequences: false).map { Self.number(String($0)) })
         case .window: Self.window(text)
         case .strings, .words: .array(text.split(separator: ",").map { .string(String($0)) })
-        case .featureIDs: .array(text.split(separator: ",").map { Self.number(String($0)) })
+        case .featureIDs: .array(Self.ids(text).map(\.value))
         case .expression, .features, .object, .value: try JSONReader.parse(text)
         case .sourceName, .string, .word, .featureID, .logPosition: .string(text)
         }
@@ -184,8 +184,23 @@ public enum ParamType: Sendable, Equatable {
     /// The JSON of a text that is read from the params' text as sent, with all digits of numbers; nil for other types.
     public func exactJSON(of text: String) -> String? {
         guard case .featureIDs = self else { return nil }
-        let ids = text.split(separator: ",").map(String.init)
-        return "[\(ids.map { NumberText.value($0) == nil ? JSONValue.string($0).text : $0 }.joined(separator: ","))]"
+        return "[\(Self.ids(text).map(\.json).joined(separator: ","))]"
+    }
+
+    /// Ids between commas: a number in JSON's grammar, otherwise a string. In double quotes it is always a string, which
+    /// may have commas.
+    private static func ids(_ text: String) -> [(value: JSONValue, json: String)] {
+        let list = "[\(text)]"
+        if text.utf8.contains(UInt8(ascii: "\"")), case .array(let values)? = try? JSONReader.parse(list),
+            let texts = JSONText.elements(ofValidated: Array(list.utf8)), texts.count == values.count
+        {
+            return zip(values, texts).map { ($0, String(decoding: $1, as: UTF8.self)) }
+        }
+        return text.split(separator: ",").map { part in
+            let value = number(String(part))
+            if case .number = value { return (value, String(part)) }
+            return (value, value.text)
+        }
     }
 
     private static func window(_ text: String) -> JSONValue {

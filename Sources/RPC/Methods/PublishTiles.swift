@@ -40,6 +40,7 @@ struct PublishTiles: ServerStreamMethod {
         guard first <= last else {
             throw params.invalid(.maxZoom, "must not be below minZoom, which is \(first).")
         }
+        _ = try params.optionalStrings(.archiveInclude)
         return ArchiveRequest(
             zooms: Int(first)...Int(last), layer: target.name, output: try catalog.output(params),
             isCompressed: try params.word(.compression, as: Compression.self) == .gzip,

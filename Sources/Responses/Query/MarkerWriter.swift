@@ -120,7 +120,8 @@ struct MarkerWriter: ~Copyable {
         identity.add(UInt64(count))
         // A cluster that loses nothing by a restriction is the same marker as without one.
         if let shown = features.shown?.count(of: .cluster(cluster)), shown != count { identity.add(UInt64(shown)) }
-        identity.add(index.weight(of: cluster) ?? 0)
+        // In a window a cluster has no weight.
+        identity.add(features.shown?.window == nil ? index.weight(of: cluster) ?? 0 : 0)
         scratch.truncate(to: 0)
         features.writeAggregates(of: cluster, into: &scratch)
         if let partition = features.view.partition(of: cluster) { scratch.append(partition) }
