@@ -126,6 +126,7 @@ import Testing
             (#"{"bbox":[0,0,null,1],"zoom":1}"#, "item.bbox[2]"),
             (#"{"bbox":[0,0,1],"zoom":1}"#, "item.bbox"),
             (#"{"zoom":1}"#, "item.bbox"), (#"{"bbox":[0,0,1,1]}"#, "item.zoom"),
+            (#"{"bbox":[0,0,1,1],"zoom":1,"window":{"n":[1,2]}}"#, "item.window"),
             (#"{"bbox":[0,0,1,1],"zoom":"1"}"#, "item.zoom"),
             (#"{"bbox":[0,0,1,1],"zoom":1,"limit":1}"#, "item.limit"),
         ]

@@ -69,8 +69,11 @@ struct WatchRequest {
         if let pins = params[.pin] { restriction.pins = pins == .null ? [] : try params.pins() }
         if hidesPoints, !restriction.pins.isEmpty { throw SeenPart.denied("item.pin") }
         if let window = restriction.window {
-            try answering { () throws(SourceError) in
+            do throws(SourceError) {
                 try currentRevision().checkIndexed(window.property, path: "window")
+            } catch {
+                guard case .invalidParameter(let member, let message) = error else { throw RPCError(error) }
+                throw .invalidParam("item.\(member)", message + ".")
             }
         }
         (query.box, query.zoom) = (box, zoom)
