@@ -73,6 +73,7 @@ let package = Package(
             dependencies: ["JSON", "Compression", "Protobuf", "SystemSupport", "TypedFeatures"]),
         .target(name: "Protobuf", dependencies: ["JSON"]),
         .target(name: "VectorTile", dependencies: ["JSON", "Protobuf"]),
+        .target(name: "ArrowStream", dependencies: ["JSON"]),
         .target(
             name: "ClusterProtocol", dependencies: ["JSON", "Compression"],
             swiftSettings: uncheckedExclusivity),
@@ -98,7 +99,7 @@ let package = Package(
         .target(
             name: "Responses",
             dependencies: [
-                "SourceEngine", "Aggregates", "Clustering", "Compression", "GeoJSON", "JSON", "Protobuf",
+                "ArrowStream", "SourceEngine", "Aggregates", "Clustering", "Compression", "GeoJSON", "JSON", "Protobuf",
                 "SystemSupport", "TileCompression", "TypedFeatures", "VectorTile",
             ]),
         .target(
@@ -208,6 +209,7 @@ let package = Package(
             dependencies: [
                 "TypedContract", "TypedFeatures", "ClusterProtocol", "Protobuf", "JSON", "TestSupport",
             ]),
+        .testTarget(name: "ArrowStreamTests", dependencies: ["ArrowStream", "JSON"]),
         .testTarget(name: "VectorTileTests", dependencies: ["VectorTile", "JSON", "TestSupport"]),
         .testTarget(
             name: "GeoJSONTests",
@@ -244,7 +246,8 @@ let package = Package(
         .testTarget(
             name: "ResponsesTests",
             dependencies: [
-                "Responses", "SourceEngine", "Aggregates", "Clustering", "ClusterProtocol", "Compression", "GeoJSON",
+                "ArrowStream", "Responses", "SourceEngine", "Aggregates", "Clustering", "ClusterProtocol",
+                "Compression", "GeoJSON",
                 "JSON", "SystemSupport", "SourceTestSupport", "TestSupport", "TypedContract",
             ]),
         .testTarget(

@@ -55,6 +55,15 @@ public struct DeflateStream: ~Copyable {
         return true
     }
 
+    /// Appends the compressed form of a part of one stream; not for a stream that also compresses whole buffers.
+    public mutating func compress(
+        part: Span<UInt8>, isLast: Bool, appendingTo output: inout [UInt8]
+    ) throws(CompressionError) {
+        try part.withUnsafeBytes { (piece) throws(CompressionError) in
+            try deflate(piece, isLast: isLast, appendingTo: &output)
+        }
+    }
+
     private func deflate(
         _ piece: UnsafeRawBufferPointer, isLast: Bool, appendingTo output: inout [UInt8]
     ) throws(CompressionError) {

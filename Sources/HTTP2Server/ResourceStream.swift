@@ -143,6 +143,7 @@ final class ResourceStream: StreamHandler, ResponseChannel {
     func wasWritten() {
         watch?.wantToSend()
         exchange?.continueArchive()
+        exchange?.continueParts()
     }
 
     func answered(_ answer: OutgoingBytes, by call: Call) { received(answer, of: call) }

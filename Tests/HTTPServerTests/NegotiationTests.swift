@@ -27,6 +27,22 @@ import Testing
         #expect(!Negotiation.names("text/event-stream", in: "*/*"))
     }
 
+    @Test(
+        "a media type is sent if it is named and weighs no less than the usual one",
+        arguments: [
+            ("a/b", true), ("A/B; q=0.1", true), ("a/b;q=0", false), ("*/*", false), ("a/*", false), ("", false),
+            ("a/b, */*;q=0.5", true), ("*/*, a/b", true), ("a/b;q=0.3, */*;q=0.8", false),
+            ("a/b;q=0.3, application/*", false),
+            ("a/b;q=0.3, application/*;q=0.1, */*;q=0.9", true), ("a/b;q=0.4, application/geo+json;q=0.5", false),
+            ("a/b;q=0.5, application/json;q=0.4, */*;q=0.9", true), ("application/geo+json, a/b", false),
+            ("a/b, application/geo+json", true), ("a/b, application/geo+json;q=0", true), ("text/html", false),
+        ])
+    func namedTypesArePreferred(_ field: String, _ isPreferred: Bool) {
+        let usual = ["application/geo+json", "application/json"]
+        #expect(Negotiation.prefers("a/b", to: usual, in: field) == isPreferred)
+        #expect(!Negotiation.prefers("a/b", to: usual, in: nil))
+    }
+
     private let tag = EntityTag(process: 0xAB, revision: 16, request: 0)
 
     @Test("tags are written in quotes") func tagsAreWrittenInQuotes() {

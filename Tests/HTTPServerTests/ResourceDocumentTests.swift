@@ -49,7 +49,7 @@ import Testing
     private static func names(_ path: String) throws -> [String] {
         switch try Router.resource(Array(path.utf8)[...]) {
         case .query(let query, _, _): [query.method.name]
-        case .features: [ResourceQuery.features.method.name]
+        case .features: [ResourceQuery.features.method.name, ResourceQuery.importedFeatures.method.name]
         case .watch: [ResourceQuery.watch.method.name, ResourceQuery.timing.name]
         case .tileJSON: ResourceQuery.tileJSON.known.map(\.name)
         default: []

@@ -129,7 +129,7 @@ public struct PropertySelection: Sendable, Equatable {
     public init(_ names: some Sequence<String>) { self.names = names.map { Array($0.utf8) } }
 
     /// Whether a key, given as the text between its quotation marks, is one of the names.
-    func keeps(key: UnsafeRawBufferPointer) -> Bool {
+    public func keeps(key: UnsafeRawBufferPointer) -> Bool {
         key.contains(UInt8(ascii: "\\"))
             ? names.contains(JSONText.bytes(inside: key)) : names.contains { $0.elementsEqual(key) }
     }

@@ -33,6 +33,26 @@ public struct PreparedFeatures {
     }
 }
 
+/// What a row of a table has of a feature. The texts are valid while the feature's store is alive.
+public struct FeatureParts {
+    /// The id as JSON text; empty if there is none.
+    public let identifier: UnsafeRawBufferPointer
+    public let longitude: Double
+    public let latitude: Double
+    /// JSON text, an object or null.
+    public let properties: UnsafeRawBufferPointer
+}
+
+extension PreparedFeatures {
+    /// A feature by its index among the prepared ones.
+    public func parts(_ position: Int) -> FeatureParts {
+        let record = records[position]
+        let (longitude, latitude) = record.coordinateNumbers
+        return FeatureParts(
+            identifier: record.identifier, longitude: longitude, latitude: latitude, properties: record.properties)
+    }
+}
+
 extension FeatureStore {
     /// An empty set of prepared features.
     public var preparedFeatures: PreparedFeatures { PreparedFeatures(of: self) }

@@ -13,14 +13,45 @@ extension Exchange {
     /// Answers a request for a query resource.
     func ask(_ resource: ResourceQuery, _ fixed: JSONObject, _ text: [UInt8]) throws(RequestFailure) {
         var params = fixed
-        let exact = try QueryParameters.read(head.query, known: resource.known, into: &params)
+        let known = resource.addsInclude ? resource.known + [ResourceQuery.include] : resource.known
+        let exact = try QueryParameters.read(head.query, known: known, into: &params)
+        let columns = resource.hasColumns ? try columns(&params, of: resource) : nil
         if resource.takesViewport, params["bbox"] == nil { params["bbox"] = Self.world }
         var plan = resource.plan
         plan.acceptsGzip = acceptsGzip
+        var tag = EntityTag.hash(head.target)
+        if columns != nil {
+            plan.mediaType = ResourceQuery.columnType
+            plan.isStreamed = true
+            tag = EntityTag.hash("\(ResourceQuery.columnType)".utf8, from: tag)
+        }
         open(
-            resource.method.fullName, params, plan, form: resource.isRaw ? .raw : .json,
-            tagged: resource.dependsOnData ? EntityTag.hash(head.target) : nil,
-            paramsText: text.isEmpty ? exact : text)
+            resource.method.fullName, params, plan,
+            form: columns ?? (resource.isRaw ? .raw : resource.isDocument ? .document : .json),
+            tagged: resource.dependsOnData ? tag : nil, paramsText: text.isEmpty ? exact : text)
+    }
+
+    /// Whether the client prefers columns.
+    var prefersColumns: Bool {
+        Negotiation.prefers("\(ResourceQuery.columnType)", to: ResourceQuery.usualTypes, in: head[.accept])
+    }
+
+    /// Takes the column of points, which is not among the calls' words, out of the params.
+    ///
+    /// - Returns: the form of the answer if the client prefers columns.
+    func columns(_ params: inout JSONObject, of resource: ResourceQuery) throws(RequestFailure) -> AnswerForm? {
+        var geometry = false
+        let name = ResourceQuery.include.name
+        if case .array(let words)? = params[name] {
+            let others = words.filter { $0 != .string(ResourceQuery.geometryWord) }
+            geometry = others.count < words.count
+            guard !resource.addsInclude || others.isEmpty else {
+                throw RequestFailure(
+                    .badRequest, "The parameter \"\(name)\" must be \"\(ResourceQuery.geometryWord)\" here.")
+            }
+            params[name] = others.isEmpty ? nil : .array(others)
+        }
+        return prefersColumns ? .columns(geometry: geometry) : nil
     }
 
     /// Answers with the TileJSON of a source. Its URLs name this daemon as the client does.
@@ -68,8 +99,15 @@ extension Exchange {
         var plan = plan
         do throws(RPCError) {
             request.timeoutMilliseconds = try timeout()
-            let plain = PlainEncoder(form: form, compresses: plan.acceptsGzip, level: plan.isKept ? 6 : 1)
-            let prepared = try caller.prepare(request, by: currentIdentity(), as: typed ?? plain, input: input)
+            let encoder: any AnswerEncoder =
+                if let typed {
+                    typed
+                } else if plan.isStreamed {
+                    PartEncoder(form: form, compresses: plan.acceptsGzip)
+                } else {
+                    PlainEncoder(form: form, compresses: plan.acceptsGzip, level: plan.isKept ? 6 : 1)
+                }
+            let prepared = try caller.prepare(request, by: currentIdentity(), as: encoder, input: input)
             plan.part = prepared.part
             // All empty sources have revision 0, whatever their options.
             if let tagged, let revision = prepared.revision, revision > 0 {
@@ -107,6 +145,8 @@ extension Exchange {
 
     /// A call has failed, perhaps before its body was read.
     func fail(_ error: RPCError) {
+        // A response that has begun can only be cut off.
+        if parts != nil { return channel.close() }
         if inputEnded == false {
             refuse(RequestFailure(error))
         } else {
@@ -150,12 +190,13 @@ extension Exchange {
 
     /// Whether the client only asks if there is an answer, by `If-None-Match: *`. A tag does not show that: the call
     /// may fail (RFC 9110, section 13.2.1).
-    private var matchesAllAnswers: Bool {
+    var matchesAllAnswers: Bool {
         head.first(.ifNoneMatch) { EntityTag.matchesAll($0) ? true : nil } ?? false
     }
 
     /// Sends a call's answer as the response.
     func finish(_ bytes: Span<UInt8>, _ owner: OutgoingBytes?) {
+        if isStreamed, connect == nil { return finishParts(bytes, owner) }
         guard !TypedAnswerEncoder.hasFailed(bytes) else { return fail(TypedAnswerEncoder.failureError) }
         if let tag = answer.tag, matchesAllAnswers {
             return respondNotModified(tag, .plain, answer)

@@ -182,7 +182,8 @@ extension Exchange {
         case .query(let resource, let params, let text): try ask(resource, params, text)
         case .tileJSON(let source): try askTileJSON(source)
         case .watch(let source): try watch(source)
-        case .features: call?.endInput()
+        case .features where head.method == .put: call?.endInput()
+        case .features(let source): try ask(.features, ["source": .string(source)], [])
         case .method(let name) where head.method != .post: try callByConnectQuery(name)
         case .method(let name): try call(name)
         case .server: break
@@ -203,7 +204,7 @@ extension Exchange {
 
     private func beginImport(_ head: RequestHead, _ source: String) throws(RequestFailure) {
         var params: JSONObject = ["source": .string(source)]
-        try QueryParameters.read(head.query, known: ResourceQuery.features.known, into: &params)
+        try QueryParameters.read(head.query, known: ResourceQuery.importedFeatures.known, into: &params)
         let type = head[.contentType].map(Negotiation.mediaType) ?? ""
         guard type.isEmpty || Self.importTypes.contains(type) else {
             throw RequestFailure(
@@ -226,7 +227,7 @@ extension Exchange {
             throw RequestFailure(
                 RPCError(.unimplemented, "There is no method \"\(name)\". GetServerInfo lists the methods."))
         }
-        guard declaration.kind == .unary else {
+        guard declaration.kind == .unary || hasColumns(name) else {
             throw RequestFailure(RPCError(.unimplemented, Self.streamingAdvice(declaration)))
         }
         guard identity.right >= declaration.right else {
@@ -246,6 +247,7 @@ extension Exchange {
             case "WatchClusters":
                 "GET /sources/S/watch, as a WebSocket or for text/event-stream, watches a viewport."
             case "ImportFeatures": "PUT /sources/S/features imports features."
+            case "GetFeatures": "GET /sources/S/features reads features."
             default: "Call it over the Unix socket."
             }
         return "\(method.shortName) streams, which POST does not. \(instead)"
@@ -257,24 +259,37 @@ extension Exchange {
         self.body = .discarded
         if let connect { return try callByConnect(name, connect, body) }
         guard body.count >= LargeMessage.leastBytes else {
-            return open(name, try Self.params(body), of: body)
+            return try open(name, try Self.params(body), of: body)
         }
         // The body is read on the pool, so that the loop's other connections do not wait for it.
         caller.readOnPool(taking: body.count * LargeMessage.memoryPerByte) {
             Result { () throws(RequestFailure) in try Self.params(body) }
         } completion: { [weak self] params in
             guard let self, isServing else { return }
-            do throws(RequestFailure) { open(name, try params.get(), of: body) } catch { respond(error) }
+            do throws(RequestFailure) { try open(name, try params.get(), of: body) } catch { respond(error) }
             channel.goOn()
         }
     }
 
-    private func open(_ name: String, _ params: JSONObject, of body: [UInt8]) {
+    /// Whether the client asks for a method's answer in columns, and there is one.
+    private func hasColumns(_ name: String) -> Bool {
+        ResourceQuery.withColumns.contains { $0.method.fullName == name } && prefersColumns
+    }
+
+    private func open(_ name: String, _ params: JSONObject, of body: [UInt8]) throws(RequestFailure) {
+        var params = params
+        var form = AnswerForm.json
         let textParams = server.engine.methods[name]?.declaration.textParams ?? []
         let keepsText = textParams.contains { params[$0.name] != nil }
         var plan = AnswerPlan()
         plan.acceptsGzip = acceptsGzip
-        open(name, params, plan, paramsText: keepsText ? body : [], paramsBytes: body.count)
+        let resource = ResourceQuery.withColumns.first { $0.method.fullName == name }
+        if prefersColumns, let resource, let columns = try columns(&params, of: resource) {
+            form = columns
+            plan.mediaType = ResourceQuery.columnType
+            plan.isStreamed = true
+        }
+        open(name, params, plan, form: form, paramsText: keepsText ? body : [], paramsBytes: body.count)
     }
 
     private static func params(_ body: [UInt8]) throws(RequestFailure) -> JSONObject {

@@ -32,6 +32,8 @@ package final class Exchange {
     var timesWatch = false
     /// The part of an archive that is still to be sent.
     var archive: ArchiveRest?
+    /// What has been sent of an answer in parts; nil before the first.
+    var parts: SentParts?
     /// How the request speaks Connect; nil if it does not.
     var connect: ConnectForm?
     /// How to send the call's answer.

@@ -58,7 +58,7 @@ extension ResponseChannel {
     var isServing: Bool { !isClosed && !isEnding && exchange?.isAnswered == false }
 
     package func canTakeItem() -> Bool {
-        (watch != nil || exchange?.watch != nil) && !isEnding && queuedBytes == 0
+        (watch != nil || exchange?.watch != nil || exchange?.isStreamed == true) && !isEnding && queuedBytes == 0
     }
 
     /// The exchange's call has its answer.
@@ -77,6 +77,10 @@ extension ResponseChannel {
     /// The exchange's call has made an item.
     package func received(_ item: OutgoingBytes, of call: Call, revision: UInt64?) {
         guard !isClosed, !isEnding else { return }
+        if let exchange, exchange.isStreamed, exchange.call === call {
+            exchange.send(item)
+            return goOn()
+        }
         if watch == nil { exchange?.beginWatch(call) }
         watch?.send(item, of: revision)
         goOn()

@@ -11,6 +11,8 @@ struct AnswerPlan {
     /// Whether the answer is cached for later requests.
     var isKept = false
     var acceptsGzip = false
+    /// Whether the answer is sent part by part, as the call makes it.
+    var isStreamed = false
     /// Whether an answer without bytes becomes 204.
     var mayBeEmpty = false
     /// Whether a check that reports "not serving" becomes 503.
@@ -20,6 +22,7 @@ struct AnswerPlan {
     enum Variation {
         case none
         case encoding
+        case encodingAndMediaType
         case encodingAndProtocol
     }
 }

@@ -26,6 +26,24 @@ package enum Negotiation {
         return entries(field).contains { $0.name == mediaType && $0.quality > 0 }
     }
 
+    /// Whether `Accept` prefers a media type that it names to the one that is sent otherwise.
+    ///
+    /// The weight of a type is that of the most specific range that includes it; of types with the same weight, the
+    /// one that is named, or that is named first, is preferred. A wildcard is not a name.
+    static func prefers(_ mediaType: String, to usual: [String], in field: String?) -> Bool {
+        guard let field else { return false }
+        let ranges = entries(field)
+        guard let named = ranges.firstIndex(where: { $0.name == mediaType }), ranges[named].quality > 0 else {
+            return false
+        }
+        if let other = ranges.firstIndex(where: { usual.contains($0.name) }) {
+            let (quality, limit) = (ranges[named].quality, ranges[other].quality)
+            return quality > limit || quality == limit && named < other
+        }
+        let wildcard = ["application/*", "*/*"].lazy.compactMap { name in ranges.first { $0.name == name } }.first
+        return ranges[named].quality >= wildcard?.quality ?? 0
+    }
+
     /// A media type without its parameters, in lower case.
     package static func mediaType(_ field: String) -> String {
         (field.split(separator: ";", omittingEmptySubsequences: false).first ?? "").trimmingSpaces

@@ -20,6 +20,7 @@ enum Resource: Sendable, Equatable {
     indirect case query(ResourceQuery, JSONObject, text: [UInt8] = [])
     case tileJSON(source: String)
     case watch(source: String)
+    /// All features of a source: they can be read, and imported.
     case features(source: String)
     /// A call whose params are in the body: the method's full name.
     case method(String)
@@ -31,7 +32,7 @@ enum Resource: Sendable, Equatable {
         switch self {
         case .map, .asset, .ground, .archive, .health, .metrics, .query, .tileJSON, .watch:
             [.get, .head, .options]
-        case .features: [.put, .options]
+        case .features: [.get, .head, .put, .options]
         case .method(let name):
             TypedMethod.named(name)?.hasNoSideEffects == true ? [.get, .head, .post, .options] : [.post, .options]
         case .server: [.options]

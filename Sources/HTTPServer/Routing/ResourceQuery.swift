@@ -14,11 +14,16 @@ final class ResourceQuery: Sendable, Equatable {
     let isTile: Bool
     /// Whether the answer consists of the call's bytes without JSON around them.
     let isRaw: Bool
+    /// Whether there is the same answer in columns.
+    let hasColumns: Bool
+    /// Whether the answer is of any length, and sent part by part.
+    let isDocument: Bool
 
     /// - Parameter path: the params that the path determines.
     private init(
         _ method: MethodDeclaration, path: [ParamDeclaration], mediaType: StaticString = "application/json",
-        dependsOnData: Bool = true, isTile: Bool = false, isRaw: Bool = false
+        dependsOnData: Bool = true, isTile: Bool = false, isRaw: Bool = false, hasColumns: Bool = false,
+        isDocument: Bool = false
     ) {
         self.method = method
         known = method.params.filter { param in !path.contains { $0 === param } }
@@ -26,6 +31,8 @@ final class ResourceQuery: Sendable, Equatable {
         self.dependsOnData = dependsOnData
         self.isTile = isTile
         self.isRaw = isRaw
+        self.hasColumns = hasColumns
+        self.isDocument = isDocument
     }
 
     /// How its answers are sent, before anything is known of the client.
@@ -34,9 +41,13 @@ final class ResourceQuery: Sendable, Equatable {
         plan.mediaType = mediaType
         plan.isKept = isTile
         plan.mayBeEmpty = isRaw
-        plan.variation = .encoding
+        plan.variation = hasColumns ? .encodingAndMediaType : .encoding
+        plan.isStreamed = isDocument
         return plan
     }
+
+    /// Whether it takes `include` for columns only.
+    var addsInclude: Bool { hasColumns && !known.contains { $0.name == Self.include.name } }
 
     /// Whether it takes a viewport, which defaults to the whole world.
     var takesViewport: Bool { known.contains { $0 === ParamDeclaration.bbox } }
@@ -51,12 +62,12 @@ extension ResourceQuery {
     static let tile = ResourceQuery(
         .getTile, path: tilePath, mediaType: "application/vnd.mapbox-vector-tile", isTile: true, isRaw: true)
     static let tileOfJSON = ResourceQuery(.getTile, path: tilePath, isTile: true)
-    static let clusters = ResourceQuery(.getClusters, path: [.source], mediaType: geoJSON)
+    static let clusters = ResourceQuery(.getClusters, path: [.source], mediaType: geoJSON, hasColumns: true)
     static let children = ResourceQuery(.getChildren, path: [.source, .clusterID], mediaType: geoJSON)
-    static let leaves = ResourceQuery(.getLeaves, path: [.source, .clusterID], mediaType: geoJSON)
+    static let leaves = ResourceQuery(.getLeaves, path: [.source, .clusterID], mediaType: geoJSON, hasColumns: true)
     static let expansionZoom = ResourceQuery(.getClusterExpansionZoom, path: [.source, .clusterID])
     static let hull = ResourceQuery(.getConvexHull, path: [.source, .clusterID], mediaType: geoJSON)
-    static let top = ResourceQuery(.topFeatures, path: [.source], mediaType: geoJSON)
+    static let top = ResourceQuery(.topFeatures, path: [.source], mediaType: geoJSON, hasColumns: true)
     static let histogram = ResourceQuery(.getHistogram, path: [.source])
     static let feature = ResourceQuery(.locateFeature, path: [.source, .featureID])
     static let grid = ResourceQuery(.getGrid, path: [.source])
@@ -64,7 +75,21 @@ extension ResourceQuery {
     static let sources = ResourceQuery(.listSources, path: [], dependsOnData: false)
     static let tileJSON = ResourceQuery(.describeTiles, path: [.source, .tilesURL, .revision])
     static let watch = ResourceQuery(.watchClusters, path: [.source])
-    static let features = ResourceQuery(.importFeatures, path: [.source])
+    static let features = ResourceQuery(
+        .getFeatures, path: [.source], mediaType: geoJSON, hasColumns: true, isDocument: true)
+    static let importedFeatures = ResourceQuery(.importFeatures, path: [.source])
+
+    /// Those whose answers can be columns.
+    static let withColumns = [clusters, leaves, top, features]
+
+    /// The form of answers of the resources that have columns, besides GeoJSON.
+    static let columnType: StaticString = "application/vnd.apache.arrow.stream"
+    /// What names GeoJSON.
+    static let usualTypes = ["application/geo+json", "application/json"]
+    /// The word of `include` for a column of points. It is no param of the calls, whose features have a geometry anyway.
+    static let geometryWord = "geometry"
+    static let include = ParamDeclaration(
+        "include", .words([geometryWord]), defaultInWords: "none", "further columns of an answer in columns")
 
     /// Whether a WebSocket's items say how long the daemon took for them. It is no param of the call.
     static let timing = ParamDeclaration(

@@ -11,6 +11,7 @@ package struct HTTPRules: Sendable {
     private let plainVary: String?
     private let compressedVary: String
     private let proxiedVary: String
+    private let negotiatedVary: String
     private let publicCaching: String
     private let privateCaching: String
     /// `Vary` of errors: a request of a page that may not ask is answered with one.
@@ -26,6 +27,7 @@ package struct HTTPRules: Sendable {
         let varied = [origins.areVaried ? "Origin" : nil, tokens == nil ? nil : "Authorization"].compactMap(\.self)
         plainVary = varied.isEmpty ? nil : varied.joined(separator: ", ")
         compressedVary = (["Accept-Encoding"] + varied).joined(separator: ", ")
+        negotiatedVary = "Accept, \(compressedVary)"
         proxiedVary = "\(compressedVary), X-Forwarded-Proto"
         varyOfErrors = origins.admitAll ? nil : "Origin"
         resourcePolicy = origins.admitAll ? "cross-origin" : "same-origin"
@@ -51,6 +53,7 @@ package struct HTTPRules: Sendable {
         switch variation {
         case .none: plainVary
         case .encoding: compressedVary
+        case .encodingAndMediaType: negotiatedVary
         case .encodingAndProtocol: proxiedVary
         }
     }

@@ -12,6 +12,8 @@ package struct PreparedAnswer: Sendable {
     let revision: UInt64?
     /// What no other call may work on at the same time.
     let subject: PoolSubject?
+    /// Makes the answer as a stream of parts, in place of `write`; nil if it is written as a whole.
+    let stream: (@Sendable (StreamOutput) -> any ServerStream)?
     /// Writes the answer; if it throws, what it has written is discarded. On the pool it checks now and then
     /// whether the call has been cancelled. Called once.
     package let write: @Sendable (CallContext, inout ByteWriter) throws(RPCError) -> Void
@@ -24,6 +26,16 @@ package struct PreparedAnswer: Sendable {
         self.revision = revision
         self.subject = subject
         self.write = write
+        stream = nil
+    }
+
+    /// An answer that is sent part by part.
+    init(revision: UInt64, stream: @escaping @Sendable (StreamOutput) -> any ServerStream) {
+        isQuick = false
+        self.revision = revision
+        subject = nil
+        self.stream = stream
+        write = { (_, _) throws(RPCError) in throw RPCError(.unimplemented, "The answer is a stream.") }
     }
 }
 
@@ -35,6 +47,13 @@ package enum AnswerForm: Sendable, Equatable {
     case raw
     /// The message of `proto/clusterd/v1/clusterd.proto` if the method writes it (`Method.writesProtobuf`). Else JSON.
     case protobuf(structProperties: Bool)
+
+    /// One JSON document of any length, part by part, if the method's answer is a stream of items in JSON. Else JSON.
+    case document
+    /// Columns, part by part, if the method has them. Else JSON.
+    ///
+    /// - Parameter geometry: whether there is a column of points.
+    case columns(geometry: Bool)
 
     /// The form of features in the answer of a method that writes messages.
     var features: FeatureForm {

@@ -110,12 +110,19 @@ package final class Caller {
         // Before the answer takes its data: a change that is published in between would end the wait for data that lack
         // it.
         call.wait = try engine.methods.find(call.method, &call.params)
-        guard case .unary(let unary) = call.method.implementation, call.wait?.condition != .read else {
-            return
-        }
+        guard call.wait?.condition != .read else { return }
         // Invalid params are reported before the wait.
-        let answer = try unary.prepare(call.params, call.context)
+        let answer = try prepared(call)
         if call.wait == nil { call.answer = answer }
+    }
+
+    /// The call's answer; nil if it has items, or waits for those of its client.
+    private func prepared(_ call: PendingCall) throws(RPCError) -> PreparedAnswer? {
+        switch call.method.implementation {
+        case .unary(let method): try method.prepare(call.params, call.context)
+        case .clientStream: nil
+        case .serverStream(let method): try method.prepare(call.params, call.context)
+        }
     }
 
     /// Starts a call. If it can be answered at once, the answer is appended to `bytes`; otherwise the answer, or the
@@ -137,14 +144,22 @@ package final class Caller {
     func work(of call: PendingCall) throws(RPCError) -> Call.Work {
         switch call.method.implementation {
         case .unary(let method):
-            if let answer = call.answer { return .unary(answer) }
-            return .unary(try method.prepare(call.params, call.context))
+            if let answer = call.answer { return work(of: answer) }
+            return work(of: try method.prepare(call.params, call.context))
         case .clientStream(let method):
             return .clientStream(ClientStreamInput(try method.begin(call.params, call.context)))
         case .serverStream(let method):
+            if let answer = call.answer { return work(of: answer) }
+            if let answer = try method.prepare(call.params, call.context) { return work(of: answer) }
             let output = StreamOutput(engine)
             return .serverStream(try method.begin(call.params, call.context, output), output)
         }
+    }
+
+    private func work(of answer: PreparedAnswer) -> Call.Work {
+        guard let stream = answer.stream else { return .unary(answer) }
+        let output = StreamOutput(engine)
+        return .serverStream(stream(output), output)
     }
 
     /// Answers a call on the loop's thread; returns false if the pool has to answer it.

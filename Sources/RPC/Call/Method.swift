@@ -111,9 +111,14 @@ package protocol ServerStreamMethod: Sendable {
 
     /// Whether it writes messages for calls whose form is `.protobuf`.
     var writesProtobuf: Bool { get }
+
+    /// Reads the params of a call that has one answer in parts, and decides from which data it is made; nil if the call
+    /// has items. Called on the loop's thread, before `begin`, so it must be quick.
+    func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer?
 }
 
 extension ServerStreamMethod {
+    package func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer? { nil }
     package var writesProtobuf: Bool { false }
 }
 

@@ -10,7 +10,7 @@ struct ClusterSubject: Sendable {
     let id: Int64
     let target: QueryTarget
     /// The zoom at which the cluster was found. Only a filter that depends on the zoom needs it.
-    private let zoom: Double?
+    let zoom: Double?
 
     var revision: Revision { target.revision }
 
@@ -76,6 +76,14 @@ struct GetLeaves: UnaryMethod {
         output.form = call.form.features
         let limit = Int(try params.integer(.leafLimit))
         let offset = Int(try params.integer(.offset))
+        if case .columns(let geometry) = call.form {
+            return subject.target.columns(call, zoom: subject.zoom) {
+                [output] (revision, view, cancellation) throws(SourceError) in
+                try revision.leafColumns(
+                    of: subject.id, in: view, limit: limit, offset: offset, output: output, geometry: geometry,
+                    cancellation)
+            }
+        }
         func cost(_ view: View) -> Int {
             let count = subject.revision.pointCount(of: subject.id, in: view)
             // In a window, any number of points may be read for one that counts.

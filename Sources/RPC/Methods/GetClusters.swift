@@ -14,6 +14,12 @@ struct GetClusters: UnaryMethod {
         let target = try catalog.target(params)
         var query = try catalog.clustersQuery(params)
         query.output.form = call.form.features
+        if case .columns(let geometry) = call.form {
+            return target.columns(call, zoom: query.zoom) {
+                [query] (revision, view, cancellation) throws(SourceError) in
+                try revision.clusterColumns(query, of: view, geometry: geometry, cancellation)
+            }
+        }
         let revision = target.revision
         let ready = target.readyView(zoom: query.zoom)
         let isShort = try isShort(query, ready, in: target)

@@ -20,6 +20,12 @@ struct TopFeatures: UnaryMethod {
         output.form = call.form.features
         try answering { () throws(SourceError) in try target.revision.checkIndexed(ranking.property, path: "by") }
         try target.checkWindow(output.restriction?.window)
+        if case .columns(let geometry) = call.form {
+            return target.columns(call, zoom: nil) { [output] (revision, view, cancellation) throws(SourceError) in
+                try revision.topColumns(
+                    ranking, in: box, of: view, limit: limit, output: output, geometry: geometry, cancellation)
+            }
+        }
         return target.answer(isQuick: false) { [output] (revision, call, bytes) throws(SourceError) in
             let view = try target.view(nil, zoom: nil, call)
             try revision.writeTop(

@@ -8,9 +8,9 @@ import SystemSupport
 import TypedFeatures
 
 /// A revision's features in their order, written page by page.
-public struct FeaturePages: Sendable {
-    private let revision: Revision
-    private let view: View
+public struct FeaturePages: AnswerPages, Sendable {
+    let revision: Revision
+    let view: View
     private let output: FeatureOutput
     /// The next feature: an index into the filter's features, or a row of the store.
     private var next = 0
@@ -62,6 +62,15 @@ public struct FeaturePages: Sendable {
         return index
     }
 
+    /// The rows of the next features, at most so many; empty after the last one.
+    mutating func takeRows(_ most: Int) -> [Int] {
+        var rows: [Int] = []
+        while next < end, rows.count < most {
+            if let row = nextRow() { rows.append(row) }
+        }
+        return rows
+    }
+
     /// Writes the next features as `{"features":[…],"revision":n}`.
     ///
     /// - Complexity: O(the page's text).
@@ -69,9 +78,20 @@ public struct FeaturePages: Sendable {
         if let structProperties = output.form.structProperties {
             return try writePage(structProperties, into: &bytes, cancellation)
         }
-        let start = bytes.count
         bytes.append("{\"features\":[")
-        var (isFirst, visited) = (true, 0)
+        try writeFeatures(into: &bytes, afterOthers: false, cancellation)
+        bytes.append("]")
+        revision.endAnswer(&bytes)
+    }
+
+    /// Writes the next features with commas between them.
+    ///
+    /// - Parameter afterOthers: whether a comma is needed before the first one, too.
+    mutating func writeFeatures(
+        into bytes: inout ByteWriter, afterOthers: Bool, _ cancellation: Cancellation
+    ) throws(SourceError) {
+        let start = bytes.count
+        var (isFirst, visited) = (!afterOthers, 0)
         while next < end, bytes.count - start < Self.pageBytes {
             if visited % Self.cancellationInterval == 0 { try cancellation.stopIfCancelled() }
             visited += 1
@@ -81,8 +101,6 @@ public struct FeaturePages: Sendable {
             revision.store.write(index, into: &bytes, selection: output.properties, precision: output.precision)
             written += 1
         }
-        bytes.append("]")
-        revision.endAnswer(&bytes)
     }
 
     /// Writes the next features as a message of the stream.

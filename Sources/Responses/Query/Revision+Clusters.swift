@@ -25,18 +25,23 @@ extension Revision {
         var collection = CollectionWriter(into: &bytes, interval: query.output.checkInterval, form: form)
         try writeShown(nodes, shown, query.output, of: view, to: &collection, into: &bytes, cancellation)
         collection.endFeatures(&bytes)
-        let advice = nodes.isEmpty && !view.isRestricted ? query.box.warnings(bounds: bounds) : []
+        let warnings = warnings(of: query, found, view)
         if form == .json {
             if query.limit != nil {
                 bytes.append(found.isTruncated ? ",\"truncated\":true" : ",\"truncated\":false")
             }
-            ImportOutcome.write(warnings: view.warnings + advice, into: &bytes)
+            ImportOutcome.write(warnings: warnings, into: &bytes)
         } else {
             typealias Fields = TypedFields.GetClustersResponse
             if query.limit != nil { bytes.append(field: Fields.truncated, varint: found.isTruncated ? 1 : 0) }
-            for warning in view.warnings + advice { bytes.append(field: Fields.warnings, text: warning) }
+            for warning in warnings { bytes.append(field: Fields.warnings, text: warning) }
         }
         endAnswer(&bytes, form: form)
+    }
+
+    /// Advice about a query that is probably mistaken.
+    func warnings(of query: ClustersQuery, _ found: FoundNodes, _ view: View) -> [String] {
+        view.warnings + (found.nodes.isEmpty && !view.isRestricted ? query.box.warnings(bounds: bounds) : [])
     }
 
     /// Writes the nodes of a map's view as features of a collection.
@@ -97,7 +102,7 @@ extension Revision {
     }
 
     /// Some of a cluster's points, and how many there are.
-    private func page(
+    func page(
         of cluster: ClusterOrdinal, in view: View, limit: Int, offset: Int, _ output: FeatureOutput,
         _ cancellation: Cancellation
     ) throws(SourceError) -> ([Node], total: Int) {

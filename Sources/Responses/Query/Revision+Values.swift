@@ -21,6 +21,19 @@ extension Revision {
         _ ranking: ViewRestriction.Ranking, in box: Box, of view: View, limit: Int, output: FeatureOutput,
         into bytes: inout ByteWriter, _ cancellation: Cancellation
     ) throws(SourceError) {
+        let found = try topPoints(ranking, in: box, of: view, limit: limit, output, cancellation)
+        let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
+        var collection = CollectionWriter(into: &bytes, form: output.form)
+        try writer.write(found, to: &collection, into: &bytes)
+        collection.endFeatures(&bytes)
+        endAnswer(&bytes, form: output.form)
+    }
+
+    /// The points in a box in order of an indexed property.
+    func topPoints(
+        _ ranking: ViewRestriction.Ranking, in box: Box, of view: View, limit: Int, _ output: FeatureOutput,
+        _ cancellation: Cancellation
+    ) throws(SourceError) -> [Node] {
         let points = try points(by: ranking.property, in: view, path: "by", cancellation)
         let window = try output.restriction?.window.map { (window) throws(SourceError) in
             try self.window(window, in: view, cancellation)
@@ -29,11 +42,7 @@ extension Revision {
             cancellation.isCancelled
         }
         try cancellation.stopIfCancelled()
-        let writer = FeatureWriter(revision: self, view: view, output: output, cancellation: cancellation)
-        var collection = CollectionWriter(into: &bytes, form: output.form)
-        try writer.write(found.map(Node.point), to: &collection, into: &bytes)
-        collection.endFeatures(&bytes)
-        endAnswer(&bytes, form: output.form)
+        return found.map(Node.point)
     }
 
     /// Writes how the values of an indexed property are distributed in a box:
