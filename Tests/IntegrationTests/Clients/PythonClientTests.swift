@@ -11,7 +11,10 @@ import Testing
         let daemon = try DaemonProcess()
         let result = try DaemonProcess.run(
             "/usr/bin/env", ["-C", Self.package, "python3", "-B", "-m", "unittest", "discover", "-s", "tests"],
-            environment: ["CLUSTERD_SOCKET": daemon.socketPath, "PYTHONPATH": Self.package + "/src"])
+            environment: [
+                "CLUSTERD_SOCKET": daemon.socketPath,
+                "PYTHONPATH": "\(Self.package)/src:\(Repository.root.path)/.build/test-python",
+            ])
         #expect(result.status == 0, "\(result.errors)")
     }
 

@@ -267,7 +267,7 @@ class DaemonTests(unittest.TestCase):
         with open(README, encoding="utf-8") as file:
             programs = re.findall(r"```python\n(.*?)```", file.read(), re.DOTALL)
         self.assertGreaterEqual(len(programs), 3)
-        environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(clusterd.__file__))}
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
         with tempfile.TemporaryDirectory() as folder:
             pa.parquet.write_table(pa.table(columns()), os.path.join(folder, "cities.parquet"))
             for program in programs:

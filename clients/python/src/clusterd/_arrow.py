@@ -68,7 +68,8 @@ class Layout:
         id: Optional[str], columns: Optional[Sequence[str]],
     ) -> None:
         self._geo = _GeoMetadata(schema)
-        self.geometry = geometry or (None if longitude or latitude else self._geo.column(schema.names))
+        named = _column(schema.names, geometry, ()) if geometry else None
+        self.geometry = named or (None if longitude or latitude else self._geo.column(schema.names))
         self.longitude = self.latitude = None
         if self.geometry is None:
             self.longitude = _column(schema.names, longitude, LONGITUDES)

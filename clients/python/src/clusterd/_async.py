@@ -6,20 +6,22 @@ import asyncio
 import contextlib
 import time
 from typing import (
-    TYPE_CHECKING, Any, AsyncIterable, AsyncIterator, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, TypeVar, Union,
+    TYPE_CHECKING, Any, AsyncIterable, AsyncIterator, Awaitable, Callable, Dict, Iterable, List, Literal, Mapping, Optional,
+    Sequence, TypeVar, Union, overload,
 )
 
-from . import _requests
+from . import _columns, _requests
+from ._columns import check_form
 from ._errors import (
     AlreadyExistsError, ClusterdError, InvalidArgumentError, UnavailableError, deadline_error, protocol_error,
 )
 from ._features import FeatureItem, batches
 from ._link import Link, LinkCall
-from ._loading import advise, name_of, parquet_batches, table_items
+from ._loading import advise, begun, name_of, parquet_batches, table_items
 from ._markers import Change, Marker, MarkerQueue, Pace
 from ._requests import Description, Request
 from ._results import Feature, FeatureCollection
-from ._types import WORLD, BBox, Options
+from ._types import WORLD, BBox, ColumnForm, Form, Options
 from ._viewport import center, lacks_transitions, moved, watch_params
 
 if TYPE_CHECKING:
@@ -201,14 +203,45 @@ class AsyncClient:
         except (KeyError, TypeError, ValueError) as error:
             raise protocol_error(f"{request.method} was answered without {error}") from None
 
+    async def _columns(self, request: Request[Any], form: str, timeout: Optional[float]) -> Any:
+        """The answer as columns. It is received on a thread, whose connection ends if the task is cancelled."""
+        timeout = self._timeout if timeout is None else timeout
+        connection = _columns.Connection(self._path, self._connect_timeout)
+
+        def receive() -> Any:
+            return _columns.read(_columns.ask(connection, request.method, request.params, timeout, GRACE), form)
+
+        try:
+            answer, metadata = await asyncio.get_running_loop().run_in_executor(None, receive)
+        except asyncio.CancelledError:
+            connection.abort()
+            raise
+        advise(metadata, stacklevel=4)
+        return answer
+
     # What a map shows
 
+    @overload
     async def clusters(
-        self, source: str, bbox: BBox = WORLD, zoom: float = 0, *, timeout: Optional[float] = None,
+        self, source: str, bbox: BBox = WORLD, zoom: float = 0, *, as_: Literal["geojson"] = "geojson", timeout: Optional[float] = None,
         **query: Unpack[ClusterQuery],
-    ) -> FeatureCollection:
-        """The clusters and points in a box at a zoom."""
-        answer = await self._run(_requests.clusters(source, bbox, zoom, **query), timeout)
+    ) -> FeatureCollection: ...
+
+    @overload
+    async def clusters(
+        self, source: str, bbox: BBox = WORLD, zoom: float = 0, *, as_: ColumnForm, timeout: Optional[float] = None,
+        **query: Unpack[ClusterQuery],
+    ) -> Any: ...
+
+    async def clusters(
+        self, source: str, bbox: BBox = WORLD, zoom: float = 0, *, as_: Form = "geojson", timeout: Optional[float] = None,
+        **query: Unpack[ClusterQuery],
+    ) -> Any:
+        """The clusters and points in a box at a zoom. See `Client.clusters` for `as_`."""
+        request = _requests.clusters(source, bbox, zoom, **query)
+        if check_form(as_):
+            return await self._columns(request, as_, timeout)
+        answer = await self._run(request, timeout)
         advise(answer, stacklevel=3)
         return answer
 
@@ -230,12 +263,27 @@ class AsyncClient:
         """A cluster's children on the zoom at which it separates."""
         return await self._run(_requests.children(source, cluster, **query), timeout)
 
+    @overload
     async def leaves(
-        self, source: str, cluster: int, limit: int = 10, offset: int = 0, *, timeout: Optional[float] = None,
+        self, source: str, cluster: int, limit: int = 10, offset: int = 0, *, as_: Literal["geojson"] = "geojson", timeout: Optional[float] = None,
         **query: Unpack[ClusterIdQuery],
-    ) -> FeatureCollection:
-        """A page of a cluster's points; a limit of 0 is all."""
-        return await self._run(_requests.leaves(source, cluster, limit, offset, **query), timeout)
+    ) -> FeatureCollection: ...
+
+    @overload
+    async def leaves(
+        self, source: str, cluster: int, limit: int = 10, offset: int = 0, *, as_: ColumnForm, timeout: Optional[float] = None,
+        **query: Unpack[ClusterIdQuery],
+    ) -> Any: ...
+
+    async def leaves(
+        self, source: str, cluster: int, limit: int = 10, offset: int = 0, *, as_: Form = "geojson", timeout: Optional[float] = None,
+        **query: Unpack[ClusterIdQuery],
+    ) -> Any:
+        """A page of a cluster's points; a limit of 0 is all. See `Client.clusters` for `as_`."""
+        request = _requests.leaves(source, cluster, limit, offset, **query)
+        if check_form(as_):
+            return await self._columns(request, as_, timeout)
+        return await self._run(request, timeout)
 
     async def expansion_zoom(
         self, source: str, cluster: int, *, timeout: Optional[float] = None, **query: Unpack[ClusterIdQuery]
@@ -256,11 +304,27 @@ class AsyncClient:
         """The cluster or point that shows a feature at a zoom."""
         return await self._run(_requests.locate(source, feature, zoom, **query), timeout)
 
+    @overload
     async def top(
-        self, source: str, by: str, bbox: BBox = WORLD, *, timeout: Optional[float] = None, **query: Unpack[TopQuery]
-    ) -> FeatureCollection:
-        """The features in a box with the greatest values of an indexed property; after a `-` with the least."""
-        return await self._run(_requests.top(source, by, bbox, **query), timeout)
+        self, source: str, by: str, bbox: BBox = WORLD, *, as_: Literal["geojson"] = "geojson", timeout: Optional[float] = None,
+        **query: Unpack[TopQuery],
+    ) -> FeatureCollection: ...
+
+    @overload
+    async def top(
+        self, source: str, by: str, bbox: BBox = WORLD, *, as_: ColumnForm, timeout: Optional[float] = None,
+        **query: Unpack[TopQuery],
+    ) -> Any: ...
+
+    async def top(
+        self, source: str, by: str, bbox: BBox = WORLD, *, as_: Form = "geojson", timeout: Optional[float] = None,
+        **query: Unpack[TopQuery],
+    ) -> Any:
+        """The features in a box with the greatest values of an indexed property; after a `-` with the least. See `Client.clusters` for `as_`."""
+        request = _requests.top(source, by, bbox, **query)
+        if check_form(as_):
+            return await self._columns(request, as_, timeout)
+        return await self._run(request, timeout)
 
     async def histogram(
         self, source: str, property: str, bbox: BBox = WORLD, *, timeout: Optional[float] = None,
@@ -322,7 +386,8 @@ class AsyncClient:
         timeout: Optional[float] = None,
     ) -> Description:
         """Fills a source from an Arrow table; see `Client.from_arrow`."""
-        items = table_items(table, longitude, latitude, geometry, id, columns, on_invalid)
+        rows = table_items(table, longitude, latitude, geometry, id, columns, on_invalid)
+        items = await asyncio.get_running_loop().run_in_executor(None, begun, rows)
         is_new = await self.ensure_source(source, options)
         try:
             description = await self._import(source, items, mode, on_invalid, timeout)
@@ -343,11 +408,31 @@ class AsyncClient:
         """Fills a source from a Parquet or GeoParquet file; its name is the file's without a `source`."""
         return await self.from_arrow(source or name_of(path), parquet_batches(path), **arguments)
 
-    async def features(
-        self, source: str, *, timeout: Optional[float] = None, **query: Unpack[FeatureQuery]
-    ) -> AsyncIterator[Feature]:
-        """All features of a source as they were sent, of one revision. They are streamed, however many they are."""
-        async with await self.stream("SourceService/GetFeatures", {"source": source, **query}, timeout=timeout) as pages:
+    @overload
+    def features(
+        self, source: str, *, as_: Literal["geojson"] = "geojson", timeout: Optional[float] = None,
+        **query: Unpack[FeatureQuery],
+    ) -> AsyncIterator[Feature]: ...
+
+    @overload
+    def features(
+        self, source: str, *, as_: ColumnForm, timeout: Optional[float] = None, **query: Unpack[FeatureQuery]
+    ) -> Awaitable[Any]: ...
+
+    def features(
+        self, source: str, *, as_: Form = "geojson", timeout: Optional[float] = None, **query: Unpack[FeatureQuery]
+    ) -> Any:
+        """All features of a source as they were sent, of one revision. They are streamed, however many they are.
+
+        With another `as_`, this is to be awaited; see `Client.clusters` for its values.
+        """
+        if check_form(as_):
+            return self._columns(_requests.features(source, **query), as_, timeout)
+        return self._features(source, timeout, dict(query))
+
+    async def _features(self, source: str, timeout: Optional[float], query: Mapping[str, Any]) -> AsyncIterator[Feature]:
+        params = {"source": source, **_requests.wire_names(query)}
+        async with await self.stream("SourceService/GetFeatures", params, timeout=timeout) as pages:
             async for page in pages:
                 for feature in page["features"]:
                     yield Feature(feature)

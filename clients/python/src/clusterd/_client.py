@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar, Union
+from typing import (
+    TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Literal, Mapping, Optional, Sequence, Type, TypeVar, Union,
+    overload,
+)
 
-from . import _frames, _requests
+from . import _columns, _frames, _requests
+from ._columns import check_form
 from ._connection import Deadline, Pool
 from ._errors import AlreadyExistsError, UnavailableError, protocol_error
 from ._features import FeatureItem, batches
 from ._loading import Loading, advise
 from ._requests import Description, Request
 from ._results import Feature, FeatureCollection
-from ._types import WORLD, BBox, Options
+from ._types import WORLD, BBox, ColumnForm, Form, Options
 from ._viewport import Viewport
 
 if TYPE_CHECKING:
@@ -169,14 +173,43 @@ class Client(Loading):
         except (KeyError, TypeError, ValueError) as error:
             raise protocol_error(f"{request.method} was answered without {error}") from None
 
+    def _columns(self, request: Request[Any], form: str, timeout: Optional[float]) -> Any:
+        """The answer as columns, over HTTP on the same socket."""
+        connection = _columns.Connection(self._pool.path, self._pool.connect_timeout)
+        timeout = self._timeout if timeout is None else timeout
+        body = _columns.ask(connection, request.method, request.params, timeout, GRACE)
+        answer, metadata = _columns.read(body, form)
+        advise(metadata, stacklevel=4)
+        return answer
+
     # What a map shows
 
+    @overload
     def clusters(
-        self, source: str, bbox: BBox = WORLD, zoom: float = 0, *, timeout: Optional[float] = None,
+        self, source: str, bbox: BBox = WORLD, zoom: float = 0, *, as_: Literal["geojson"] = "geojson", timeout: Optional[float] = None,
         **query: Unpack[ClusterQuery],
-    ) -> FeatureCollection:
-        """The clusters and points in a box at a zoom."""
-        answer = self._run(_requests.clusters(source, bbox, zoom, **query), timeout)
+    ) -> FeatureCollection: ...
+
+    @overload
+    def clusters(
+        self, source: str, bbox: BBox = WORLD, zoom: float = 0, *, as_: ColumnForm, timeout: Optional[float] = None,
+        **query: Unpack[ClusterQuery],
+    ) -> Any: ...
+
+    def clusters(
+        self, source: str, bbox: BBox = WORLD, zoom: float = 0, *, as_: Form = "geojson", timeout: Optional[float] = None,
+        **query: Unpack[ClusterQuery],
+    ) -> Any:
+        """The clusters and points in a box at a zoom.
+
+        `as_` is what the answer comes as: "geojson" (a FeatureCollection), "arrow" (a pyarrow Table), "batches" (a pyarrow
+        RecordBatchReader, which needs memory for one batch), or a DataFrame of "pandas", "geopandas" (EPSG:4326) or "polars".
+        Frames have the columns `longitude`, `latitude`, `id`, `cluster_id`, `point_count` and one for each property.
+        """
+        request = _requests.clusters(source, bbox, zoom, **query)
+        if check_form(as_):
+            return self._columns(request, as_, timeout)
+        answer = self._run(request, timeout)
         advise(answer, stacklevel=3)
         return answer
 
@@ -198,12 +231,27 @@ class Client(Loading):
         """A cluster's children on the zoom at which it separates."""
         return self._run(_requests.children(source, cluster, **query), timeout)
 
+    @overload
     def leaves(
-        self, source: str, cluster: int, limit: int = 10, offset: int = 0, *, timeout: Optional[float] = None,
+        self, source: str, cluster: int, limit: int = 10, offset: int = 0, *, as_: Literal["geojson"] = "geojson", timeout: Optional[float] = None,
         **query: Unpack[ClusterIdQuery],
-    ) -> FeatureCollection:
-        """A page of a cluster's points; a limit of 0 is all."""
-        return self._run(_requests.leaves(source, cluster, limit, offset, **query), timeout)
+    ) -> FeatureCollection: ...
+
+    @overload
+    def leaves(
+        self, source: str, cluster: int, limit: int = 10, offset: int = 0, *, as_: ColumnForm, timeout: Optional[float] = None,
+        **query: Unpack[ClusterIdQuery],
+    ) -> Any: ...
+
+    def leaves(
+        self, source: str, cluster: int, limit: int = 10, offset: int = 0, *, as_: Form = "geojson", timeout: Optional[float] = None,
+        **query: Unpack[ClusterIdQuery],
+    ) -> Any:
+        """A page of a cluster's points; a limit of 0 is all. See `Client.clusters` for `as_`."""
+        request = _requests.leaves(source, cluster, limit, offset, **query)
+        if check_form(as_):
+            return self._columns(request, as_, timeout)
+        return self._run(request, timeout)
 
     def expansion_zoom(
         self, source: str, cluster: int, *, timeout: Optional[float] = None, **query: Unpack[ClusterIdQuery]
@@ -224,11 +272,27 @@ class Client(Loading):
         """The cluster or point that shows a feature at a zoom."""
         return self._run(_requests.locate(source, feature, zoom, **query), timeout)
 
+    @overload
     def top(
-        self, source: str, by: str, bbox: BBox = WORLD, *, timeout: Optional[float] = None, **query: Unpack[TopQuery]
-    ) -> FeatureCollection:
-        """The features in a box with the greatest values of an indexed property; after a `-` with the least."""
-        return self._run(_requests.top(source, by, bbox, **query), timeout)
+        self, source: str, by: str, bbox: BBox = WORLD, *, as_: Literal["geojson"] = "geojson", timeout: Optional[float] = None,
+        **query: Unpack[TopQuery],
+    ) -> FeatureCollection: ...
+
+    @overload
+    def top(
+        self, source: str, by: str, bbox: BBox = WORLD, *, as_: ColumnForm, timeout: Optional[float] = None,
+        **query: Unpack[TopQuery],
+    ) -> Any: ...
+
+    def top(
+        self, source: str, by: str, bbox: BBox = WORLD, *, as_: Form = "geojson", timeout: Optional[float] = None,
+        **query: Unpack[TopQuery],
+    ) -> Any:
+        """The features in a box with the greatest values of an indexed property; after a `-` with the least. See `Client.clusters` for `as_`."""
+        request = _requests.top(source, by, bbox, **query)
+        if check_form(as_):
+            return self._columns(request, as_, timeout)
+        return self._run(request, timeout)
 
     def histogram(
         self, source: str, property: str, bbox: BBox = WORLD, *, timeout: Optional[float] = None,
@@ -289,11 +353,31 @@ class Client(Loading):
         params = {"source": source, "mode": mode, "onInvalid": on_invalid}
         return dict(self.send_all("SourceService/ImportFeatures", params, items, timeout=timeout))
 
+    @overload
     def features(
-        self, source: str, *, timeout: Optional[float] = None, **query: Unpack[FeatureQuery]
-    ) -> Iterator[Feature]:
-        """All features of a source as they were sent, of one revision. They are streamed, however many they are."""
-        with self.stream("SourceService/GetFeatures", {"source": source, **query}, timeout=timeout) as pages:
+        self, source: str, *, as_: Literal["geojson"] = "geojson", timeout: Optional[float] = None,
+        **query: Unpack[FeatureQuery],
+    ) -> Iterator[Feature]: ...
+
+    @overload
+    def features(
+        self, source: str, *, as_: ColumnForm, timeout: Optional[float] = None, **query: Unpack[FeatureQuery]
+    ) -> Any: ...
+
+    def features(
+        self, source: str, *, as_: Form = "geojson", timeout: Optional[float] = None, **query: Unpack[FeatureQuery]
+    ) -> Any:
+        """All features of a source as they were sent, of one revision. They are streamed, however many they are.
+
+        See `clusters` for `as_`.
+        """
+        if check_form(as_):
+            return self._columns(_requests.features(source, **query), as_, timeout)
+        return self._features(source, timeout, dict(query))
+
+    def _features(self, source: str, timeout: Optional[float], query: Mapping[str, Any]) -> Iterator[Feature]:
+        params = {"source": source, **_requests.wire_names(query)}
+        with self.stream("SourceService/GetFeatures", params, timeout=timeout) as pages:
             for page in pages:
                 yield from map(Feature, page["features"])
 

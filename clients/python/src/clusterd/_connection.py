@@ -40,7 +40,7 @@ class Connection:
     """
 
     def __init__(self, path: Optional[str] = None, timeout: Optional[float] = None) -> None:
-        self.socket = _connect(path, timeout)
+        self.socket = connect(path, timeout)
         self._reader = FrameReader()
         self._sending = threading.Lock()
         self.calls = CallTable()
@@ -125,7 +125,7 @@ class Connection:
             pass
 
 
-def _connect(path: Optional[str], timeout: Optional[float]) -> socket.socket:
+def connect(path: Optional[str], timeout: Optional[float]) -> socket.socket:
     failures: List[Tuple[str, OSError]] = []
     for candidate in candidates(path):
         attempt = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -143,7 +143,7 @@ class Pool:
     """Connections that are kept for later calls. Safe for threads, and for a process after a fork."""
 
     def __init__(self, path: Optional[str], size: int, connect_timeout: Optional[float]) -> None:
-        self._path, self._size, self._timeout = path, size, connect_timeout
+        self.path, self._size, self.connect_timeout = path, size, connect_timeout
         self._lock = threading.Lock()
         self._idle: List[Connection] = []
         self._used: List[Connection] = []
@@ -156,7 +156,7 @@ class Pool:
             with self._lock:
                 connection = self._idle.pop() if self._idle else None
             if connection is None:
-                connection = Connection(self._path, self._timeout)
+                connection = Connection(self.path, self.connect_timeout)
             elif connection.poll(0):  # between calls nothing comes, unless the daemon has closed
                 connection.close()
                 continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import warnings
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, Optional, Sequence
@@ -23,6 +24,12 @@ def table_items(
     from . import _arrow
 
     return _arrow.items(arrow_table(table), longitude, latitude, geometry, id, columns, on_invalid)
+
+
+def begun(items: Iterator[bytes]) -> Iterator[bytes]:
+    """The items, the first of which has been made: what refuses a table does so before a source is made for it."""
+    first = list(itertools.islice(items, 1))
+    return itertools.chain(first, items)
 
 
 def arrow_table(table: Any) -> Any:
@@ -99,16 +106,17 @@ class Loading:
         default all others; a missing value is left out. A row without a position is an error that names row and column;
         `on_invalid="skip"` leaves such rows out. The daemon's advice comes as a DataWarning. Needs pyarrow.
         """
-        items = table_items(table, longitude, latitude, geometry, id, columns, on_invalid)
+        items = begun(table_items(table, longitude, latitude, geometry, id, columns, on_invalid))
         is_new = self.ensure_source(source, options)
         try:
-            advise(self._import(source, items, mode, on_invalid, timeout))
+            description = self._import(source, items, mode, on_invalid, timeout)
         except BaseException:
             # Otherwise a source that was made for this import would be left behind empty.
             if is_new:
                 with contextlib.suppress(ClusterdError):
                     self.delete_source(source)
             raise
+        advise(description, stacklevel=3)
         return self.source(source)
 
     def from_dataframe(self, source: str, frame: Any, **arguments: Any) -> Source:

@@ -90,6 +90,10 @@ def top(source: str, by: str, bbox: BBox, **query: Any) -> Request[FeatureCollec
     return _cluster("TopFeatures", FeatureCollection, source=source, by=by, bbox=list(bbox), **query)
 
 
+def features(source: str, **query: Any) -> Request[FeatureCollection]:
+    return _source("GetFeatures", FeatureCollection, source=source, **query)
+
+
 def histogram(source: str, property: str, bbox: BBox, **query: Any) -> Request[Dict[str, Any]]:
     return _cluster("GetHistogram", dict, source=source, property=property, bbox=list(bbox), **query)
 

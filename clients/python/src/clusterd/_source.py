@@ -19,23 +19,27 @@ class Source:
     def __init__(self, client: Client, name: str) -> None:
         self.client, self.name = client, name
 
-    def clusters(self, bbox: BBox = WORLD, zoom: float = 0, **query: Any) -> FeatureCollection:
-        """The clusters and points in a box at a zoom."""
+    def clusters(self, bbox: BBox = WORLD, zoom: float = 0, **query: Any) -> Any:
+        """The clusters and points in a box at a zoom; `as_` is what they come as, see `Client.clusters`."""
         return self.client.clusters(self.name, bbox, zoom, **query)
 
     def children(self, cluster: int, **query: Any) -> FeatureCollection:
         """A cluster's children on the zoom at which it separates."""
         return self.client.children(self.name, cluster, **query)
 
-    def leaves(self, cluster: int, limit: int = 10, offset: int = 0, **query: Any) -> FeatureCollection:
+    def leaves(self, cluster: int, limit: int = 10, offset: int = 0, **query: Any) -> Any:
         """A page of a cluster's points; a limit of 0 is all."""
         return self.client.leaves(self.name, cluster, limit, offset, **query)
+
+    def features(self, **query: Any) -> Any:
+        """All features as they were sent; see `Client.features`."""
+        return self.client.features(self.name, **query)
 
     def hull(self, cluster: int, **query: Any) -> Feature:
         """The smallest convex shape around a cluster's points."""
         return self.client.hull(self.name, cluster, **query)
 
-    def top(self, by: str, bbox: BBox = WORLD, **query: Any) -> FeatureCollection:
+    def top(self, by: str, bbox: BBox = WORLD, **query: Any) -> Any:
         """The features in a box with the greatest values of an indexed property; after a `-` with the least."""
         return self.client.top(self.name, by, bbox, **query)
 

@@ -2,7 +2,7 @@
 """What goes into calls."""
 from __future__ import annotations
 
-from typing import Any, List, Mapping, Optional, Sequence, TypedDict, Union
+from typing import Any, List, Literal, Mapping, Optional, Sequence, TypedDict, Union
 
 #: [west, south, east, north] in degrees.
 BBox = Sequence[float]
@@ -17,6 +17,12 @@ class Restrictions(TypedDict, total=False):
 
     window: Optional[Window]
     pin: Optional[Sequence[FeatureId]]
+
+
+#: What an answer with features comes as; see `Client.clusters`.
+Form = Literal["geojson", "arrow", "batches", "pandas", "geopandas", "polars"]
+#: The forms that are tables.
+ColumnForm = Literal["arrow", "batches", "pandas", "geopandas", "polars"]
 
 
 #: The whole world.
