@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Feeds from real brokers into a real daemon, with kills of all three; what the source has is compared with a model.
 
-    Tests/Feeds/feeds.py PROGRAMS stdin|nats|mqtt|kafka [SEED]
+    Tests/Feeds/feeds.py PROGRAMS stdin|nats|flood|mqtt|kafka [SEED]
+
+flood publishes as fast as it can while NATS stalls and is killed; the model is what is in the stream afterwards.
 """
-import ctypes, json, os, random, shutil, signal, socket, subprocess, sys, tempfile, time
+import base64, ctypes, json, os, random, shutil, signal, socket, subprocess, sys, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "clients/python/src"))
@@ -130,6 +132,25 @@ class NATS:
         kill(self.process)
         self.start()
 
+    def flood(self, numbers):
+        """Publishes without waiting for answers: a kill loses some."""
+        batch = bytearray()
+        for number in numbers:
+            body = message(number).encode()
+            batch += b"PUB vehicles.%d %d\r\n%s\r\n" % (RANDOM.randrange(500), len(body), body)
+        try:
+            self.socket.sendall(batch)
+        except OSError:
+            until(self.connect, "a connection to NATS")
+
+    def last(self, key):
+        """The last message of a key in the stream."""
+        found = self.request("$JS.API.STREAM.MSG.GET.FLEET", {"last_by_subj": f"vehicles.{key}"})
+        return json.loads(base64.b64decode(found["message"]["data"]))["n"] if "message" in found else None
+
+    def sequence(self):
+        return self.request("$JS.API.STREAM.INFO.FLEET", {})["state"]["last_seq"]
+
     def check(self):
         until(lambda: self.request("$JS.API.CONSUMER.NAMES.FLEET", {})["total"] <= 1, "the end of old consumers")
 
@@ -231,6 +252,30 @@ def follow(broker, daemon):
     assert status == 0, f"SIGTERM ends with 0, not {status}"
 
 
+def flood(broker, daemon):
+    feed, number = broker.feed(), 0
+    for round in range(16):
+        for _ in range(20):
+            broker.flood(range(number, number + 500))
+            number += 500
+            if RANDOM.randrange(4) == 0:
+                # A stall longer than the feed waits, so that answers of two requests come together.
+                broker.process.send_signal(signal.SIGSTOP)
+                time.sleep(0.15)
+                broker.process.send_signal(signal.SIGCONT)
+        if round % 2:
+            broker.restart()
+
+    def is_through():
+        assert feed.process.poll() is None, f"the feed has ended with {feed.process.returncode}"
+        return daemon.replication()["position"] == str(broker.sequence())
+
+    until(is_through, "the end of the stream")
+    model = {str(key): number for key in range(500) if (number := broker.last(key)) is not None}
+    assert daemon.points() == model, "the source differs from the stream"
+    broker.check()
+
+
 def pipe(daemon):
     feed = Feed("-", "--id", '["get","id"]')
     kill(feed.process)
@@ -255,6 +300,8 @@ try:
     daemon = Daemon()
     if KIND == "stdin":
         pipe(daemon)
+    elif KIND == "flood":
+        flood(NATS(), daemon)
     else:
         follow({"nats": NATS, "mqtt": MQTT, "kafka": Kafka}[KIND](), daemon)
     print(f"{KIND}: equal")

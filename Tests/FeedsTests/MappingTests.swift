@@ -123,7 +123,8 @@ import Testing
         arguments: [
             ("a.b", "a.*", true), ("a.b.c", "a.*", false), ("a.b.c", "a.>", true), ("a", "a.>", false),
             ("a", ">", true),
-            ("a.b", "a.c", false),
+            ("a.b", "a.c", false), ("a.*", "a.*", true), ("a.>", "a.*", false), ("a.>", "a.>", true),
+            ("a.*", "a.b", false),
         ])
     func subjects(_ subject: String, _ pattern: String, _ isMatch: Bool) {
         #expect(NATSStream.matches(subject, pattern) == isMatch)

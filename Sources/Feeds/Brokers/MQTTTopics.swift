@@ -5,8 +5,8 @@ import Glibc
 /// The topics of an MQTT filter, in a persistent session with QoS 1. MQTT has no positions: the broker sends again what
 /// was not acknowledged, and a message is acknowledged once the daemon has applied it.
 ///
-/// The library queues the acknowledgement before it hands over the message. As it is told that another thread does its
-/// writing, it writes nothing itself, and this object writes only once everything received was applied.
+/// The library queues the acknowledgement before it hands over the message. With `mosquitto_threaded_set` it leaves
+/// writing to its user, and this object writes only once everything received was applied.
 final class MQTTTopics: Broker, @unchecked Sendable {
     // Only the feed's one thread for its broker uses it.
     let log: String

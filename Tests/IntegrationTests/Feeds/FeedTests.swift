@@ -15,7 +15,7 @@ import Testing
     @Test(
         "messages are applied exactly once, through kills of broker, feed and daemon",
         .enabled(if: hasBrokers, "needs nats-server, mosquitto and mosquitto-clients"),
-        arguments: ["stdin", "nats", "kafka", "mqtt"], [1, 2])
+        arguments: ["stdin", "nats", "flood", "kafka", "mqtt"], [1, 2])
     func exactlyOnce(_ kind: String, _ seed: Int) throws {
         let script = Repository.root.appendingPathComponent("Tests/Feeds/feeds.py").path
         let result = try DaemonProcess.run(

@@ -56,7 +56,7 @@ struct ChangeItem: Sendable {
     private static let emptyList = Array("[]".utf8)
 }
 
-/// What the client is told next: how far its log was applied, and what that changed since the last answer.
+/// The next answer to the client: how far its log was applied, and what that changed since the last answer.
 struct ChangeAnswer: Sendable {
     let position: String?
     let revision: UInt64
