@@ -11,13 +11,18 @@ export class CallError extends Error {
     }
 }
 
-async function get(path, parameters = {}, signal) {
+/** A path with parameters; those that are undefined or null are left out. */
+export function queryPath(path, parameters = {}) {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(parameters)) {
         if (value !== undefined && value !== null) query.set(name, value);
     }
     const text = query.toString();
-    const answer = await fetch(text ? `${path}?${text}` : path, { signal, headers: { Accept: "application/json" } });
+    return text ? `${path}?${text}` : path;
+}
+
+async function get(path, signal) {
+    const answer = await fetch(path, { signal, headers: { Accept: "application/json" } });
     if (answer.ok) return answer.json();
     let error = {};
     try {
@@ -57,8 +62,18 @@ export class Queries {
         this.window = window;
     }
 
+    /** Reads a resource of the daemon. A map that is not on the daemon's own page has another way to it. */
+    get(path, parameters, signal) {
+        return get(queryPath(path, parameters), signal);
+    }
+
+    /** Opens a watch at an address: a WebSocket, or what behaves like one. */
+    open(address) {
+        return new WebSocket(address);
+    }
+
     clusters(bbox, zoom, limit) {
-        return get(`${sourcePath(this.source)}/clusters`, { bbox: bbox.join(","), zoom, limit, ...this.shown() });
+        return this.get(`${sourcePath(this.source)}/clusters`, { bbox: bbox.join(","), zoom, limit, ...this.shown() });
     }
 
     /** What restricts the points that are shown. */
@@ -69,46 +84,46 @@ export class Queries {
     /** The points in a box, each by itself: at most `limit`; `truncated` says whether there are more. */
     points(bbox = everywhere, limit = undefined, signal = undefined) {
         const query = { bbox: bbox.join(","), zoom: pointsZoom, limit, ...this.shown() };
-        return get(`${sourcePath(this.source)}/clusters`, query, signal);
+        return this.get(`${sourcePath(this.source)}/clusters`, query, signal);
     }
 
     /** All clusters of the lowest zoom. */
     overview() {
-        return get(`${sourcePath(this.source)}/clusters`, { zoom: 0, filter: this.filter });
+        return this.get(`${sourcePath(this.source)}/clusters`, { zoom: 0, filter: this.filter });
     }
 
     /** `zoom`: at which the cluster was found. A filter that depends on the zoom needs it. */
     ofCluster(id, zoom, what, parameters = {}, signal) {
         const query = this.filter ? { ...parameters, filter: this.filter, zoom } : { ...parameters };
         if (what !== "expansion-zoom") query.window = windowText(this.window);
-        return get(`${sourcePath(this.source)}/clusters/${id}/${what}`, query, signal);
+        return this.get(`${sourcePath(this.source)}/clusters/${id}/${what}`, query, signal);
     }
 
     /** The cluster or point that shows a feature at a zoom; fails with 404 if it does not pass the filter. */
     locate(featureId, zoom) {
         const id = typeof featureId === "number" ? String(featureId) : `"${featureId}"`;
-        return get(`${sourcePath(this.source)}/features/${encodeURIComponent(id)}`, { zoom, filter: this.filter });
+        return this.get(`${sourcePath(this.source)}/features/${encodeURIComponent(id)}`, { zoom, filter: this.filter });
     }
 
     /** The points in a box with the greatest values of an indexed property; with "-" before its name, the least. */
     top(bbox, by, limit) {
-        return get(`${sourcePath(this.source)}/top`, { bbox: bbox.join(","), by, limit, ...this.shown() });
+        return this.get(`${sourcePath(this.source)}/top`, { bbox: bbox.join(","), by, limit, ...this.shown() });
     }
 
     /** How the values of an indexed property are distributed in a box, or in all; `how` has `bins`, or `edges`. */
     histogram(property, { bbox, bins, edges }) {
         const query = { bbox: bbox?.join(","), property, bins, edges: edges?.join(","), filter: this.filter };
-        return get(`${sourcePath(this.source)}/histogram`, query);
+        return this.get(`${sourcePath(this.source)}/histogram`, query);
     }
 
     /** How many points each square of a zoom's tiles has. */
     grid(bbox, resolution) {
-        return get(`${sourcePath(this.source)}/grid`, { bbox: bbox.join(","), resolution, ...this.shown() });
+        return this.get(`${sourcePath(this.source)}/grid`, { bbox: bbox.join(","), resolution, ...this.shown() });
     }
 
     /** The names and types of the points' properties, as TileJSON says them. */
     async fields() {
-        const { vector_layers } = await get(`${sourcePath(this.source)}/tiles.json`);
+        const { vector_layers } = await this.get(`${sourcePath(this.source)}/tiles.json`);
         return vector_layers[0].fields;
     }
 

@@ -12,9 +12,13 @@ const scales = {
 
 export const crs = L.Util.extend({}, L.CRS.EPSG3857, scales);
 
-/** The lowest zoom of a map, at which all of the world or plane is in sight, in hundredths as in the address. */
+/**
+ * The lowest zoom of a map, at which all of the world or plane is in sight, in hundredths as in the address; with the option
+ * `fillsBox` the world is exactly as wide as the box.
+ */
 function leastZoom(map) {
     const { x, y } = map.getSize();
+    if (map.options.fillsBox) return Math.log2((x || tileSize) / tileSize);
     return Math.min(0, Math.floor(100 * Math.log2((Math.min(x, y) || tileSize) / tileSize)) / 100);
 }
 
@@ -28,6 +32,7 @@ export const WorldMap = L.Map.extend({
 
     /** Leaflet rounds zooms to levels, and would leave out one between two of them. */
     _limitZoom(zoom) {
+        if (this.options.fillsBox) return L.Map.prototype._limitZoom.call(this, zoom);
         const least = this.getMinZoom();
         if (zoom < 0) return zoom < least / 2 ? least : 0;
         // A step up from the lowest zoom leads to the next level.
@@ -76,7 +81,7 @@ export function viewport(map, centre = map.getCenter(), mapZoom = map.getZoom())
             zoom,
         };
     }
-    const isWhole = southEast.lng - northWest.lng >= 360;
+    const isWhole = southEast.lng - northWest.lng >= 360 - 1e-9;
     const wrapped = (longitude) => ((((longitude + 180) % 360) + 360) % 360) - 180;
     const rounded = (degrees) => Math.round(degrees * 1e7) / 1e7;
     return {

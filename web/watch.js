@@ -28,6 +28,7 @@ export class Watch {
     move(view) {
         if (view.zoom === this.view.zoom && view.bbox.every((edge, index) => edge === this.view.bbox[index])) return;
         this.view = view;
+        this.movedAt = performance.now();
         this.ask();
     }
 
@@ -46,6 +47,7 @@ export class Watch {
         this.isWaiting = true;
         this.hasMoved = false;
         this.sentAt = performance.now();
+        this.askedAt = this.movedAt;
         const { bbox, zoom } = this.view;
         const item = { bbox, zoom };
         const window = windowItem(this.queries.window);
@@ -70,7 +72,7 @@ export class Watch {
         this.hasMoved = false;
         const { bbox, zoom } = this.view;
         const address = this.queries.watchAddress(bbox, zoom, this.pin ?? undefined, transitions);
-        const socket = new WebSocket(address);
+        const socket = this.queries.open(address);
         this.sent = { window: windowItem(this.queries.window), pin: new URL(address).searchParams.has("pin") ? [this.pin] : null };
         this.hasMoved = this.pin !== null && this.sent.pin === null;
         this.socket = socket;
@@ -83,10 +85,12 @@ export class Watch {
                 this.handlers.onReset();
                 this.handlers.onState("live");
             }
-            const item = JSON.parse(message.data);
+            const item = typeof message.data === "string" ? JSON.parse(message.data) : message.data;
             item.arrived = performance.now();
             const milliseconds = this.isWaiting ? performance.now() - this.sentAt : undefined;
             item.times = milliseconds === undefined ? undefined : { all: milliseconds, daemon: item.daemonMs };
+            // When the view that is answered was moved to.
+            item.movedAt = this.isWaiting ? this.askedAt : undefined;
             this.isWaiting = false;
             this.handlers.onChange(item);
             if (this.hasMoved) this.send();

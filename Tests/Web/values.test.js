@@ -170,7 +170,7 @@ function watched(queries, pin = null) {
     close() {}
   };
   const seen = [];
-  const watch = new Watch({ watchAddress: () => "ws://here/watch?zoom=1", ...queries }, { bbox: [0, 0, 1, 1], zoom: 1 }, pin, {
+  const watch = new Watch({ watchAddress: () => "ws://here/watch?zoom=1", open: (address) => new WebSocket(address), ...queries }, { bbox: [0, 0, 1, 1], zoom: 1 }, pin, {
     onReset: () => {}, onState: () => {}, onChange: (item) => seen.push(item),
   });
   const answer = () => watch.socket.onmessage({ data: JSON.stringify({ add: [], update: [], remove: [], keep: 0, revision: 1 }) });

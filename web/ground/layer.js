@@ -6,9 +6,9 @@ import { lightColours, northing } from "./painting.js";
 import { deepestTiles } from "./sources.js";
 import { paintTile } from "./tile.js";
 
-/** The style sheet's colours of the ground; a page without them has light ones. */
-function colours() {
-    const style = getComputedStyle(document.documentElement);
+/** The style sheet's colours of a map's ground; a page without them has light ones. */
+function colours(map) {
+    const style = getComputedStyle(map.getContainer());
     return Object.fromEntries(Object.entries(lightColours).map(([name, light]) => [name, style.getPropertyValue(`--${name}`).trim() || light]));
 }
 
@@ -51,7 +51,7 @@ export const GroundLayer = L.GridLayer.extend({
         // A picture of the ground says nothing to a screen reader.
         tile.ariaHidden = "true";
         const zoom = z + this.options.zoomOffset;
-        const size = { size: this.options.tileSize, ratio: ratio(), colours: colours() };
+        const size = { size: this.options.tileSize, ratio: ratio(), colours: colours(this._map) };
         paintTile(tile, this.tiles, zoom, x, y, size).then(() => done(undefined, tile), (error) => done(error, tile));
         return tile;
     },
@@ -74,7 +74,7 @@ export const GroundLayer = L.GridLayer.extend({
         context.scale(ratio(), ratio());
         context.translate(margin, margin);
         context.font = "11.5px system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif";
-        const shades = colours();
+        const shades = colours(map);
         Object.assign(context, { textBaseline: "middle", lineJoin: "round", lineWidth: 3, strokeStyle: shades.halo });
         for (const town of namesWithRoom(towns, (text) => context.measureText(text).width)) {
             context.fillStyle = shades.town;

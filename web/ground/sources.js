@@ -8,8 +8,12 @@ export const deepestTiles = 4;
 
 /** @typedef {(zoom: number, x: number, y: number) => Promise<Map<string, import("./vector-tile.js").TileFeature[]>>} TileSource */
 
-/** Tiles are small and few: those of all zooms together have 2 MB when they are read. */
-function remembering(read) {
+/**
+ * Tiles that something reads, such as `daemonTiles`. They are small and few: those of all zooms together have 2 MB when
+ * they are read.
+ * @param {(zoom: number, x: number, y: number) => Promise<ArrayBuffer|undefined>} read undefined for an empty tile
+ */
+export function remembering(read) {
     const tiles = new Map();
     return (zoom, x, y) => {
         const key = `${zoom}/${x}/${y}`;

@@ -13,6 +13,7 @@ import Testing
             "/usr/bin/env", ["-C", Self.package, "python3", "-B", "-m", "unittest", "discover", "-s", "tests"],
             environment: [
                 "CLUSTERD_SOCKET": daemon.socketPath,
+                "CLUSTERD_PROGRAM": DaemonProcess.products.appendingPathComponent("clusterd").path,
                 "PYTHONPATH": "\(Self.package)/src:\(Repository.root.path)/.build/test-python",
             ])
         #expect(result.status == 0, "\(result.errors)")

@@ -3,6 +3,7 @@
 import ast
 import base64
 import hashlib
+import importlib.util
 import io
 import os
 import tarfile
@@ -99,7 +100,19 @@ def modules():
     for path in files("src"):
         with open(path, "rb") as file:
             contents[os.path.relpath(path, os.path.join(ROOT, "src"))] = file.read()
-    return contents
+    return {**contents, **map_files()}
+
+
+def map_files():
+    """The notebook's map, made of the map page beside this package; nothing if there is none, as in a source archive, which has it."""
+    spec = importlib.util.spec_from_file_location("clusterd_bundle", os.path.join(ROOT, "src/clusterd/_bundle.py"))
+    bundle = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(bundle)
+    web = os.path.join(ROOT, "../../web")
+    if not os.path.exists(os.path.join(web, bundle.ENTRY)) or not os.path.isdir(bundle.LEAFLET):
+        return {}
+    script, style = bundle.build(web, bundle.LEAFLET)
+    return {"clusterd/_static/map.js": script.encode(), "clusterd/_static/map.css": style.encode()}
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
@@ -119,4 +132,8 @@ def build_sdist(sdist_directory, config_settings=None):
         archive.addfile(info, io.BytesIO(text.encode()))
         for path in [os.path.join(ROOT, "pyproject.toml"), os.path.join(ROOT, "README.md"), *files("src"), *files("backend")]:
             archive.add(path, f"{base}/{os.path.relpath(path, ROOT)}", recursive=False)
+        for path, data in map_files().items():
+            info = tarfile.TarInfo(f"{base}/src/{path}")
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
     return base + ".tar.gz"

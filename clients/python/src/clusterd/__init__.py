@@ -10,7 +10,7 @@
 """
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from ._async import AsyncClient, AsyncStream, AsyncViewport
 from ._client import Client, Stream
@@ -33,6 +33,9 @@ from ._source import Source
 from ._types import WORLD
 from ._viewport import Viewport
 
+if TYPE_CHECKING:
+    from ._widget import Map as Map
+
 __version__ = "1.0.0"
 
 
@@ -41,6 +44,15 @@ def connect(path: Optional[str] = None, **arguments: Any) -> Client:
     client = Client(path, **arguments)
     client.check()
     return client
+
+
+def __getattr__(name: str) -> Any:
+    """`Map` needs the packages of the extra `notebook`, so it is imported when it is first asked for."""
+    if name == "Map":
+        from ._widget import Map
+
+        return Map
+    raise AttributeError(f"module 'clusterd' has no attribute {name!r}")
 
 
 __all__ = [

@@ -66,7 +66,7 @@ class Body(io.RawIOBase):
 
     def readinto(self, target: Any) -> int:
         try:
-            with _errors():
+            with errors():
                 self._socket.settimeout(self._deadline.remaining())
                 return self._response.readinto(target)
         except ClusterdError:
@@ -74,7 +74,7 @@ class Body(io.RawIOBase):
             raise
 
     def readall(self) -> bytes:
-        with self, _errors():
+        with self, errors():
             self._socket.settimeout(self._deadline.remaining())
             return self._response.read()
 
@@ -85,7 +85,7 @@ class Body(io.RawIOBase):
         super().close()
 
 
-class _errors:
+class errors:
     """Turns failures of the connection into the errors of calls."""
 
     def __enter__(self) -> None:
@@ -109,7 +109,7 @@ def ask(
     if timeout is not None:
         fields["Connect-Timeout-Ms"] = str(max(0, round(timeout * 1000)))
     try:
-        with _errors():
+        with errors():
             connection.connect()
             sock = connection.sock
             sock.settimeout(deadline.remaining())
@@ -117,13 +117,13 @@ def ask(
             response = connection.getresponse()
             if response.status == 200:
                 return Body(connection, response, deadline, sock)
-            raise _error(response.status, response.read())
+            raise error(response.status, response.read())
     except BaseException:
         connection.close()
         raise
 
 
-def _error(status: int, body: bytes) -> ClusterdError:
+def error(status: int, body: bytes) -> ClusterdError:
     """The error that an answer has instead of columns."""
     try:
         value = json.loads(body)
