@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Opens the examples of Examples/web in a real browser and compares what they show with GetClusters.
 
-    python3 web_examples.py maplibre|leaflet|openlayers|deckgl|pmtiles ADDRESS
+    python3 web_examples.py maplibre|leaflet|openlayers|deckgl|deckgl_columns|pmtiles ADDRESS
     python3 web_examples.py published ADDRESS FOLDER
 
 ADDRESS is the daemon's, which has the source `cities`, its archive `cities.pmtiles` and `"origins": ["*"]`. The libraries come from
@@ -213,6 +213,31 @@ def deckgl(daemon, address, browser):
     check_away(page, daemon, address)
 
 
+def deckgl_columns(daemon, address, browser):
+    """Every point of the source is drawn where it is, and its numbers are those of the answer's own bytes."""
+    page = browser.page()
+    page.open(address)
+    page.wait("window.map?.isInitialized && window.markers.size", "the map")
+    with urllib.request.urlopen(f"{daemon}/sources/cities/features", timeout=60) as answer:
+        features = {feature["id"]: feature for feature in json.load(answer)["features"]}
+    found = dict(page.evaluate("[...markers].map(([id, name]) => [Number(id), name])"))
+    if found != {number: feature["properties"]["name"] for number, feature in features.items()}:
+        raise Failure(f"{len(found)} points, {len(features)} features: {list(found.items())[:3]}")
+    layer = "map.layerManager.getLayers().find((layer) => layer.id === 'points-0')"
+    page.wait(f"{layer}?.isLoaded", "the points")
+    numbers = page.evaluate(f"(({{ longitude, latitude, id }}) => [[...longitude.values], [...latitude.values], [...id.values].map(Number)])({layer}.props.data.columns)")
+    if [list(row) for row in zip(*numbers)] != [[*feature["geometry"]["coordinates"][:2], number] for number, feature in features.items()]:
+        raise Failure(f"other numbers than the features': {[row[:3] for row in numbers]}")
+    if not page.evaluate(f"(({{ longitude, latitude, id }}) => longitude.values.buffer === latitude.values.buffer && id.values.buffer === longitude.values.buffer)({layer}.props.data.columns)"):
+        raise Failure("the columns were copied")
+    largest = max(features.values(), key=lambda feature: feature["properties"]["population"] if 0 < feature["geometry"]["coordinates"][0] < 20 and 40 < feature["geometry"]["coordinates"][1] < 55 else 0)
+    at = page.evaluate(f"map.getViewports()[0].project({largest['geometry']['coordinates']})")
+    page.hover(*at)
+    page.wait(f"map.pickObject({{ x: {at[0]}, y: {at[1]}, layerIds: ['points-0'] }})?.index >= 0", "a point is where it is drawn")
+    print(f"deck.gl: {len(found)} points from columns", flush=True)
+    check_away(page, daemon, address)
+
+
 def pmtiles(daemon, address, browser):
     """The archive shows the same, and a click zooms to where the cluster separates; nobody is asked for that."""
     page = browser.page()
@@ -304,7 +329,7 @@ def published(daemon, folder, browser):
     opened.wait("document.getElementById('notice')?.innerText.includes('needs a web server')", "advice to who opens the file")
 
 
-EXAMPLES = {"maplibre": ("maplibre", maplibre), "leaflet": ("leaflet", leaflet), "openlayers": ("openlayers", openlayers), "deckgl": ("deckgl", deckgl), "pmtiles": ("maplibre", pmtiles)}
+EXAMPLES = {"maplibre": ("maplibre", maplibre), "leaflet": ("leaflet", leaflet), "openlayers": ("openlayers", openlayers), "deckgl": ("deckgl", deckgl), "deckgl_columns": ("deckgl", deckgl_columns), "pmtiles": ("maplibre", pmtiles)}
 
 
 def main():

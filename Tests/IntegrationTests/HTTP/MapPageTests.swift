@@ -61,7 +61,7 @@ import Testing
 
     @Test(
         "the examples for other libraries show what GetClusters gives", .timeLimit(.minutes(5)),
-        arguments: ["maplibre", "leaflet", "openlayers", "deckgl", "pmtiles", "published"])
+        arguments: ["maplibre", "leaflet", "openlayers", "deckgl", "deckgl_columns", "pmtiles", "published"])
     func examples(_ name: String) throws {
         let folder = NSTemporaryDirectory() + "clusterd-examples-" + UUID().uuidString.prefix(12)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
