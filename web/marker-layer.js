@@ -23,6 +23,8 @@ export const MarkerLayer = L.Layer.extend({
         this.markers = new Map();
         this.waiting = [];
         this.isZooming = false;
+        /** Whether markers come and go at once: fading costs a browser without a graphics card most of its time. */
+        this.isCalm = false;
     },
 
     onAdd(map) {
@@ -146,7 +148,7 @@ export const MarkerLayer = L.Layer.extend({
         this.markers.set(key, marker);
         this.attach(marker);
         this.labels.append(label);
-        glide(marker, point, { from: start ?? point, fade: start ? undefined : "in" });
+        glide(marker, point, { from: start ?? point, fade: start || this.isCalm ? undefined : "in" });
     },
 
     remove(key, absorbing, into) {
@@ -159,7 +161,8 @@ export const MarkerLayer = L.Layer.extend({
         marker.element.classList.add("leaving");
         marker.element.tabIndex = -1;
         if (marker.element.contains(document.activeElement)) this.focusInstead(into);
-        glide(marker, point, { fade: "out" }).then(() => marker.parts.forEach((part) => part.remove()));
+        const gone = this.isCalm ? Promise.resolve() : glide(marker, point, { fade: "out" });
+        gone.then(() => marker.parts.forEach((part) => part.remove()));
     },
 
     focusInstead(key) {

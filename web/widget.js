@@ -12,6 +12,9 @@ import { MarkerLayer } from "./marker-layer.js";
 import { latLng, use, viewport, WorldMap } from "./projection.js";
 import { Watch } from "./watch.js";
 
+/** How long the kernel may not know what is drawn, in milliseconds. */
+const reportPause = 100;
+
 /** The messages of one view of a widget, in both directions; several views of it may be shown. */
 class Kernel {
     constructor(model) {
@@ -122,6 +125,8 @@ function isNotebookDark() {
 class NotebookMap {
     constructor(model, element) {
         this.kernel = new Kernel(model);
+        /** Durations that the kernel has not been told yet. */
+        this.seconds = [];
         this.element = element;
         element.classList.add("clusterd-map");
         // JupyterLab's own keys are not meant while the map has the focus.
@@ -191,6 +196,9 @@ class NotebookMap {
         map.on("move", () => this.follow());
         map.on("zoomanim", ({ center, zoom }) => this.watch?.move(viewport(map, center, zoom)));
         map.on("zoomend", () => this.keepWithin());
+        // What a drag brings into view shall be there at once.
+        map.on("dragstart", () => (this.markers.isCalm = true));
+        map.on("moveend", () => (this.markers.isCalm = false));
         map.on("moveend", () => this.moved());
         this.move(place);
         this.watchSource(filter);
@@ -233,12 +241,14 @@ class NotebookMap {
         this.watch = new Watch(this.queries, viewport(this.map), null, {
             onReset: () => this.markers.reset(),
             onChange: (item) => this.apply(item),
-            onState: (state, message) => this.kernel.send("state", { state, message }),
+            onState: () => {},
         });
     }
 
     apply(item) {
         this.revision = item.revision;
+        // Moves wait for the answer to the one before: the next question is about where the map is by now.
+        if (this.watch.hasMoved) this.follow();
         this.markers.apply(item);
         // What comes while the map zooms is drawn when it has.
         if (this.markers.isZooming) return;
@@ -252,22 +262,30 @@ class NotebookMap {
         });
     }
 
-    /** Says what is drawn, in the page and to the kernel. */
+    /** Says what is drawn, in the page at once and to the kernel soon. */
     report(seconds) {
         const { dataset } = this.element;
-        const shown = this.markers.markers.size;
-        dataset.shown = String(shown);
+        dataset.shown = String(this.markers.markers.size);
         dataset.revision = String(this.revision ?? 0);
         dataset.zoom = String(this.map.getZoom());
-        this.kernel.send("shown", { shown, revision: this.revision ?? 0, seconds, ...this.place() });
+        if (seconds !== undefined) this.seconds.push(seconds);
+        this.reporting ??= setTimeout(() => this.tellKernel(), reportPause);
+    }
+
+    /** Each message to the kernel costs the notebook some more, which moves would have to wait for. */
+    tellKernel() {
+        clearTimeout(this.reporting);
+        this.reporting = undefined;
+        const { seconds, hasMoved } = this;
+        Object.assign(this, { seconds: [], hasMoved: false });
+        const drawn = this.revision === undefined ? {} : { shown: this.markers.markers.size, revision: this.revision };
+        this.kernel.send("state", { ...drawn, seconds, hasMoved, ...this.place() });
     }
 
     // MARK: Movement
 
     follow() {
-        if (this.markers.isZooming || performance.now() - (this.followed ?? 0) < 50) return;
-        this.followed = performance.now();
-        this.moveWatch();
+        if (!this.markers.isZooming) this.moveWatch();
     }
 
     moveWatch() {
@@ -276,8 +294,8 @@ class NotebookMap {
 
     moved() {
         this.moveWatch();
-        if (this.revision !== undefined) this.report();
-        this.kernel.send("moved", this.place());
+        this.hasMoved = true;
+        this.report();
     }
 
     place() {
@@ -326,6 +344,7 @@ class NotebookMap {
     }
 
     close() {
+        clearTimeout(this.reporting);
         this.watch?.close();
         this.kernel.close();
         this.sizes.disconnect();

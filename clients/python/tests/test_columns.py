@@ -226,6 +226,7 @@ class PackageTests(unittest.TestCase):
     @unittest.skipUnless(pa, "needs pyarrow")
     def test_no_empty_source_is_left_when_a_frame_is_refused(self):
         client = clusterd.Client()
+        self.addCleanup(client.close)
         table = pa.table({"longitude": [1.0, 2.0], "latitude": [3.0, None], "name": ["a", "b"]})
         refused = [
             (table, {}), (table.drop_columns(["latitude"]), {}), (table, {"geometry": "nosuch"}),

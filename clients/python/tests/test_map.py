@@ -148,12 +148,12 @@ class MapTests(unittest.TestCase):
         m.on_move(moves.append)
         m.observe(lambda change: changes.append(change["name"]), ["bbox", "zoom", "center"])
         m.send.reset_mock()
-        self.receive(m, "moved", bbox=[0, 1, 2, 3], zoom=6.5, center=[1, 2])
+        self.receive(m, "state", hasMoved=True, bbox=[0, 1, 2, 3], zoom=6.5, center=[1, 2])
         self.assertEqual((m.bbox, m.zoom, m.center, moves), ([0, 1, 2, 3], 6.5, [1, 2], [m]))
         self.assertEqual(sorted(changes), ["bbox", "center", "zoom"])
         self.assertEqual(self.sent(m, "move"), [], "the map is where it is")
         m.on_move(moves.append, remove=True)
-        self.receive(m, "moved", bbox=[0, 1, 2, 3], zoom=7, center=[1, 2])
+        self.receive(m, "state", hasMoved=True, bbox=[0, 1, 2, 3], zoom=7, center=[1, 2])
         self.assertEqual(len(moves), 1)
         self.receive(m, "ready")
         self.assertEqual(self.sent(m, "start")[-1]["zoom"], 7, "another view begins where the last one is")
@@ -165,10 +165,10 @@ class MapTests(unittest.TestCase):
         for name, value in [("revision", 2), ("selected", {}), ("shown", 3), ("error", "x")]:
             with self.assertRaises(traitlets.TraitError):
                 setattr(m, name, value)
-        self.receive(m, "shown", shown=7, revision=3, seconds=0.01, bbox=[0, 1, 2, 3], zoom=1, center=[1, 2])
+        self.receive(m, "state", shown=7, revision=3, seconds=[0.01], bbox=[0, 1, 2, 3], zoom=1, center=[1, 2])
         self.assertEqual((m.shown, m.revision, m.timings), (7, 3, [0.01]))
         for number in range(1100):
-            self.receive(m, "shown", shown=7, revision=3, seconds=number, bbox=[0, 1, 2, 3], zoom=1, center=[1, 2])
+            self.receive(m, "state", shown=7, revision=3, seconds=[number], bbox=[0, 1, 2, 3], zoom=1, center=[1, 2])
         self.assertEqual(m.timings, list(range(100, 1100)))
 
     def test_a_filter_is_checked_before_it_is_used(self):

@@ -207,6 +207,8 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
         })
 
     def _take_get(self, content: Mapping[str, Any]) -> None:
+        if not content["path"].startswith(("/sources/", "/ground/")):
+            return
         with contextlib.suppress(RuntimeError):  # the map is closed
             self._readers.submit(self._read, content["view"], content["id"], content["path"])
 
@@ -261,25 +263,20 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
             with contextlib.suppress(ClusterdError):
                 stream.cancel()
 
-    def _take_moved(self, content: Mapping[str, Any]) -> None:
-        self._follow(content)
-        for call in list(self._on_move):
-            call(self)
-
-    def _take_shown(self, content: Mapping[str, Any]) -> None:
-        self._follow(content)
-        self.set_trait("revision", int(content["revision"]))
-        self.set_trait("shown", int(content["shown"]))
-        if content.get("seconds") is not None:
-            self._timings.append(float(content["seconds"]))
-
-    def _follow(self, content: Mapping[str, Any]) -> None:
+    def _take_state(self, content: Mapping[str, Any]) -> None:
+        """Where the map is, and what is drawn."""
         with self._following(), self.hold_trait_notifications():
             self.bbox = [float(edge) for edge in content["bbox"]]
             self.zoom = float(content["zoom"])
             self.center = [float(part) for part in content["center"]]
+            if "shown" in content:
+                self.set_trait("revision", int(content["revision"]))
+                self.set_trait("shown", int(content["shown"]))
         # A view that is opened later begins there.
         self._place = {"center": self.center, "zoom": self.zoom}
+        self._timings.extend(map(float, content.get("seconds", ())))
+        for call in list(self._on_move) if content.get("hasMoved") else ():
+            call(self)
 
     def _take_click(self, content: Mapping[str, Any]) -> None:
         feature = content["feature"] and Feature(content["feature"])
