@@ -113,7 +113,7 @@ extension Exchange {
             if let tagged, let revision = prepared.revision, revision > 0 {
                 let tag = EntityTag(
                     process: server.service.process, revision: revision,
-                    request: EntityTag.hash(plan.part, from: tagged))
+                    request: EntityTag.hash(part: plan.part, from: tagged))
                 plan.tag = tag
                 if requiresOther(than: tag) {
                     caller.dismiss(prepared)

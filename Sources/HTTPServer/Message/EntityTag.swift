@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import JSON
+import SystemSupport
 
 /// An answer's validator (RFC 9110, section 8.8.3): the process that made it, the revision of the data, and the
 /// request. Different answers have different tags, even across restarts.
@@ -59,6 +60,14 @@ struct EntityTag: Sendable, Equatable {
             }
         }
     }
+
+    /// A hash of a request and of the part of the source that its answer shows. Nobody can find out by it what the part
+    /// is, which is what a rule says.
+    static func hash(part: [UInt8], from request: UInt64) -> UInt64 {
+        part.isEmpty ? request : request ^ part.withUnsafeBytes { secret.hash($0) }
+    }
+
+    private static let secret = SipHash.random()
 
     /// A hash of bytes (FNV-1a, 64 bits).
     static func hash(_ bytes: some Sequence<UInt8>, from start: UInt64 = 0xCBF2_9CE4_8422_2325) -> UInt64 {

@@ -58,7 +58,9 @@ struct ArchiveViews {
     /// The view whose clusters have all properties that clusters of some zooms can have.
     mutating func viewOfFields(at zooms: ClosedRange<Int>) throws(ArchiveError) -> View {
         guard let filter, filter.mentionsZoom else { return try view(at: zooms.lowerBound) }
-        return revision.view
+        do throws(SourceError) { return try revision.viewOfFields(filter, cancellation) } catch {
+            throw ArchiveError(error)
+        }
     }
 
     /// Nil if all zooms show the same view.

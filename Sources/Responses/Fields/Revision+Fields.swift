@@ -15,11 +15,18 @@ extension Revision {
         if let filter, filter.mentionsZoom {
             let passing = try PassingFeatures(of: self, filter, atAnyOf: zooms, cancellation)
             let features = filter.leastCount > 1 ? PassingFeatures.none : passing
-            return try fields(of: features, clustersOf: view, threads: threads, cancellation)
+            return try fields(
+                of: features, clustersOf: try viewOfFields(filter, cancellation), threads: threads, cancellation)
         }
         let view = try view(filter, zoom: nil, cancellation)
         let features = view.leastCount > 1 ? PassingFeatures.none : PassingFeatures(of: view, in: self)
         return try fields(of: features, clustersOf: view, threads: threads, cancellation)
+    }
+
+    /// The view whose clusters have all properties that clusters of a filter can have, at any zoom.
+    func viewOfFields(_ filter: QueryFilter, _ cancellation: Cancellation) throws(SourceError) -> View {
+        // A filter that depends on the zoom is not what its caller may see.
+        try view(filter.mentionsZoom ? filter.ofCaller : filter, zoom: nil, cancellation)
     }
 
     /// Statistics of all properties of some features and of clusters, by name.

@@ -12,6 +12,8 @@ public struct FeaturePages: AnswerPages, Sendable {
     let revision: Revision
     let view: View
     private let output: FeatureOutput
+    /// The rows of a filter's features, in the order in which the source has them.
+    private let members: [UInt32]?
     /// The next feature: an index into the filter's features, or a row of the store.
     private var next = 0
     /// Nil if the features are not written in the order of clustering, and after the last one.
@@ -35,6 +37,8 @@ public struct FeaturePages: AnswerPages, Sendable {
     ) throws(SourceError) {
         (self.revision, self.output) = (revision, output)
         view = try revision.view(filter, zoom: nil, cancellation)
+        // Those of replicas are in the order of the key.
+        members = view.order == nil || revision.logs.table != nil ? view.members : view.members?.sorted()
         isPartial = view.members == nil && !revision.showsAll(view)
         // Replicas of a table receive features in different orders, so these are sorted.
         if revision.logs.table != nil, view.order != nil, view.members == nil { walk = PointOrder.Walk() }
@@ -43,7 +47,7 @@ public struct FeaturePages: AnswerPages, Sendable {
     /// Whether all features were written.
     public var isAtEnd: Bool { next >= end }
 
-    private var end: Int { view.members?.count ?? revision.store.count }
+    private var end: Int { members?.count ?? revision.store.count }
 
     /// The row of the next feature; nil if it has been removed, or the view does not show it.
     private mutating func nextRow() -> Int? {
@@ -55,7 +59,7 @@ public struct FeaturePages: AnswerPages, Sendable {
             }
             (index, self.walk) = (found, walk)
         } else {
-            index = view.members.map { Int($0[next]) } ?? next
+            index = members.map { Int($0[next]) } ?? next
             next += 1
         }
         guard !revision.store.isRemoved(index), !isPartial || view.point(of: index) != nil else { return nil }

@@ -31,8 +31,7 @@ struct FeatureWriter {
         self.cancellation = cancellation
         projection = view.index.projection
         // Never cancelled, since the result is cached for other calls.
-        let needsCodes = revision.options.clusterIds == .origin
-        codes = needsCodes ? try? revision.featureCodes(.never) : nil
+        codes = revision.namesOrigins(in: view) ? try? revision.featureCodes(.never).seen(in: view) : nil
         hasExtras =
             !view.aggregates.isEmpty || !view.partitions.isEmpty || !output.include.isEmpty || view.index.isWeighted
             || shown != nil

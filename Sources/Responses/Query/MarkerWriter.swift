@@ -151,7 +151,7 @@ struct FeatureKeys {
     init(_ revision: Revision, _ view: View, _ cancellation: Cancellation) throws(SourceError) {
         self.revision = revision
         self.view = view
-        codes = try revision.featureCodes(cancellation)
+        codes = try revision.featureCodes(cancellation).seen(in: view)
     }
 
     /// The key of a node's origin: that feature's id by its value or, without one, its text. Features for which that is
@@ -159,6 +159,13 @@ struct FeatureKeys {
     func key(of node: Node) -> MarkerKey {
         let feature = view.feature(of: view.index.origin(of: node))
         let (hash, rank) = codes.identity(of: feature, in: revision.store)
+        guard view.leastCount <= 1 else {
+            // Whoever may see no single feature must not find the clusters of one whose id it knows.
+            var identity = Fingerprint(seed: Fingerprint.secret)
+            identity.add(hash)
+            identity.add(UInt64(rank))
+            return MarkerKey(identity: identity.value, occurrence: 0)
+        }
         return MarkerKey(identity: hash, occurrence: UInt32(truncatingIfNeeded: rank))
     }
 }

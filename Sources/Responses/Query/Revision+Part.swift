@@ -31,7 +31,8 @@ extension Revision {
 
     /// The extent of a view's points, in the source's units; nil without points.
     private func extent(of view: View, _ cancellation: Cancellation) throws(SourceError) -> Box? {
-        guard let rows = view.members else { return bounds }
+        // The view of all features, or a declared view that shows the same.
+        guard let rows = view.members else { return view.bounds }
         guard !rows.isEmpty else { return nil }
         return try ViewAnswerCache.of(view).bounds { () throws(SourceError) in
             var box = Box.nowhere

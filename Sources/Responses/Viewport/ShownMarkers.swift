@@ -163,14 +163,19 @@ struct FeatureTrace {
         let (store, other) = (from.revision.store, to.revision.store)
         if isOneLineage, row < other.count, !other.isRemoved(row) { return row }
         guard let identifier = store.featureIdentifier(row) else {
-            let code = try from.revision.featureCodes(cancellation).code(of: row, in: store)
-            let found = try to.revision.featureCodes(cancellation).row(of: code, in: other)
+            let code = try codes(of: from).code(of: row, in: store)
+            let found = try codes(of: to).row(of: code, in: other)
             return found.flatMap { other.hasIdentifier($0) ? nil : $0 }
         }
-        let rows = try to.revision.identifierIndex(cancellation).rows(of: identifier, in: other)
+        var rows = try to.revision.identifierIndex(cancellation).rows(of: identifier, in: other)
+        if rows.count > 1 { rows = try codes(of: to).seen(among: rows) }
         guard rows.count > 1 else { return rows.first }
         // Among features with the same id, the one of the same rank.
-        let rank = try from.revision.featureCodes(cancellation).identity(of: row, in: store).rank
+        let rank = try codes(of: from).identity(of: row, in: store).rank
         return rank < rows.count ? rows[rank] : nil
+    }
+
+    private func codes(of origin: ShownMarkers.Origin) throws(SourceError) -> FeatureCodes {
+        try origin.revision.featureCodes(cancellation).seen(in: origin.view)
     }
 }

@@ -270,24 +270,28 @@ extension Revision {
     public func cluster(
         _ id: Int64, in view: View, _ cancellation: Cancellation
     ) throws(SourceError) -> ClusterOrdinal {
-        let codes = options.clusterIds == .origin ? try featureCodes(cancellation) : nil
+        let codes = namesOrigins(in: view) ? try featureCodes(cancellation).seen(in: view) : nil
         guard let cluster = cluster(id, in: view, codes) else { throw .clusterNotFound(id) }
         return cluster
     }
 
     /// The same without building anything: nil if there is no such cluster, or if the needed index is not built yet.
     package func knownCluster(_ id: Int64, in view: View) -> ClusterOrdinal? {
-        cluster(id, in: view, readyFeatureCodes)
+        cluster(id, in: view, readyFeatureCodes?.seen(in: view))
     }
 
     private func cluster(_ id: Int64, in view: View, _ codes: FeatureCodes?) -> ClusterOrdinal? {
-        guard options.clusterIds == .origin else { return view.index.cluster(id: id) }
+        guard namesOrigins(in: view) else { return view.index.cluster(id: id) }
         let zoom = Int(id & 31) - 1
         guard let codes, id > 0, zoom >= 0, let row = codes.row(of: UInt64(id >> 5), in: store),
             let point = view.point(of: row)
         else { return nil }
         return view.index.cluster(from: point, at: Zoom(rawValue: zoom))
     }
+
+    /// Whether a view's cluster ids are made from the features that they grew from. For readers who may see no single
+    /// feature they are not: whoever knows a feature's id could look for its clusters.
+    package func namesOrigins(in view: View) -> Bool { options.clusterIds == .origin && view.leastCount <= 1 }
 
     /// The id of a cluster that grew from a feature, by the option `clusterIds: "origin"`.
     ///

@@ -37,15 +37,29 @@ package struct FeatureCodes: Sendable {
     /// By upper half of the hash: rows of features that updates added.
     private var added: [UInt32: [Int]] = [:]
     private var groups = Groups()
+    /// The view whose features count; nil for all.
+    private var seen: View?
 
-    /// Features with equal hashes, found once for each revision.
-    private final class Groups: Sendable {
+    /// Features with equal hashes, found once for each revision, and for each view whose readers see only a part.
+    final class Groups: Sendable {
         struct Group {
             var rows: [Int]
             var ranks: [Int: Int]
         }
-        let known = Mutex<[UInt64: Group]>([:])
-        let derived = Mutex<[UInt64]?>(nil)
+        fileprivate let known = Mutex<[UInt64: Group]>([:])
+        fileprivate let derived = Mutex<[UInt64]?>(nil)
+
+        init() {}
+    }
+
+    /// The codes for readers of a view. If they see only a part of the source, features that they do not see have no
+    /// rank: else the numbers would show that there are others with the same id.
+    package func seen(in view: View) -> FeatureCodes {
+        guard view.isRestricted else { return self }
+        let seen = view.seen ?? view
+        var codes = self
+        (codes.groups, codes.seen) = (seen.featureGroups, seen)
+        return codes
     }
 
     /// - Complexity: O(features); about 5 ms for a million with ids, 300 ms without.
@@ -150,7 +164,7 @@ package struct FeatureCodes: Sendable {
         if let known = groups.derived.withLock({ $0 }) { return known }
         var found: Set<UInt64> = []
         for prefix in repeated {
-            for row in candidates(prefix) where !store.isRemoved(row) {
+            for row in candidates(prefix) where !store.isRemoved(row) && isSeen(row) {
                 let code = Self.hash(of: row, in: store) >> (64 - Self.bits)
                 if group(code, in: store).rows.count > 1 { found.insert(code) }
             }
@@ -165,7 +179,7 @@ package struct FeatureCodes: Sendable {
         let isRepeated = repeated.contains(prefix)
         if isRepeated, let known = groups.known.withLock({ $0[code] }) { return known }
         var rows = candidates(prefix).filter {
-            !store.isRemoved($0) && Self.hash(of: $0, in: store) >> (64 - Self.bits) == code
+            !store.isRemoved($0) && isSeen($0) && Self.hash(of: $0, in: store) >> (64 - Self.bits) == code
         }
         if rows.count > 1 {
             let ranked = rows.map { (store.featureIdentifier($0)?.description ?? "", $0) }.sorted {
@@ -179,6 +193,11 @@ package struct FeatureCodes: Sendable {
         if isRepeated { groups.known.withLock { $0[code] = group } }
         return group
     }
+
+    /// Those of some features that the readers may see.
+    package func seen(among rows: [Int]) -> [Int] { rows.filter(isSeen) }
+
+    private func isSeen(_ row: Int) -> Bool { seen.map { $0.point(of: row) != nil } ?? true }
 
     /// Rows of features whose hashes have an upper half. Some may have been removed or have another id now.
     private func candidates(_ prefix: UInt32) -> [Int] {

@@ -35,12 +35,15 @@ extension SourceColumns {
 
     /// The rows of a store for which a filter is true, ascending.
     ///
-    /// - Parameter threads: the most threads to use. The result does not depend on it.
+    /// - Parameters:
+    ///   - among: the rows to look at, ascending; nil for all.
+    ///   - threads: the most threads to use. The result does not depend on it.
     /// - Throws: `evaluationTooLong` if the rows take more steps than a filter is allowed.
     package func passing(
-        _ filter: Expression, of store: FeatureStore, zoom: Double? = nil, threads: Int, _ cancellation: Cancellation
+        _ filter: Expression, of store: FeatureStore, among rows: [UInt32]? = nil, zoom: Double? = nil, threads: Int,
+        _ cancellation: Cancellation
     ) throws(SourceError) -> [UInt32] {
-        let living = store.livingRows
+        let living = rows ?? store.livingRows
         let count = living?.count ?? store.count
         let partCount = threads == 1 ? 1 : max(1, min(8 * threads, count / Self.leastRows))
         let budget = EvaluationBudget(steps: ExpressionLimits.filterSteps(rows: count)) {
@@ -50,7 +53,7 @@ extension SourceColumns {
         Parallel(.shared, threads: threads).forEach(below: partCount) { part in
             let indexes = count * part / partCount..<count * (part + 1) / partCount
             let some = living.map { Array($0[indexes]) } ?? indexes.map { UInt32(truncatingIfNeeded: $0) }
-            let source = rows(some, of: store, zoom: zoom, budget)
+            let source = self.rows(some, of: store, zoom: zoom, budget)
             // The first part that fails stops all others. The budget holds the reason.
             guard let some = try? filter.passing(source) else { return }
             passing.withLock { $0[part] = some }

@@ -45,14 +45,28 @@ public struct QueryFilter: Sendable {
     /// Whether a caller sees only a part of the source. Then nothing is said about the rest, such as in advice.
     package var isRestricted: Bool { restriction != nil }
 
+    /// All that the query's caller may see; nil if that is everything, or if the query asks for all of it.
+    package var ofCaller: QueryFilter? {
+        guard source != nil else { return nil }
+        return restriction.map { QueryFilter(nil, within: $0, leastCount: leastCount) }
+    }
+
+    /// The query's own filter or, if it has none, what its caller may see.
     package func compiled() throws(SourceError) -> Expression {
-        // On its own, so that an error has the position in the query's filter.
-        let asked = try ExpressionOption.queryFilter(source ?? .bool(true), path: "filter")
-        guard let restriction else { return asked }
-        do throws(SourceError) {
-            let whole = source.map { JSONValue.array([.string("all"), restriction, $0]) } ?? restriction
-            return try ExpressionOption.queryFilter(whole, path: "filter")
-        } catch { throw .unusableRule }
+        guard source == nil, let restriction else {
+            return try ExpressionOption.queryFilter(source ?? .bool(true), path: "filter")
+        }
+        do throws(SourceError) { return try ExpressionOption.queryFilter(restriction, path: "filter") } catch {
+            throw .unusableRule
+        }
+    }
+
+    /// Whether all that its caller may see is the answer, and that is what a source's own filter would show.
+    ///
+    /// - Parameter filter: the source's filter.
+    package func shows(exactly filter: JSONValue) -> Bool {
+        guard let restriction, source == nil else { return false }
+        return Self.text(of: restriction) == Self.text(of: filter)
     }
 
     /// Advice about the query's filter, whatever the data are.

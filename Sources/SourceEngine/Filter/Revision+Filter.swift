@@ -24,14 +24,25 @@ extension Revision {
         guard !filter.mentionsZoom || zoom != nil else {
             throw .invalidParameter(path: "filter", message: "depends on the zoom, and this call has none")
         }
+        // Before, since a build does not wait for another of the same user.
+        let seen = try seenView(by: filter, cancellation)
         return try shared.filters.view(key(filter, zoom), cancellation) { () throws(SourceError) -> View in
-            try build(filter, zoom: level(zoom), cancellation)
+            try build(filter, seen, zoom: level(zoom), cancellation)
         }
     }
 
+    /// The view of all that a query's caller may see, among which its own filter chooses: what that costs, and whether
+    /// it fails, depends on no other feature. Nil if the caller sees everything, or asks for all that it sees.
+    private func seenView(by filter: QueryFilter, _ cancellation: Cancellation) throws(SourceError) -> View? {
+        guard let all = filter.ofCaller else { return nil }
+        return try view(all, zoom: nil, cancellation)
+    }
+
     /// Errors of a caller who sees only a part of the source have no numbers, which depend on all features.
-    private func build(_ filter: QueryFilter, zoom: Double?, _ cancellation: Cancellation) throws(SourceError) -> View {
-        do throws(SourceError) { return try buildView(filter, zoom: zoom, cancellation) } catch {
+    private func build(
+        _ filter: QueryFilter, _ seen: View?, zoom: Double?, _ cancellation: Cancellation
+    ) throws(SourceError) -> View {
+        do throws(SourceError) { return try buildView(filter, seen, zoom: zoom, cancellation) } catch {
             guard filter.isRestricted else { throw error }
             switch error {
             case .tooLarge: throw .tooLarge("the filter's index takes more memory than filters may hold now")
@@ -42,17 +53,18 @@ extension Revision {
     }
 
     private func buildView(
-        _ filter: QueryFilter, zoom: Double?, _ cancellation: Cancellation
+        _ filter: QueryFilter, _ seen: View?, zoom: Double?, _ cancellation: Cancellation
     ) throws(SourceError) -> View {
+        if let same = namedView(showing: filter) { return same.with(warnings: [], filter) }
         let expression = try filter.compiled()
         let (columns, columnClaims) = try columns(reading: expression, cancellation)
         let claim = shared.memory.claim(for: nil, .filter)
         defer { withExtendedLifetime((claim, columnClaims)) {} }
         try claim.grow(to: store.count * Self.bytesOfFilteredRow)
-        let passing = try passing(expression, columns, zoom: zoom, cancellation)
+        let passing = try passing(expression, among: seen, columns, zoom: zoom, cancellation)
         let advice = filter.warnings
         if passing.count == pointCount {
-            return advice.isEmpty && !filter.isRestricted ? view : view.with(warnings: advice, filter)
+            return advice.isEmpty && !filter.isRestricted ? view : view.with(warnings: advice, filter, seen)
         }
         try claim.grow(to: store.count * Self.bytesOfRankedRow + passing.count * Self.bytesOfPassingRow(options))
         let maker = ViewMaker(
@@ -60,17 +72,31 @@ extension Revision {
             cancellation: cancellation)
         let emptiness = passing.isEmpty && !filter.isRestricted ? warnings(ofEmpty: expression) : []
         let made = try maker.make(members: passing, of: view, warnings: emptiness + advice)
-        let view = filter.isRestricted ? made.with(warnings: made.warnings, filter) : made
+        let view = filter.isRestricted ? made.with(warnings: made.warnings, filter, seen) : made
         view.hold(claim.kept(view.memoryBytes))
         return view
     }
 
+    /// The declared view that shows what a rule shows, clustered in the same way; nil if there is none.
+    private func namedView(showing filter: QueryFilter) -> View? {
+        guard name == nil, filter.isRestricted else { return nil }
+        let same = options.views.first { option in
+            guard let own = option.selection.filter?.source, filter.shows(exactly: own) else { return false }
+            return option.options.clusteringIdentity(option.selection) == options.clusteringIdentity(filter: own)
+        }
+        return same.flatMap { named($0.name)?.view }
+    }
+
     /// The rows of the view's features that pass a filter, ascending.
+    ///
+    /// - Parameter seen: the view of the features among which it chooses; nil for all.
     private func passing(
-        _ filter: Expression, _ columns: SourceColumns, zoom: Double?, _ cancellation: Cancellation
+        _ filter: Expression, among seen: View?, _ columns: SourceColumns, zoom: Double?,
+        _ cancellation: Cancellation
     ) throws(SourceError) -> [UInt32] {
+        let some = seen.flatMap { PassingFeatures(of: $0, in: self).rows?.sorted() }
         let passing = try columns.passing(
-            filter, of: store, zoom: zoom, threads: shared.limits.buildThreads, cancellation)
+            filter, of: store, among: some, zoom: zoom, threads: shared.limits.buildThreads, cancellation)
         return showsAll(view) ? passing : passing.filter { view.point(of: Int($0)) != nil }
     }
 
@@ -112,13 +138,14 @@ extension Revision {
     package func forEachLevel(
         of filter: QueryFilter, in zooms: ClosedRange<Int>, _ cancellation: Cancellation, _ body: ([UInt32]) -> Void
     ) throws(SourceError) {
+        let seen = try seenView(by: filter, cancellation)
         let expression = try filter.compiled()
         let (columns, columnClaims) = try columns(reading: expression, cancellation)
         let claim = shared.memory.claim(for: nil, .filter)
         defer { withExtendedLifetime((claim, columnClaims)) {} }
         try claim.grow(to: store.count * Self.bytesOfFilteredRow)
         for level in level(ofZoom: zooms.lowerBound)...level(ofZoom: zooms.upperBound) {
-            body(try passing(expression, columns, zoom: Double(level), cancellation))
+            body(try passing(expression, among: seen, columns, zoom: Double(level), cancellation))
         }
     }
 
@@ -145,10 +172,12 @@ extension Revision {
 
 extension View {
     /// The same view, of a filter that all its points pass, with advice about it.
-    func with(warnings: [String], _ filter: QueryFilter) -> View {
+    ///
+    /// - Parameter seen: the view of all that the filter's caller may see; nil if it is this one.
+    func with(warnings: [String], _ filter: QueryFilter, _ seen: View? = nil) -> View {
         View(
             index: index, members: members, order: order, sharesOrder: sharesOrder, built: built, bounds: bounds,
             aggregates: aggregates, partitions: partitions, propertyErrors: propertyErrors, warnings: warnings,
-            values: values, isRestricted: filter.isRestricted, leastCount: filter.leastCount)
+            values: values, isRestricted: filter.isRestricted, leastCount: filter.leastCount, seen: seen)
     }
 }

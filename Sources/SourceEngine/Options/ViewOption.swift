@@ -93,11 +93,18 @@ package struct ViewSelection: Sendable {
 extension SourceOptions {
     /// What the clusters of some features depend on. Equal ones give equal clusters.
     func clusteringIdentity(_ selection: ViewSelection = .all) -> JSONValue {
+        clusteringIdentity(filter: selection.filter?.source, weight: selection.weight?.source)
+    }
+
+    /// - Parameters:
+    ///   - filter: which of the source's features are clustered; nil for all.
+    ///   - weight: a weight that features must have; nil if they need none.
+    func clusteringIdentity(filter: JSONValue?, weight: JSONValue? = nil) -> JSONValue {
         var object = members
         let names = ViewOption.names + ["projection", "indexedProperties"]
         for option in SourceOption.all where !names.contains(option.name) { object[option.name] = nil }
-        object["filter"] = selection.filter?.source
-        object["weight of its own"] = selection.weight?.source
+        object["filter"] = filter
+        object["weight of its own"] = weight
         return .object(object)
     }
 

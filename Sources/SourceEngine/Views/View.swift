@@ -44,8 +44,12 @@ public final class View: Sendable {
     package let isRestricted: Bool
     /// The fewest points of a cluster that is shown; below 2: points are shown too.
     package let leastCount: Int
+    /// The view of all that its readers may see, if that is not this one.
+    let seen: View?
     /// What the writers of answers cache for the view.
     private let cached = Mutex<ViewCache?>(nil)
+    /// The features with equal hashes, of a view whose readers see only a part of the source.
+    let featureGroups = FeatureCodes.Groups()
     /// The claim of the memory of a filter's view.
     private let claim = Mutex<MemoryClaim?>(nil)
     /// Built if input indexes are requested of a filter's view whose points are in another order.
@@ -55,7 +59,8 @@ public final class View: Sendable {
         index: ClusterIndex, members: [UInt32]?, order: PointOrder? = nil, sharesOrder: Bool = false,
         built: FeatureStore? = nil, bounds: Box?, aggregates: [NamedAggregate] = [],
         partitions: [JSONValue] = [], propertyErrors: [PropertyError] = [], warnings: [String] = [],
-        values: PointValues? = nil, isAhead: Bool = false, isRestricted: Bool = false, leastCount: Int = 0
+        values: PointValues? = nil, isAhead: Bool = false, isRestricted: Bool = false, leastCount: Int = 0,
+        seen: View? = nil
     ) {
         self.index = index
         self.members = members
@@ -71,6 +76,7 @@ public final class View: Sendable {
         self.isAhead = isAhead
         self.isRestricted = isRestricted
         self.leastCount = leastCount
+        self.seen = seen
     }
 
     /// The view's cache, made on first use.

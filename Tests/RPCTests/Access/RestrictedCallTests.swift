@@ -85,6 +85,10 @@ import TypedContract
         }
     }
 
+    /// A filter that is as long as one may be, by itself.
+    private static let longest: JSONValue = .array(
+        [.string("any")] + (0..<1000).map { [">", ["get", "n"], .number(Double($0))] as JSONValue })
+
     /// The params of calls of a method on a source; nil for a method that is not known here.
     private static func calls(
         of method: MethodDeclaration, on source: String, _ ids: [JSONValue], _ random: inout SeededRandom
@@ -94,7 +98,7 @@ import TypedContract
         let filters: [JSONValue?] = [
             nil, [">", ["get", "n"], 20], ["==", ["get", "tenant"], 1001], ["==", ["get", "name"], "zebra 3"],
             ["<", ["get", "n"], ["*", 3, ["zoom"]]], ["==", "tenant", 1001], [">", ["get", "nosuch"], 1],
-            ["in", "zebra", ["get", "name"]],
+            ["in", "zebra", ["get", "name"]], longest,
         ]
         func params(_ members: JSONObject) -> JSONObject {
             var params = members
@@ -116,6 +120,10 @@ import TypedContract
                 params(["bbox": world, "zoom": zoom, "window": ["n": [5, 40]]]),
                 params(["bbox": world, "zoom": zoom, "pin": [1, 2, 3, 4, 5, 6, 7, 8]]),
                 params(["bbox": world, "zoom": zoom, "include": ["top"], "topBy": "n"]),
+                params(["bbox": world, "zoom": zoom, "include": ["key"]]),
+                params(
+                    method.takes(.transitions)
+                        ? ["bbox": world, "zoom": 0, "transitions": true] : ["bbox": world, "zoom": 0]),
             ]
         case "GetTile":
             return [
@@ -158,7 +166,10 @@ import TypedContract
         }
     }
 
-    private static func features(_ random: inout SeededRandom, count: Int) -> (all: [String], seen: [String]) {
+    /// - Parameter ids: how many ids the features share.
+    private static func features(
+        _ random: inout SeededRandom, count: Int, ids: Int = .max
+    ) -> (all: [String], seen: [String]) {
         var (all, seen): ([String], [String]) = ([], [])
         for id in 0..<count {
             let isSeen = Bool.random(using: &random)
@@ -166,7 +177,7 @@ import TypedContract
             let latitude = Double(Int.random(in: -800...800, using: &random)) / 10
             let name = isSeen ? "\"name\":\"lion \(id)\"" : "\"name\":\"zebra \(id)\",\"zebra\":\(id)"
             let feature = """
-                {"type":"Feature","id":\(id),"geometry":{"type":"Point","coordinates":[\(longitude),\(latitude)]},\
+                {"type":"Feature","id":\(id % ids),"geometry":{"type":"Point","coordinates":[\(longitude),\(latitude)]},\
                 "properties":{"tenant":\(isSeen ? 1000 : 1001),"n":\(id % 50),\(name)}}
                 """
             all.append(feature)
@@ -181,6 +192,7 @@ import TypedContract
         #"{\#(indexed),"clusterProperties":{"sum":["+",["get","n"]],"most":["max",["get","n"]]},"minPoints":3}"#,
         #"{\#(indexed),"sortKey":["get","n"],"partitionBy":["get","n"]}"#,
         #"{"weight":["+",1,["get","n"]],"maxZoom":5,"radius":80}"#,
+        #"{\#(indexed),"clusterIds":"origin","views":{"same":{"filter":["==",["get","tenant"],1000]}}}"#,
     ]
 
     /// Ids of clusters of a source, and others.
@@ -194,7 +206,8 @@ import TypedContract
         "answers are those of a daemon that has only the features that the caller sees", arguments: options, [1, 2, 3])
     func asIfThereWereNoOthers(options: String, seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
-        let features = Self.features(&random, count: 300)
+        // Tenants may have the same ids.
+        let features = Self.features(&random, count: 300, ids: seed == 3 ? 11 : .max)
         var (whole, part) = (try Server(), try Server())
         defer { for server in [whole, part] { try? FileManager.default.removeItem(atPath: server.folder) } }
         whole.access.rules = [Self.rule("test"), Self.rule("hidden*", user: 3000)]
@@ -341,6 +354,30 @@ import TypedContract
             try server.answer(
                 .getClusters, ["source": "test", "bbox": world, "zoom": 2, "limit": 3], by: Self.tenant))
         #expect(page["features"]?.array?.count == 3)
+    }
+
+    @Test("with minCount no cluster shows from which feature it grew") func origins() throws {
+        var random = SeededRandom(seed: 6)
+        let features = Self.features(&random, count: 300)
+        var server = try Server()
+        defer { try? FileManager.default.removeItem(atPath: server.folder) }
+        try server.load("test", features.seen, options: #"{"radius":100,"clusterIds":"origin"}"#)
+        let params: JSONObject = ["source": "test", "bbox": [-180, -85, 180, 85], "zoom": 0, "include": ["key"]]
+        func shown() throws -> (ids: Set<JSONValue>, keys: Set<JSONValue>) {
+            let answer = try JSONReader.parse(try server.answer(.getClusters, params, by: Self.tenant))
+            let features = answer["features"]?.array ?? []
+            return (Set(features.compactMap { $0["id"] }), Set(features.compactMap { $0["key"] }))
+        }
+        let open = try shown()
+        server.access.rules = [Self.rule("test", minCount: 2)]
+        let restricted = try shown()
+        #expect(restricted.ids.count > 3 && restricted.keys.count == restricted.ids.count)
+        #expect(open.ids.isDisjoint(with: restricted.ids) && open.keys.isDisjoint(with: restricted.keys))
+        #expect(try shown() == restricted, "keys stay as long as the daemon runs")
+        for id in restricted.ids {
+            let children = try server.answer(.getChildren, ["source": "test", "clusterId": id], by: Self.tenant)
+            #expect(children.contains("FeatureCollection"), "\(children)")
+        }
     }
 
     private func counts(in text: String) throws -> [Int] {

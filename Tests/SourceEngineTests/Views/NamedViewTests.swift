@@ -40,6 +40,37 @@ import Testing
         "{\(source)\(source.isEmpty ? "" : ",")\"views\":\(views)}"
     }
 
+    @Test("a rule that shows what a view shows takes the view's clusters") func rules() throws {
+        let test = try TestSource(
+            options: #"""
+                {"views":{"wide":{"filter":["==",["get","kind"],"bar"],"radius":90},
+                          "bars":{"filter":["==",["get","kind"],"bar"]}}}
+                """#)
+        var random = PythonRandom(seed: 3)
+        try test.load(Self.features(0..<200, &random))
+        let revision = test.source.revision
+        let name = try #require(SourceName("bars"))
+        let bars = try #require(revision.named(name))
+        func rule(_ text: String, _ query: String? = nil) throws -> QueryFilter {
+            QueryFilter(try query.map { try JSONReader.parse($0) }, within: try JSONReader.parse(text), leastCount: 3)
+        }
+        let same = try rule(#"["==", ["get", "kind"], "bar"]"#)
+        let view = try revision.view(same, zoom: nil, .never)
+        // A view that was made for the filter lists its members.
+        #expect(view.members == nil && view.index.lineage == bars.view.index.lineage)
+        #expect(view.isRestricted && view.leastCount == 3)
+        let part = try revision.part(
+            seenBy: QueryFilter(nil, within: JSONReader.parse(#"["==",["get","kind"],"bar"]"#), leastCount: 0), .never)
+        #expect(part.points == bars.pointCount)
+        #expect(part.bounds == bars.bounds && part.bounds != revision.bounds)
+        for other in [
+            try rule(#"["==",["get","kind"],"hotel"]"#),
+            try rule(#"["==",["get","kind"],"bar"]"#, #"["<",["get","n"],5]"#),
+        ] {
+            #expect(try revision.view(other, zoom: nil, .never).members != nil)
+        }
+    }
+
     /// Features as `towns` has them, with a property to promote.
     private static func features(_ ids: some Sequence<Int>, _ random: inout PythonRandom) -> String {
         let kinds = ["bar", "café", "hotel"]
