@@ -51,6 +51,9 @@ package struct HeaderBlock: Sendable {
         }
     }
 
+    /// The same as text.
+    package func text(_ name: StaticString) -> String? { self[name].map { String(decoding: $0, as: UTF8.self) } }
+
     /// All fields.
     package var fields: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] {
         var start = 0
@@ -60,6 +63,10 @@ package struct HeaderBlock: Sendable {
         }
     }
 
-    /// The same as text.
-    package func text(_ name: StaticString) -> String? { self[name].map { String(decoding: $0, as: UTF8.self) } }
+    /// The values of all fields with a name, joined by commas, as text; nil if there is none.
+    package func joined(_ name: StaticString) -> String? {
+        let values = name.withUTF8Buffer { name in fields.filter { $0.name.elementsEqual(name) }.map(\.value) }
+        guard !values.isEmpty else { return nil }
+        return values.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ", ")
+    }
 }

@@ -78,7 +78,7 @@ enum StreamStart {
         let client = connection.caller.identity
         if connection.server.rules.tokens == nil { return client }
         do throws(RPCError) {
-            return try connection.server.rules.identity(authorization: head.text("authorization"), client)
+            return try connection.server.rules.identity(authorization: head.joined("authorization"), client)
         } catch {
             guard method == HealthCheck.checkMethod || method == HealthCheck.watchMethod else { throw error }
             return Identity(client.peer, right: .none)

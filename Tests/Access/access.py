@@ -40,6 +40,15 @@ def expect(status, path, bearer=None, **how):
     return got
 
 
+def raw(request, unix=False):
+    """The status of a response to these bytes."""
+    client = socket.socket(socket.AF_UNIX if unix else socket.AF_INET)
+    client.settimeout(20)
+    client.connect(SOCKET if unix else ("127.0.0.1", PORT))
+    client.sendall(request.encode())
+    return int(client.recv(65536).split()[1])
+
+
 def reload(change):
     path = f"{FOLDER}/clusterd.json"
     configuration = json.load(open(path))
@@ -114,6 +123,8 @@ def case_tenants():
     missing, hidden = (json.loads(expect(404, f"/sources/{name}", token())[2]) for name in ("vaulx", "vault"))
     assert missing["message"].replace("vaulx", "vault") == hidden["message"], (missing, hidden)
     expect(403, "/sources/orders", token(tenant=None))
+    # A number that another tenant's number equals.
+    assert b"2^53" in expect(403, "/sources/orders", token(tenant=2**53 + 1))[2]
     assert json.loads(expect(200, "/sources", token(tenant=None))[2])["sources"] == []
     assert local("SourceService/GetSource", source="vault")["points"] == 1
 
@@ -139,6 +150,12 @@ def case_tokens_in_urls():
         expect(200, f"/sources/orders/clusters?zoom=0&{name}={secret}&limit=1")
         expect(200, f"/sources/orders?{name}={secret}")
     expect(401, f"/sources/orders?access_token={secret}&access_token={secret}")
+    expect(200, "/sources", secret)
+    assert raw(f"GET /sources HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {secret}\r\nAuthorization: Bearer {secret}\r\n\r\n") == 401
+    # Over the Unix socket none is needed, but one that got lost is not none.
+    for field, expected in (("", 200), ("Authorization: Bearer\r\n", 401), ("Authorization: Bearer  \r\n", 401),
+                            ("Authorization: Basic YQ==\r\n", 200), (f"Authorization: Bearer {secret}\r\n", 200)):
+        assert raw(f"GET /sources HTTP/1.1\r\n{field}Host: x\r\n\r\n", unix=True) == expected, field
     expect(400, f"/sources/orders/clusters?access_token={secret}&nosuch=1")
     expect(404, f"/nosuch?access_token={secret}", Referer=f"http://localhost/?source=orders&access_token={secret}#1")
     tiles = json.loads(expect(200, f"/sources/orders/tiles.json?access_token={secret}")[2])["tiles"][0]
@@ -172,6 +189,8 @@ def case_grpc():
     assert status(client, get, source("vault"), authorization="Bearer " + token()) == "5"
     assert status(client, get, source("orders"), authorization="Bearer " + token(tenant=None)) == "7"
     assert status(client, "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo") == "16"
+    both = [("authorization", "Bearer " + token())] * 2
+    assert client.ending(client.open(get, source("orders"), extra=both)).get("grpc-status") == "16"
     health = "/grpc.health.v1.Health/Check"
     assert status(client, health) == "0"
     assert status(client, health, source("sources/orders")) == "5"
@@ -190,8 +209,17 @@ def open_watch(bearer):
 
 
 def case_watches_end_with_their_token():
-    rest = open_watch(token(exp=time.time() - 28)).read()
+    bearer = token(exp=time.time() - 28)
+    client = Client()
+    health = client.open("/grpc.health.v1.Health/Watch", source("sources/orders"), extra=[("authorization", "Bearer " + bearer)])
+    rest = open_watch(bearer).read()
     assert b"unauthenticated" in rest or b"UNAUTHENTICATED" in rest, rest
+    # SERVING, and then SERVICE_UNKNOWN.
+    statuses = b""
+    while not statuses.endswith(b"\x08\x03"):
+        kind, _, stream, payload = client.read()
+        statuses += payload if (kind, stream) == (DATA, health) else b""
+    assert statuses.count(b"\x08\x01") == 1, statuses
 
 
 def case_archives():
@@ -204,6 +232,13 @@ def case_archives():
     assert b"umbrella" not in data
     expect(404, "/archives/acme.pmtiles", token(tenant="umbrella"))
     expect(404, "/archives/vault.pmtiles", token())
+    # What a caller may not see it may not replace either; its own it may.
+    for name, overwrite, status in (("vault", True, b"permission_denied"), ("foreign", True, b"permission_denied"),
+                                    ("vault", False, b"permission_denied"), ("acme", False, b"already_exists"), ("acme", True, b'"done"')):
+        body = json.dumps({"source": "orders", "path": f"{FOLDER}/archives/{name}.pmtiles", "overwrite": overwrite}).encode()
+        answer = expect(200, publish, bearer, method="POST", body=struct.pack(">BI", 0, len(body)) + body,
+                        Content_Type="application/connect+json")[2]
+        assert status in answer, (name, overwrite, answer)
     expect(404, "/archives/all.pmtiles", token())
     expect(404, "/archives/foreign.pmtiles", token())
 
@@ -212,8 +247,11 @@ def case_explanations():
     why = local("ServerService/ExplainAccess", source="orders", token=token(tenant="umbrella"))
     assert why["isSeen"] and why["rule"] == "access.rules[0]" and why["filter"] == ["==", ["get", "tenant"], "umbrella"], why
     assert why["subject"] == "anna" and why["right"] == "query", why
+    assert (why["points"], why["ofPoints"]) == (2, 5), why
     assert "does not exist" in local("ServerService/ExplainAccess", source="vault", token=token())["why"]
-    assert '"tenant"' in local("ServerService/ExplainAccess", source="orders", token=token(tenant=None))["why"]
+    why = local("ServerService/ExplainAccess", source="orders", token=token(tenant=None))["why"]
+    assert why == 'What is seen of the source \'orders\' depends on the claim "tenant", which the token does not have.', why
+    assert "no such source" in local("ServerService/ExplainAccess", source="orders2", token=token())["why"]
     assert "expired" in local("ServerService/ExplainAccess", source="orders", token=token(exp=1))["why"]
     assert local("ServerService/ExplainAccess", source="other", token=token())["isSeen"]
     open(f"{FOLDER}/anna.jwt", "w").write(token() + "\n")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import RPC
+import SourceEngine
 import JSON
 
 extension AccessPolicy {
@@ -84,6 +85,11 @@ extension AccessRule {
                 throw item.problem("matches nobody: it needs users, groups or tokens")
             }
             guard !rule.sources.isEmpty else { throw item.problem("names no source") }
+            if let wrong = rule.sources.first(where: { !AccessRule.isPattern($0) }) {
+                throw item.problem(
+                    "names \"\(wrong)\", which is no source: \(SourceName.pattern), in which * stands for any characters. A rule covers a source with its views"
+                )
+            }
             rules.append(rule)
         }
         return rules

@@ -22,8 +22,7 @@ extension Exchange {
         caller.runOnPool {
             let archive = store.open(names)
             guard let access, let archive else { return archive }
-            let origin = archive.origin
-            return access.seesArchive(of: origin?.source, part: origin?.part) ? archive : nil
+            return access.seesArchive(archive.file) ? archive : nil
         } completion: { [weak self] archive in
             guard let self, isServing else { return }
             if let archive {

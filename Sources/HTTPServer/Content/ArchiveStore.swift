@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Compression
 import Glibc
-import JSON
 import Synchronization
 import SystemSupport
 
@@ -39,7 +37,7 @@ final class ServedArchive: Sendable {
     let tag: EntityTag
     /// The time of the last modification, in seconds since 1970.
     let modified: Int
-    private let file: FileDescriptor
+    let file: FileDescriptor
 
     /// Nil if the file is not a PMTiles archive: nothing else below an export directory is served.
     init?(_ file: FileDescriptor) {
@@ -58,34 +56,6 @@ final class ServedArchive: Sendable {
     }
 
     private static let magic = Array("PMTiles".utf8)
-
-    /// What the archive shows, as `PublishTiles` has written it into the metadata; nil if it is no archive of clusterd,
-    /// or its metadata are too large.
-    ///
-    /// Blocks: call it only on pool threads.
-    var origin: (source: String?, part: String?)? {
-        guard let header = read(0..<min(size, Self.headerSize)), header.count == Self.headerSize else { return nil }
-        func number(at start: Int) -> Int {
-            Int(clamping: header[start..<start + 8].reversed().reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
-        }
-        let (start, count) = (number(at: 24), number(at: 32))
-        guard count <= Self.mostMetadata, start <= size - count else { return nil }
-        guard var text = read(start..<start + count) else { return nil }
-        if header[97] == 2 {
-            guard let inflated = try? Zlib.inflate(text, format: .gzip, limit: 16 * Self.mostMetadata) else {
-                return nil
-            }
-            text = inflated
-        }
-        guard case .object(let metadata)? = try? JSONReader.parse(text),
-            case .object(let origin)? = metadata["clusterd"]
-        else { return nil }
-        func string(_ name: String) -> String? { if case .string(let text)? = origin[name] { text } else { nil } }
-        return (string("source"), string("part"))
-    }
-
-    private static let headerSize = 127
-    private static let mostMetadata = 4 << 20
 
     /// Reads a part. Returns nil if the file no longer contains all of it, or if the disk fails.
     ///

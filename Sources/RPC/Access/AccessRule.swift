@@ -17,6 +17,11 @@ public struct AccessRule: Sendable, Equatable {
 
     public init() {}
 
+    /// Whether a text of `sources` can name a source. Views have no rules of their own.
+    public static func isPattern(_ text: String) -> Bool {
+        ["", "a"].contains { SourceName(text.replacing("*", with: $0)) != nil }
+    }
+
     func covers(_ name: SourceName) -> Bool {
         sources.contains { Self.matches($0.utf8[...], name.text.utf8[...]) }
     }
@@ -57,15 +62,26 @@ public enum RuleFilter {
             }) != nil
         guard isWellFormed else { return "has a claim that is not [\"claim\", NAME]" }
         if QueryFilter(filter).mentionsZoom { return "depends on the zoom, which a rule cannot" }
+        if let advice = QueryFilter.warnings(about: withoutClaims(filter)).first { return advice }
         var first: String?
         // The types of claims are not known yet.
         for example in examples {
             let tried = (try? replaced(filter) { _ in example }) ?? filter
-            if let advice = QueryFilter.warnings(about: tried).first { return advice }
             guard let problem = QueryFilter.problem(tried) else { return nil }
             first = first ?? problem
         }
         return first
+    }
+
+    /// The filter with what stands for claims where advice is sought about comparisons of constants. A comparison of a
+    /// claim with a constant, in this order, is meant: `["==", ["claim", "role"], "auditor"]`.
+    private static func withoutClaims(_ filter: JSONValue) -> JSONValue {
+        guard case .array(let items) = filter, items.first != .string("literal") else { return filter }
+        return .array(
+            items.enumerated().map { index, item in
+                guard case .array(let inner) = item, inner.first == .string("claim") else { return withoutClaims(item) }
+                return index == 1 || items.first == .string("in") ? item : .string("x")
+            })
     }
 
     private static let examples: [JSONValue] = [
@@ -73,12 +89,33 @@ public enum RuleFilter {
         .array([.string("literal"), .array([.number(1)])]), .bool(true), .array([.string("get"), .string("x")]),
     ]
 
-    struct MissingClaim: Error { let name: String }
+    /// Why a claim cannot be used.
+    struct UnusableClaim: Error {
+        let name: String
+        /// In words that follow its name.
+        var problem = "which you do not have"
+    }
+
+    /// Integers up to this one are exact as numbers of expressions. Larger ones may be those of another tenant.
+    private static let mostExact = 9_007_199_254_740_991.0
+
+    private static func isExact(_ value: JSONValue) -> Bool {
+        switch value {
+        case .number(let number): abs(number) <= mostExact
+        case .array(let items): items.allSatisfy(isExact)
+        case .object(let object): object.members.allSatisfy { isExact($0.value) }
+        default: true
+        }
+    }
 
     /// The filter for a caller.
-    static func bound(_ filter: JSONValue, to caller: Identity) throws(MissingClaim) -> JSONValue {
-        try replaced(filter) { (name) throws(MissingClaim) in
-            guard let value = caller.claim(name) else { throw MissingClaim(name: name) }
+    static func bound(_ filter: JSONValue, to caller: Identity) throws(UnusableClaim) -> JSONValue {
+        try replaced(filter) { (name) throws(UnusableClaim) in
+            guard let value = caller.claim(name) else { throw UnusableClaim(name: name) }
+            guard isExact(value) else {
+                throw UnusableClaim(
+                    name: name, problem: "which has a number above 2^53; tokens need such ids as strings")
+            }
             return switch value {
             case .array, .object: .array([.string("literal"), value])
             default: value
@@ -88,13 +125,13 @@ public enum RuleFilter {
 
     /// Replaces claims, except in literals. Throws for a claim without a name.
     private static func replaced(
-        _ value: JSONValue, _ claim: (String) throws(MissingClaim) -> JSONValue
-    ) throws(MissingClaim) -> JSONValue {
+        _ value: JSONValue, _ claim: (String) throws(UnusableClaim) -> JSONValue
+    ) throws(UnusableClaim) -> JSONValue {
         guard case .array(let items) = value else { return value }
         switch items.first {
         case .string("literal")?: return value
         case .string("claim")?:
-            guard items.count == 2, case .string(let name) = items[1] else { throw MissingClaim(name: "") }
+            guard items.count == 2, case .string(let name) = items[1] else { throw UnusableClaim(name: "") }
             return try claim(name)
         default:
             var replaced: [JSONValue] = []

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 import ClusterProtocol
 import JSON
+import Responses
 import SourceEngine
+import SystemSupport
 import Tokens
 
 /// What a caller may see of each source, by the rules at the time of its call.
@@ -29,32 +31,30 @@ package struct SourceAccess: Sendable {
     /// The same of a name that may be none.
     package func sees(_ text: String) -> Bool { SourceReference(text).map { sees($0.source) } ?? false }
 
-    /// Whether a caller may see what was published.
-    ///
-    /// - Parameters:
-    ///   - source: the name of its source or view; nil if that is not known.
-    ///   - part: the digest of the part to which its publisher was restricted; nil for the whole source.
-    package func seesArchive(of source: String?, part: String?) -> Bool {
-        guard let name = source.flatMap({ SourceReference($0)?.source }), sees(name) else { return false }
+    /// Whether the caller may see what an archive shows: all that is known to be from a part which it sees. Blocks: only
+    /// for threads of the pool.
+    package func seesArchive(_ file: FileDescriptor) -> Bool {
+        let origin = ArchiveOrigin(of: file)
+        guard let name = origin.source.flatMap({ SourceReference($0)?.source }), sees(name) else { return false }
         do throws(RPCError) {
             guard let digest = try seenPart(on: name)?.digest else { return true }
-            return part == digest
+            return origin.part == digest
         } catch { return false }
     }
 
     /// The part of a visible source that the caller sees; nil if that is all, and the caller may change it.
     ///
-    /// - Throws: `permissionDenied` if the rule needs a claim that the caller does not have.
+    /// - Throws: `permissionDenied` if the rule needs a claim that the caller does not have, or that is not exact.
     func seenPart(on name: SourceName) throws(RPCError) -> SeenPart? {
         guard let index = rule(on: name) else { return nil }
         let rule = rules[index]
-        do throws(RuleFilter.MissingClaim) {
+        do throws(RuleFilter.UnusableClaim) {
             guard let filter = rule.filter else { return SeenPart(filter: nil, minCount: rule.minCount) }
             return SeenPart(filter: try RuleFilter.bound(filter, to: caller), minCount: rule.minCount)
         } catch {
             throw RPCError(
                 .permissionDenied,
-                "What you may see of the source '\(name)' depends on the claim \"\(error.name)\", which you do not have."
+                "What you may see of the source '\(name)' depends on the claim \"\(error.name)\", \(error.problem)."
             )
         }
     }

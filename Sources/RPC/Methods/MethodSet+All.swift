@@ -31,7 +31,7 @@ extension MethodSet {
         add(EvaluateExpression())
         add(Check(status: status))
         add(GetServerInfo(status: status, settings: catalog.settings))
-        add(ExplainAccess(settings: catalog.settings))
+        add(ExplainAccess(catalog: catalog))
         add(GetStats(status: status, catalog: catalog))
     }
 }

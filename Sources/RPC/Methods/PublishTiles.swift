@@ -25,7 +25,9 @@ struct PublishTiles: ServerStreamMethod {
         // On the pool: directories may be on a disk that does not respond.
         let job = PublishTilesJob(
             target: target, request: request, isEstimate: isEstimate, threads: settings.limits.buildThreads, call: call
-        ) { () throws(ArchiveError) in try directories.target(path, overwrite: overwrite) }
+        ) { [access = params.access] () throws(ArchiveError) in
+            try directories.target(path, overwrite: overwrite) { access?.seesArchive($0) ?? true }
+        }
         return PublishTilesStream(job, call, output)
     }
 
@@ -222,6 +224,10 @@ extension RPCError {
             self.init(
                 .alreadyExists,
                 "A file \"\(name)\" exists. Set params.overwrite to replace it, or choose another path.")
+        case .isHidden(let name):
+            self.init(
+                .permissionDenied,
+                "The path \"\(name)\" is taken by what you may not see (access.rules). Choose another.")
         case .forbidden(let directories):
             self.init(
                 .permissionDenied,

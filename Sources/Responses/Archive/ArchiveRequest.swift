@@ -81,6 +81,8 @@ public struct ArchiveTarget: Sendable {
 public enum ArchiveError: Error {
     /// A file of that name exists, and `overwrite` is false.
     case fileExists(String)
+    /// A file of that name exists, which the caller may not see.
+    case isHidden(String)
     /// The path is not below one of these directories.
     case forbidden(below: [String])
     /// The directory of the path does not exist.

@@ -13,9 +13,13 @@ public struct ExportDirectories: Sendable {
 
     /// Finds the directory of a file to be written.
     ///
-    /// - Parameter path: absolute, or relative to the directories. The first one that contains its directory is used.
-    /// - Throws: `forbidden`; `missingDirectory`; `fileExists` unless it may be overwritten; `isDirectory`.
-    public func target(_ path: String, overwrite: Bool) throws(ArchiveError) -> ArchiveTarget {
+    /// - Parameters:
+    ///   - path: absolute, or relative to the directories. The first one that contains its directory is used.
+    ///   - isSeen: whether the caller may see a file that the archive would replace.
+    /// - Throws: `forbidden`; `missingDirectory`; `fileExists` unless it may be overwritten; `isHidden`; `isDirectory`.
+    package func target(
+        _ path: String, overwrite: Bool, isSeen: (FileDescriptor) -> Bool = { _ in true }
+    ) throws(ArchiveError) -> ArchiveTarget {
         guard !path.utf8.contains(0), path.utf8.count < Int(PATH_MAX), !path.utf8.isEmpty else {
             throw .forbidden(below: roots)
         }
@@ -27,7 +31,7 @@ public struct ExportDirectories: Sendable {
                 if errno == ENOENT { isMissing = true }
                 continue
             }
-            try Self.check(name, in: directory, overwrite: overwrite)
+            try Self.check(name, in: directory, overwrite: overwrite, isSeen)
             let full = ([root] + below).joined(separator: "/")
             return ArchiveTarget(directory: directory, name: name, path: full, overwrites: overwrite)
         }
@@ -48,10 +52,16 @@ public struct ExportDirectories: Sendable {
         return names
     }
 
-    private static func check(_ name: String, in directory: FileDescriptor, overwrite: Bool) throws(ArchiveError) {
+    private static func check(
+        _ name: String, in directory: FileDescriptor, overwrite: Bool, _ isSeen: (FileDescriptor) -> Bool
+    ) throws(ArchiveError) {
         var status = stat()
         guard fstatat(directory.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
         if status.st_mode & S_IFMT == S_IFDIR { throw .isDirectory(name) }
-        if !overwrite { throw .fileExists(name) }
+        guard let file = FileSystem.openRegularFile(name, in: directory), !isSeen(file) else {
+            if !overwrite { throw .fileExists(name) }
+            return
+        }
+        throw .isHidden(name)
     }
 }

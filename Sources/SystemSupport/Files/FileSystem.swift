@@ -15,6 +15,11 @@ package enum FileSystem {
     package static func openRegularFile(_ components: [String], below root: String) -> FileDescriptor? {
         guard let name = components.last, let directory = openDirectories(components.dropLast(), below: root)
         else { return nil }
+        return openRegularFile(name, in: directory)
+    }
+
+    /// Opens a regular file of a directory without following a link; nil on failure.
+    package static func openRegularFile(_ name: String, in directory: FileDescriptor) -> FileDescriptor? {
         // Opening a pipe or a device must not block.
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY
         let number = openat(directory.number, name, flags)

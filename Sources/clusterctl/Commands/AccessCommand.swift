@@ -3,6 +3,7 @@ import ClusterClient
 import ClusterProtocol
 import CommandLineOptions
 import JSON
+import Rendering
 
 /// `clusterctl access explain`: shows what the bearer of a token sees of a source.
 enum AccessCommand: Subcommand {
@@ -42,6 +43,9 @@ enum AccessCommand: Subcommand {
         var lines: [(String, String)] = [("source", source)]
         for name in ["subject", "right", "rule", "filter", "minCount"] {
             if let value = answer[name] { lines.append((name, value.asString ?? value.text)) }
+        }
+        if let points = answer["points"]?.asInteger, let all = answer["ofPoints"]?.asInteger {
+            lines.append(("points", "\(Quantity.grouped(points)) of \(Quantity.grouped(all))"))
         }
         lines.append(("sees it", answer["isSeen"] == .bool(true) ? "yes" : "no"))
         lines.append(("why", answer["why"]?.asString ?? ""))

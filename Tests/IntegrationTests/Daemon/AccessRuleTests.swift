@@ -72,6 +72,17 @@ struct AccessRuleTests {
         #expect(written.contains("anna") && written.contains("access.rules[0]"), "\(written)")
     }
 
+    /// With CLUSTERD_LEAK_CALLS=100000 it takes about ten minutes.
+    @Test(
+        "random calls of every method by every transport show nothing hidden",
+        .enabled(if: DebianPython.has(["grpc", "google.protobuf"]), "needs Debian's python3-grpcio, python3-protobuf"))
+    func leaks() throws {
+        let script = Repository.root.appendingPathComponent("Tests/Access/leaks.py").path
+        let result = try DaemonProcess.run(
+            "/usr/bin/python3", ["-B", script, DaemonProcess.products.appendingPathComponent("clusterd").path])
+        #expect(result.status == 0, "\(result.output) \(result.errors)")
+    }
+
     @Test(
         "the configuration's check finds rules and keys that do not work",
         arguments: [
@@ -82,6 +93,8 @@ struct AccessRuleTests {
             (#""access":{"rules":[{"sources":["a"],"tokens":true,"filter":["==","t","x"]}]}"#, "constants"),
             (#""access":{"rules":[{"sources":["a"],"tokens":true,"filter":["==",["claim","t"],["get","t"]]}]}"#, nil),
             (#""access":{"rules":[{"sources":["a"],"users":["*"],"minCount":5}]}"#, nil),
+            (#""access":{"rules":[{"sources":["a:food"],"users":["*"]}]}"#, "with its views"),
+            (#""access":{"rules":[{"sources":["a"],"tokens":true,"filter":["==",["claim","role"],"auditor"]}]}"#, nil),
             (#""http":{"tokens":[{"algorithm":"HS256","keyFile":"/nosuch"}]}"#, "/nosuch"),
             (#""http":{"tokens":[{"algorithm":"HS256","keyFile":"/dev/null"}]}"#, "empty"),
             (#""http":{"tokens":[{"algorithm":"none","keyFile":"/dev/null"}]}"#, "HS256"),

@@ -4,6 +4,7 @@ import Testing
 
 @testable import RPC
 @testable import SourceEngine
+@testable import Tokens
 
 @Suite("Access rules of sources") struct AccessRuleTests {
     private static let anna = Identity(Peer(processID: 1, userID: 1000, groupID: 100, groups: [7]), right: .query)
@@ -49,16 +50,40 @@ import Testing
             "all", ["==", ["get", "t"], ["claim", "uid"]], ["in", ["get", "g"], ["claim", "groups"]],
         ]
         let bound = try RuleFilter.bound(filter, to: Self.anna)
-        guard case .array(let parts) = bound else { throw RuleFilter.MissingClaim(name: "") }
+        guard case .array(let parts) = bound else { throw RuleFilter.UnusableClaim(name: "") }
         #expect(parts[1] == ["==", ["get", "t"], 1000])
         guard case .array(let list) = parts[2], case .array(let literal) = list[2] else {
-            throw RuleFilter.MissingClaim(name: "")
+            throw RuleFilter.UnusableClaim(name: "")
         }
         #expect(literal[0] == "literal")
         let untouched: JSONValue = ["literal", ["claim", "uid"]]
         #expect(try RuleFilter.bound(untouched, to: Self.stranger) == untouched)
-        #expect(throws: RuleFilter.MissingClaim.self) { try RuleFilter.bound(filter, to: Self.stranger) }
+        #expect(throws: RuleFilter.UnusableClaim.self) { try RuleFilter.bound(filter, to: Self.stranger) }
     }
+
+    @Test(
+        "a number that is not exact is no claim: another tenant may have the next one",
+        arguments: [
+            ("9007199254740991", true), ("9007199254740993", false), ("-9007199254740993", false), ("0.5", true),
+            ("1e300", false), (#"["a",{"b":9007199254740993}]"#, false), (#""9007199254740993""#, true),
+        ])
+    func exactness(claim: String, isExact: Bool) throws {
+        let key = try TokenKey(.hs256, content: Array("a secret of 32 or more bytes, for tests".utf8))
+        let claims: JSONObject = ["tenant": try JSONReader.parse(claim)]
+        let token = VerifiedToken(claims: claims, expires: .infinity, key: key)
+        let caller = Identity(Self.anna.peer, right: .query, token: token)
+        let filter: JSONValue = ["==", ["get", "t"], ["claim", "tenant"]]
+        let bound = try? RuleFilter.bound(filter, to: caller)
+        #expect((bound != nil) == isExact)
+    }
+
+    @Test(
+        "a rule names sources, not views",
+        arguments: [
+            ("orders", true), ("orders*", true), ("*", true), ("*-eu", true), ("a*b", true), ("orders:food", false),
+            ("", false), ("a b*", false), ("orders/*", false), (String(repeating: "a", count: 64) + "*", true),
+        ])
+    func names(_ text: String, isPattern: Bool) { #expect(AccessRule.isPattern(text) == isPattern) }
 
     @Test(
         "a rule's filter is checked before claims are known",
@@ -68,7 +93,10 @@ import Testing
             ("true", true), (#"["=="]"#, false), (#"["claim"]"#, false), (#"["claim",7]"#, false),
             (#"["nonsense",["claim","t"]]"#, false), (#"[">=",["zoom"],3]"#, false),
             // MapLibre's older form, which compares constants: it would show everything or nothing.
-            (#"["==","tenant","acme"]"#, false),
+            (#"["==","tenant","acme"]"#, false), (#"["==","tenant",["claim","tenant"]]"#, false),
+            // What callers are may decide, too.
+            (#"["any",["==",["claim","role"],"auditor"],["==",["get","t"],["claim","t"]]]"#, true),
+            (#"["in","auditor",["claim","roles"]]"#, true),
         ])
     func check(_ filter: String, isGood: Bool) throws {
         let problem = RuleFilter.problem(try JSONReader.parse(filter))
