@@ -56,7 +56,10 @@ def rule_of_others(random):
 
 
 def rule_of_ids(random):
-    return ["==", ["%", ["to-number", ["id"], 1], 3], 1], lambda f, c: (f["id"] if is_number(f.get("id")) else 1) % 3 == 1
+    def number(feature):
+        # A text is no number, and null is 0.
+        return feature.get("id", 0) if is_number(feature.get("id", 0)) else 1
+    return ["==", ["%", ["to-number", ["id"], 1], 3], 1], lambda f, c: number(f) % 3 == 1
 
 
 def rule_of_all(random):
