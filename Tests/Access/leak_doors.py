@@ -93,6 +93,8 @@ def resource(method, params):
         path = f"{base}/features/{take('featureId')}"
     elif method in ("GetClusters", "TopFeatures", "GetHistogram", "GetGrid"):
         path = base + {"GetClusters": "/clusters", "TopFeatures": "/top", "GetHistogram": "/histogram", "GetGrid": "/grid"}[method]
+    elif method == "GetFeatures":
+        path = base + "/features"
     elif method == "GetSource":
         path = base
     elif method == "ListSources":
@@ -149,15 +151,22 @@ def difference(a, b, path=""):
     return f"{path}: {str(a)[:700]} and {str(b)[:700]}"
 
 
-def by_resource(pair, round, daemon, declared, params, unix=False):
+COLUMNS = "application/vnd.apache.arrow.stream"
+
+
+def by_resource(pair, round, daemon, declared, params, unix=False, fields={}):
     path = resource(declared["name"].split("/")[1], params)
-    fields = {}
+    fields = dict(fields)
     if round.bearer_in_url:
         path += ("&" if "?" in path else "?") + "access_token=" + round.bearer
     else:
         fields.update(bearer(round))
     status, headers, body = daemon.http("GET", path, fields=fields, unix=unix)
     return comparable((status, headers, plain(daemon, body))), body
+
+
+def by_columns(pair, round, daemon, declared, params):
+    return by_resource(pair, round, daemon, declared, params, fields={"Accept": COLUMNS})
 
 
 def by_post(pair, round, daemon, declared, params):
@@ -303,8 +312,10 @@ def is_posted(pair, declared, params):
     return is_unary(pair, declared, params) and not declared["name"].endswith("DescribeTiles")
 
 
+WITH_COLUMNS = {"GetClusters", "GetLeaves", "TopFeatures", "GetFeatures"}
 DOORS = {
     "resource": (lambda pair, declared, params: resource(declared["name"].split("/")[1], params) is not None, by_resource),
+    "columns": (lambda pair, declared, params: declared["name"].split("/")[1] in WITH_COLUMNS, by_columns),
     "POST": (is_posted, by_post),
     "Connect JSON": (lambda *of: is_unary(*of) and is_typed(*of), lambda *of: by_connect(*of, "json")),
     "Connect": (lambda *of: is_unary(*of) and is_typed(*of), lambda *of: by_connect(*of, "proto")),

@@ -36,10 +36,11 @@ class Pair:
             for source in daemon.call("SourceService/ListSources")["sources"]:
                 daemon.call("SourceService/DeleteSource", source=source["source"])
         hidden = [round.all[0]] if round.all else []
-        self.whole.load("orders", round.all, round.options)
         self.whole.load("vault", hidden, {})
         self.whole.load(f"hidden-{MARK}", hidden, {})
+        self.whole.load("orders", round.all, round.options)
         self.part.load("orders", round.shown(round.all), round.options)
+        self.align(round)
         for daemon in (self.whole, self.part):
             daemon.load("open", [], {})
         others = {"sources": ["vault", "hidden*"], "users": [4000000000]}
@@ -51,6 +52,16 @@ class Pair:
         self.whole.reload(rules(round.rule, with_claims(round.rule, round.claims)))
         self.part.reload(rules(True, True))
         self.learn(round)
+
+    def align(self, round):
+        """Lets both sources be at the same revision, which columns have in their schema."""
+        daemons = [(self.whole, round.all), (self.part, round.shown(round.all))]
+        while True:
+            revisions = [daemon.call("SourceService/GetSource", source="orders")["revision"] for daemon, _ in daemons]
+            if revisions[0] == revisions[1]:
+                return
+            daemon, features = daemons[revisions[0] > revisions[1]]
+            daemon.replace("orders", features)
 
     def learn(self, round):
         """Ids of clusters that the caller sees, and of those that it must not see."""
@@ -127,6 +138,7 @@ def run_round(pair, round, calls):
                 # those of all features, they are made again.
                 if "views" in round.options or len(round.shown(round.all)) == len(round.all):
                     pair.whole.replace("orders", round.all)
+                pair.align(round)
                 pair.learn(round)
             # Which door a token takes, and whether it is in the URL, is the same for both daemons.
             for _ in range(calls // 3):

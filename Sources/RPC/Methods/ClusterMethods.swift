@@ -32,6 +32,8 @@ struct ClusterSubject: Sendable {
         restriction: ViewRestriction? = nil, cost: (View) -> Int,
         _ write: @escaping @Sendable (View, inout ByteWriter, Cancellation) throws(SourceError) -> Void
     ) throws(RPCError) -> PreparedAnswer {
+        // First, so that the error does not depend on whether the view is cached.
+        try target.checkWindow(restriction?.window)
         let ready = target.readyView(zoom: zoom)
         var isQuick = ready.map { cost($0) <= ShortListing.features } ?? false
         if let ready, try !target.isReady(restriction, ready) { isQuick = false }
