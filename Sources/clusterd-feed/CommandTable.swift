@@ -27,7 +27,9 @@ enum CommandTable {
             Example(
                 "clusterd-feed kafka://localhost:9092/ships --source ships --longitude '[\"get\",\"lon\"]' --latitude '[\"get\",\"lat\"]'",
                 "maps messages by expressions"),
-            Example("tail -F positions.ndjson | clusterd-feed - --source fleet", "follows a file"),
+            Example(
+                "tail -n +1 -F positions.ndjson | clusterd-feed - --source fleet --id '[\"get\",\"id\"]'",
+                "follows a file from its beginning: what the source has is skipped"),
             Example("clusterd-feed --config /etc/clusterd/feeds/fleet.json --check", "shows how messages map"),
         ])
 

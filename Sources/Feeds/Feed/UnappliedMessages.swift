@@ -74,8 +74,9 @@ final class UnappliedMessages: Sendable {
     private func drop(through index: Int, _ state: inout State) {
         state.bytes -= state.entries[...index].reduce(0) { $0 + $1.message.body.count }
         state.applied = state.entries[index].message.position
-        // A new array, so that the dropped ones are freed.
-        state.entries = ArraySlice(Array(state.entries[(index + 1)...]))
+        state.entries = state.entries[(index + 1)...]
+        // A new array frees the dropped ones, once they are most.
+        if state.entries.startIndex > state.entries.count { state.entries = ArraySlice(Array(state.entries)) }
     }
 
     /// The broker begins again elsewhere.
