@@ -3,8 +3,10 @@
 """Feeds from real brokers into a real daemon, with kills of all three; what the source has is compared with a model.
 
     Tests/Feeds/feeds.py PROGRAMS stdin|nats|flood|mqtt|kafka [SEED]
+    Tests/Feeds/feeds.py PROGRAMS soak SEED SECONDS
 
 flood publishes as fast as it can while NATS stalls and is killed; the model is what is in the stream afterwards.
+soak publishes for a time while NATS, feed and daemon are killed in turn (scripts/soak-feeds).
 """
 import base64, ctypes, json, os, random, shutil, signal, socket, subprocess, sys, tempfile, time
 
@@ -143,6 +145,24 @@ class NATS:
         except OSError:
             until(self.connect, "a connection to NATS")
 
+    def publish_all(self, messages):
+        """Publishes messages in their order, and again from the first one until all are stored."""
+        text = b"".join(b"PUB vehicles.%d answers.2 %d\r\n%s\r\n" % (key, len(body), body) for key, body in messages)
+        while True:
+            try:
+                self.socket.sendall(text)
+                for _ in messages:
+                    while not (line := self.file.readline()).startswith(b"MSG"):
+                        if line.startswith(b"PING"):
+                            self.socket.sendall(b"PONG\r\n")
+                        if not line:
+                            raise OSError("the connection is closed")
+                    if b'"seq"' not in self.file.read(int(line.split()[-1]) + 2):
+                        raise OSError("a message was refused")
+                return
+            except OSError:
+                until(self.connect, "a connection to NATS")
+
     def last(self, key):
         """The last message of a key in the stream."""
         found = self.request("$JS.API.STREAM.MSG.GET.FLEET", {"last_by_subj": f"vehicles.{key}"})
@@ -276,6 +296,41 @@ def flood(broker, daemon):
     broker.check()
 
 
+def memory(process):
+    with open(f"/proc/{process.pid}/status") as file:
+        return next(int(line.split()[1]) // 1024 for line in file if line.startswith("VmRSS"))
+
+
+def soak(broker, daemon, seconds):
+    """5,000 messages a second about 50,000 vehicles, a kill every five seconds, and a comparison every minute."""
+    feed, model, number = broker.feed(), {}, 0
+    victims = {"broker": broker.restart, "feed": feed.restart, "daemon": daemon.restart}
+    begun, kills, compared = time.monotonic(), 0, 0
+
+    def compare(now):
+        until(lambda: daemon.points() == model, "equality with the model")
+        print(f"{now:.0f} s: equal after {number:,} messages and {kills} kills; "
+              f"daemon {memory(daemon.process)} MiB, feed {memory(feed.process)} MiB", flush=True)
+
+    while (now := time.monotonic() - begun) < seconds:
+        batch = []
+        for _ in range(500):
+            number += 1
+            key = RANDOM.randrange(50_000)
+            model[str(key)] = number
+            batch.append((key, message(number).encode()))
+        broker.publish_all(batch)
+        if now > 5 * (kills + 1):
+            list(victims.values())[kills % 3]()
+            kills += 1
+        if now > 60 * (compared + 1):
+            compared += 1
+            compare(now)
+        time.sleep(max(0, begun + number / 5000 - time.monotonic()))
+    compare(seconds)
+    broker.check()
+
+
 def pipe(daemon):
     feed = Feed("-", "--id", '["get","id"]')
     kill(feed.process)
@@ -302,6 +357,8 @@ try:
         pipe(daemon)
     elif KIND == "flood":
         flood(NATS(), daemon)
+    elif KIND == "soak":
+        soak(NATS(), daemon, int(sys.argv[4]))
     else:
         follow({"nats": NATS, "mqtt": MQTT, "kafka": Kafka}[KIND](), daemon)
     print(f"{KIND}: equal")
