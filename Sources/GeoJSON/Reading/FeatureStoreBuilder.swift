@@ -136,6 +136,8 @@ extension FeatureStore {
         var text = GatheredText(size: size, spill: spill)
         let records = RecordOffsets(capacity: slices.reduce(0) { $0 + $1.rows.count })
         var moments = FeatureMoments()
+        var copier = TextCopier()
+        defer { copier.finish() }
         for slice in slices {
             let first = slice.store.start(slice.rows.lowerBound)
             let shift = text.count - first
@@ -144,7 +146,7 @@ extension FeatureStore {
             }
             for row in slice.rows { records.append(start: slice.store.start(row) + shift) }
             let end = slice.store.start(slice.rows.upperBound)
-            slice.store.appendText(first..<end, to: &text)
+            copier.append(first..<end, of: slice.store, to: &text)
         }
         let (blob, file) = text.finish()
         return FeatureStore(blob: blob, text: file, records: records, moments: moments)

@@ -40,29 +40,6 @@ extension FeatureStore {
         return FeatureStore(changes: moved, count: count)
     }
 
-    /// Appends some of a plain store's text. If it is damaged, `isDamaged` becomes true, and the appended
-    /// text is useless.
-    func appendText(_ range: Range<Int>, to target: inout GatheredText) {
-        guard let text = textInFile else {
-            return target.append(UnsafeRawBufferPointer(rebasing: blob.bytes[range]))
-        }
-        let window = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: FeatureScan.windowSize, alignment: 16)
-        defer { window.deallocate() }
-        var offset = range.lowerBound
-        while offset < range.upperBound {
-            var filled = text.fill(window, from: offset) ?? 0..<0
-            if !filled.contains(offset) {
-                filled = offset..<offset + window.count
-                window.initializeMemory(as: UInt8.self, repeating: 0)
-            }
-            let end = min(filled.upperBound, range.upperBound)
-            target.append(
-                UnsafeRawBufferPointer(rebasing: window[offset - filled.lowerBound..<end - filled.lowerBound]))
-            offset = end
-        }
-    }
-
     /// Lets the records of features be read from the disk side by side, if they are in a file.
     public func willRead(_ features: [Int]) {
         guard let text, text.isEvictable, features.count > 1, let start = text.bytes.baseAddress else {
@@ -78,5 +55,44 @@ extension RecordOffsets {
     /// Where the numbers are from which `start` follows.
     fileprivate func addresses(_ index: Int) -> [UnsafeRawPointer] {
         [UnsafeRawPointer(blockStarts.base + index / FeatureStore.blockSize), UnsafeRawPointer(offsets.base + index)]
+    }
+}
+
+/// Appends texts of plain stores to another one, in pieces that are read from a file only once if their order is that
+/// of the file.
+struct TextCopier {
+    private var window: UnsafeMutableRawBufferPointer?
+    /// Whose bytes are in the window, and which.
+    private var source: ObjectIdentifier?
+    private var filled = 0..<0
+
+    /// Must be called last.
+    mutating func finish() {
+        window?.deallocate()
+        window = nil
+    }
+
+    /// Appends some of a plain store's text. If it is damaged, `isDamaged` becomes true, and the appended text is
+    /// useless.
+    mutating func append(_ range: Range<Int>, of store: FeatureStore, to target: inout GatheredText) {
+        guard let text = store.textInFile else {
+            return target.append(UnsafeRawBufferPointer(rebasing: store.blob.bytes[range]))
+        }
+        let window =
+            window ?? UnsafeMutableRawBufferPointer.allocate(byteCount: FeatureScan.windowSize, alignment: 16)
+        self.window = window
+        if source != ObjectIdentifier(text) { (source, filled) = (ObjectIdentifier(text), 0..<0) }
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            if !filled.contains(offset) { filled = text.fill(window, from: offset) ?? 0..<0 }
+            if !filled.contains(offset) {
+                filled = offset..<offset + window.count
+                window.initializeMemory(as: UInt8.self, repeating: 0)
+            }
+            let end = min(filled.upperBound, range.upperBound)
+            target.append(
+                UnsafeRawBufferPointer(rebasing: window[offset - filled.lowerBound..<end - filled.lowerBound]))
+            offset = end
+        }
     }
 }
