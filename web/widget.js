@@ -265,9 +265,8 @@ class NotebookMap {
     /** Says what is drawn, in the page at once and to the kernel soon. */
     report(seconds) {
         const { dataset } = this.element;
-        dataset.shown = String(this.markers.markers.size);
-        dataset.revision = String(this.revision ?? 0);
         dataset.zoom = String(this.map.getZoom());
+        if (this.revision !== undefined) Object.assign(dataset, { shown: String(this.markers.markers.size), revision: String(this.revision) });
         if (seconds !== undefined) this.seconds.push(seconds);
         this.reporting ??= setTimeout(() => this.tellKernel(), reportPause);
     }
