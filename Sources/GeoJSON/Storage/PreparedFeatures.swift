@@ -36,21 +36,17 @@ public struct PreparedFeatures {
 /// What a row of a table has of a feature. The texts are valid while the feature's store is alive.
 public struct FeatureParts {
     /// The id as JSON text; empty if there is none.
-    public let identifier: UnsafeRawBufferPointer
-    public let longitude: Double
-    public let latitude: Double
+    public var identifier: UnsafeRawBufferPointer { record.identifier }
     /// JSON text, an object or null.
-    public let properties: UnsafeRawBufferPointer
+    public var properties: UnsafeRawBufferPointer { record.properties }
+    /// The first two coordinates, which are read from their text.
+    public var position: (longitude: Double, latitude: Double) { record.coordinateNumbers }
+    fileprivate let record: FeatureRecord
 }
 
 extension PreparedFeatures {
     /// A feature by its index among the prepared ones.
-    public func parts(_ position: Int) -> FeatureParts {
-        let record = records[position]
-        let (longitude, latitude) = record.coordinateNumbers
-        return FeatureParts(
-            identifier: record.identifier, longitude: longitude, latitude: latitude, properties: record.properties)
-    }
+    public func parts(_ position: Int) -> FeatureParts { FeatureParts(record: records[position]) }
 }
 
 extension FeatureStore {

@@ -16,6 +16,8 @@ extension Exchange {
         closes: Bool = false
     ) {
         guard !channel.isClosed, !isAnswered else { return }
+        // A response that has begun can only be cut off.
+        if parts != nil { return channel.close() }
         complete(&head, closes: closes)
         channel.write(head)
         let sends = !isHead

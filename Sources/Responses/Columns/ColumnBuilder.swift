@@ -52,8 +52,9 @@ struct ColumnBuilder {
     }
 
     mutating func append(_ row: Row, _ values: RowProperties) {
-        longitude.append(row.longitude)
-        latitude.append(row.latitude)
+        let position = row.position
+        longitude.append(position.longitude)
+        latitude.append(position.latitude)
         ValueText.append(identifier: row.identifier, to: identifier)
         if let cluster = row.cluster {
             clusterID.append(UInt64(bitPattern: cluster.id))

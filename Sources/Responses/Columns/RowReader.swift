@@ -14,14 +14,29 @@ enum RowSubject {
 
 /// A row, before its values are put into columns. Its texts are valid while it is lent.
 struct Row {
-    let longitude: Double
-    let latitude: Double
+    /// Where it is. Read from the feature's text, so only if it is asked for.
+    enum Place {
+        case cluster(longitude: Double, latitude: Double)
+        case feature(FeatureParts, precision: Int?)
+    }
+
+    let place: Place
     /// The id as JSON text; empty for clusters, and if there is none.
     var identifier = UnsafeRawBufferPointer(start: nil, count: 0)
     /// The id and the number of points of a cluster.
     var cluster: (id: Int64, points: Int)?
     /// The marker's key, if the answer has keys.
     var key: MarkerKey?
+
+    var position: (longitude: Double, latitude: Double) {
+        switch place {
+        case .cluster(let longitude, let latitude): return (longitude, latitude)
+        case .feature(let parts, nil): return parts.position
+        case .feature(let parts, let precision):
+            let (longitude, latitude) = parts.position
+            return (Coordinates.exact(longitude, precision), Coordinates.exact(latitude, precision))
+        }
+    }
 }
 
 /// Reads the rows of an answer in their order, as often as needed. Used by one thread.
@@ -96,7 +111,8 @@ struct RowReader {
             let parts = features.parts(featuresTaken)
             featuresTaken += 1
             try properties.read(parts.properties)
-            var row = row(of: parts)
+            var row = Row(
+                place: .feature(parts, precision: writer.output.precision), identifier: parts.identifier)
             if case .node(let node) = subject {
                 row.key = key(of: node)
                 if case .point(let point) = node, let mark = writer.mark(of: point) {
@@ -117,18 +133,10 @@ struct RowReader {
         let summary = writer.summary(of: cluster)
         let (projection, precision) = (writer.projection, writer.output.precision)
         return Row(
-            longitude: Coordinates.exact(projection.longitude(x: summary.x), precision),
-            latitude: Coordinates.exact(projection.latitude(y: summary.y), precision),
+            place: .cluster(
+                longitude: Coordinates.exact(projection.longitude(x: summary.x), precision),
+                latitude: Coordinates.exact(projection.latitude(y: summary.y), precision)),
             cluster: (writer.id(of: cluster, summary), summary.pointCount), key: key(of: .cluster(cluster)))
-    }
-
-    private func row(of parts: FeatureParts) -> Row {
-        guard let precision = writer.output.precision else {
-            return Row(longitude: parts.longitude, latitude: parts.latitude, identifier: parts.identifier)
-        }
-        return Row(
-            longitude: Coordinates.exact(parts.longitude, precision),
-            latitude: Coordinates.exact(parts.latitude, precision), identifier: parts.identifier)
     }
 
     private func key(of node: Node) -> MarkerKey? { keys.map { MarkerWriter(writer).key(of: node, $0) } }
