@@ -98,7 +98,8 @@ extension Source {
     /// The current data, from which a change follows. While a source is being opened, only the changes in its own
     /// journals are made.
     func changeable() throws(SourceError) -> Revision {
-        let (revision, life, isKept) = state.withLock { ($0.revision, $0.life, $0.files != nil) }
+        let (revision, life, isKept, image) = state.withLock { ($0.revision, $0.life, $0.files != nil, $0.image) }
+        if let image, case .serving = life { throw .attached(name, image) }
         switch life {
         case .opening where !isKept: throw .unavailable(name, Self.isBeingRead)
         case .opening, .serving: return revision

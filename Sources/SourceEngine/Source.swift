@@ -52,6 +52,8 @@ public final class Source: Sendable {
         var note: String?
         /// How the source follows its table; nil if it follows none.
         var replication: ReplicationStatus?
+        /// The path of the image that others made and that the source reads; nil if its data are its own.
+        var image: String?
         /// Whether the files lack the current data. The next change is then stored by a snapshot.
         var isUnkept = false
         var compaction = Compaction()
@@ -68,12 +70,13 @@ public final class Source: Sendable {
 
     package init(
         _ identity: SourceIdentity, _ revision: Revision, updatedAt: Timestamp, files: SourceFiles?,
-        shared: SharedState, life: Life = .serving, note: String? = nil
+        shared: SharedState, life: Life = .serving, note: String? = nil, image: String? = nil
     ) {
         name = identity.name
         self.shared = shared
         let state = State(
-            life: life, identity: identity, files: files, revision: revision, updatedAt: updatedAt, note: note)
+            life: life, identity: identity, files: files, revision: revision, updatedAt: updatedAt, note: note,
+            image: image)
         current = CurrentRevision(state.answering)
         self.state = Mutex(state)
     }

@@ -19,6 +19,8 @@ public struct SourceDescription: Sendable {
     package let fault: StateFault?
     /// A remark about the data, such as that newer data were lost.
     public let note: String?
+    /// The image that others made and that the source reads; nil if its data are its own.
+    public let image: String?
     /// How the source follows its table; nil if it follows none.
     public let replication: ReplicationStatus?
     /// What a caller sees of the source; nil if that is everything.
@@ -47,7 +49,7 @@ public struct SourceDescription: Sendable {
         self.isBuilding = isBuilding
         isLoading = if case .opening = state.life { true } else { false }
         (createdAt, updatedAt) = (state.identity.createdAt, state.updatedAt)
-        (fault, note, replication) = (state.fault, state.note, state.replication)
+        (fault, note, replication, image) = (state.fault, state.note, state.replication, state.image)
     }
 
     /// The source's name, or the view's: `SOURCE:VIEW`.
@@ -113,7 +115,7 @@ public struct SourceDescription: Sendable {
         guard part == nil else { return object }
         object["damage"] = (damage ?? note).map { .string($0) }
         object["replication"] = replicationJSON
-        object["note"] = replication?.note.map { .string($0) }
+        object["note"] = (replication?.note ?? image.map { "is the image \($0), read only" }).map { .string($0) }
         let errors = revision.view.propertyErrors
         if !errors.isEmpty {
             object["expressionErrors"] = .object(

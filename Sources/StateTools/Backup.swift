@@ -60,6 +60,10 @@ public enum Backup {
     }
 
     private static func read(_ folder: String) throws(StateFault) -> [Entry] {
+        // The image itself is no part of the state.
+        if try Attachment(in: folder) != nil {
+            return [(Attachment.fileName, try bytes(folder + "/" + Attachment.fileName))]
+        }
         let limits = SourceLimits(filterCacheBytes: 0, buildThreads: 1)
         let found = try RecoveredSource.read(folder, shared: SharedState(limits: limits), checking: true)
         if let loss = found.plan.loss { throw StateFault(loss) }

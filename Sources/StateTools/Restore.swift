@@ -83,7 +83,7 @@ public enum Restore {
     private static func entry(_ header: TarHeader, _ bytes: [UInt8], _ start: Int) -> Entry? {
         let parts = header.name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, parts[0] == "sources", SourceName(parts[1]) != nil,
-            SourceFiles.read(parts[2]) != nil
+            SourceFiles.read(parts[2]) != nil || parts[2] == Attachment.fileName
         else { return nil }
         return Entry(source: parts[1], file: parts[2], bytes: bytes[start..<start + header.count])
     }

@@ -35,6 +35,7 @@ public enum StateCheck {
     /// Checks all bytes of a source's files. O(bytes).
     public static func check(_ source: String, in directory: String) throws(StateToolError) -> [Finding] {
         let folder = "\(directory)/sources/\(source)"
+        if let finding = checkAttachment(source, folder) { return [finding] }
         var findings: [Finding] = []
         var seen: Set<String> = []
         // A running daemon may replace files meanwhile. Then the new ones are checked.
@@ -65,6 +66,31 @@ public enum StateCheck {
 
     private static let attempts = 5
 
+    /// The result for the image of a source that is one; nil if the source is none.
+    private static func checkAttachment(_ source: String, _ folder: String) -> Finding? {
+        var name = Attachment.fileName
+        func finding(_ condition: Finding.Condition, _ message: String) -> Finding {
+            Finding(source: source, file: name, condition: condition, bytes: nil, message: message)
+        }
+        do throws(StateFault) {
+            guard let attachment = try Attachment(in: folder) else { return nil }
+            name = attachment.image
+            // Page by page, since an image may be larger than the memory.
+            let reader = try SectionFileReader(name, .onDemand(PageMemory(), from: 0, text: SnapshotSection.text))
+            if !reader.image.verify() { try reader.checkIntact() }
+            return finding(.intact, "")
+        } catch { return finding(condition(of: error), error.message) }
+    }
+
+    private static func condition(of fault: StateFault) -> Finding.Condition {
+        switch fault.kind {
+        case .damage: .damaged
+        case .machine: .unreadable
+        case .newerFormat: .newer
+        case .olderFormat: .older
+        }
+    }
+
     /// Nil if the file no longer exists.
     private static func check(_ name: String, _ source: String, _ folder: String) -> Finding? {
         let path = folder + "/" + name
@@ -81,12 +107,7 @@ public enum StateCheck {
             return finding(.damaged, "\(path) is damaged in bytes \(bytes)", bytes)
         } catch {
             guard FileIO.exists(path) else { return nil }
-            switch error.kind {
-            case .damage: return finding(.damaged, error.message)
-            case .machine: return finding(.unreadable, error.message)
-            case .newerFormat: return finding(.newer, error.message)
-            case .olderFormat: return finding(.older, error.message)
-            }
+            return finding(condition(of: error), error.message)
         }
     }
 }

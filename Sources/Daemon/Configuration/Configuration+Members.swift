@@ -102,6 +102,10 @@ extension DeclaredSource {
                 "The file of the source's features: a FeatureCollection, lines of features, a JSON text sequence or a table, plain or gzipped."
             ) { value, target in target.file = value.text },
             ConfigurationMember(
+                "image", .text,
+                "The image that the source reads, such as clusterctl build makes it, instead of a file. Options are the image's, and the source is read only."
+            ) { value, target in target.image = value.text },
+            ConfigurationMember(
                 "postgres", .members(TableFeedConfiguration.members.map(\.entry)),
                 "The PostgreSQL table that the source copies and follows, instead of a file. Its data are read only then."
             ) { (value, target) throws(Configuration.Problem) in
@@ -155,12 +159,20 @@ extension DeclaredSource {
             }
             var source = DeclaredSource(name: name)
             try value.reader.read(element, by: members, path: "\(value.path).\(text)", into: &source)
-            if let fault = source.postgresFault {
+            if let fault = source.imageFault ?? source.postgresFault {
                 throw value.reader.problem(at: element, "\(value.path).\(text) \(fault)")
             }
             sources.append(source)
         }
         return sources
+    }
+
+    /// What cannot be combined with an image; nil if there is no conflict.
+    private var imageFault: String? {
+        guard image != nil else { return nil }
+        if file != nil { return "has both file and image; a source has one of them" }
+        if postgres != nil { return "has both image and postgres; a source has one of them" }
+        return options == nil ? nil : "has both image and options; an image has its own options"
     }
 
     /// What cannot be combined with a table; nil if there is no conflict.

@@ -11,6 +11,10 @@ public struct DeclaredSource: Sendable, Equatable {
     public var options: JSONValue?
     /// The file from which it is filled; nil: none.
     public var file: String?
+    /// The image that it reads; nil: none.
+    public var image: String?
+    /// The file or image that is read again when it changes.
+    var path: String? { file ?? image }
     /// The table that it follows; nil: none.
     public var postgres: TableFeedConfiguration?
     /// Whether the file is reloaded whenever it changes.

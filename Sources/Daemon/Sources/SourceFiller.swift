@@ -51,7 +51,7 @@ final class SourceFiller {
     /// Whether a source without data is still waiting for its file to be read.
     var isFillingEmpty: Bool {
         entries.values.contains { entry in
-            guard entry.isRunning || entry.isWanted, entry.declared.file != nil else { return false }
+            guard entry.isRunning || entry.isWanted, entry.declared.path != nil else { return false }
             return (try? registry.source(entry.declared.name))?.revision.hasData != true
         }
     }
@@ -109,6 +109,12 @@ final class SourceFiller {
             if try Self.emptyDamaged(declared, registry) {
                 warnOfDamage(declared)
                 isNew = true
+            } else if declared.image == nil, (try? registry.source(declared.name))?.image != nil {
+                // It is not declared as an image any more.
+                try registry.recreate(declared.name, options: options)
+                isNew = true
+            } else if declared.image != nil, exists(declared.name) {
+                entry.changesOptions = false
             } else if let source = try? registry.source(declared.name) {
                 // A follower of a table changes the options itself before it continues.
                 entry.changesOptions = declared.postgres == nil && source.revision.options.json != options.json
@@ -118,13 +124,13 @@ final class SourceFiller {
             }
         } catch { return complain(declared, error) }
         let isSameFile =
-            old?.declared.file == declared.file && old?.declared.skipsInvalid == declared.skipsInvalid
+            old?.declared.path == declared.path && old?.declared.skipsInvalid == declared.skipsInvalid
             && old?.declared.wrapsLongitudes == declared.wrapsLongitudes && old?.declared.columns == declared.columns
         if isSameFile, !isNew, let old {
             entry.stamp = old.stamp
             entry.isWanted = old.isWanted || entry.changesOptions
         } else {
-            entry.isWanted = declared.file != nil || entry.changesOptions
+            entry.isWanted = declared.path != nil || entry.changesOptions
         }
     }
 
@@ -134,7 +140,7 @@ final class SourceFiller {
     private static func emptyDamaged(
         _ declared: DeclaredSource, _ registry: SourceRegistry
     ) throws(SourceError) -> Bool {
-        guard declared.file != nil || declared.postgres != nil,
+        guard declared.path != nil || declared.postgres != nil,
             let source = try? registry.source(declared.name), source.description.state == .damaged
         else { return false }
         try registry.recreate(declared.name, options: SourceOptions(reading: declared.options))
@@ -181,13 +187,13 @@ final class SourceFiller {
     private func complain(_ declared: DeclaredSource, _ error: SourceError) {
         log.write(
             .warning, "the declared source could not be filled: \(error.description)",
-            ["source": .string(declared.name.text), "file": declared.file.map { .string($0) } ?? .null])
+            ["source": .string(declared.name.text), "file": declared.path.map { .string($0) } ?? .null])
     }
 
     // MARK: Watching
 
     private func watch() {
-        let watched = entries.values.filter { $0.declared.watches }.compactMap(\.declared.file)
+        let watched = entries.values.filter { $0.declared.watches }.compactMap(\.declared.path)
         let directories = Set(watched.map { Configuration.directory(of: $0) })
         watchers = watchers.filter { directories.contains($0.key) }
         for directory in directories where watchers[directory] == nil {
@@ -215,7 +221,7 @@ final class SourceFiller {
     private func look() {
         guard !isEnding else { return }
         for entry in entries.values where entry.declared.watches && !entry.isWanted && !entry.isRunning {
-            guard let file = entry.declared.file, let stamp = FileStamp(file), stamp != entry.stamp else {
+            guard let file = entry.declared.path, let stamp = FileStamp(file), stamp != entry.stamp else {
                 continue
             }
             entry.isWanted = true
@@ -241,7 +247,7 @@ final class SourceFiller {
         entry.isRunning = true
         let changesOptions = entry.changesOptions
         entry.changesOptions = false
-        entry.stamp = declared.file.flatMap { FileStamp($0) }
+        entry.stamp = declared.path.flatMap { FileStamp($0) }
         running += 1
         let (cancellation, began) = (ending.cancellation, MonotonicClock.now())
         loop.compute { [registry, threads] in
@@ -263,11 +269,12 @@ final class SourceFiller {
         }
         // The file is read after a change of options too: features that the previous filter left out are only
         // in the file.
-        guard let path = declared.file else { return nil }
+        guard let path = declared.path else { return nil }
         let file: FileDescriptor
         do throws(FileError) { file = try FileDescriptor(reading: path) } catch {
             throw .unreadableInput(error.description)
         }
+        if declared.image != nil { return try source.attach(file, cancellation) }
         let load = FeatureImport(
             into: source, mode: .replace, policy: declared.skipsInvalid ? .skip : .reject,
             format: FeatureFormat(table: declared.columns), wrapsLongitudes: declared.wrapsLongitudes)

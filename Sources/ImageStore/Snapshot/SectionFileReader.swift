@@ -21,9 +21,13 @@ package struct SectionFileReader: Sendable {
 
     /// Reads the header, the table and the checksums, and makes the image.
     ///
-    /// - Parameter replaceable: consecutive sections on pages of their own that can be made again from others.
-    package init(_ path: String, _ pages: Pages, replaceable: [UInt32] = []) throws(StateFault) {
-        let opened = try OpenedSections(path)
+    /// - Parameters:
+    ///   - file: the file if it is open already; nil to open it.
+    ///   - replaceable: consecutive sections on pages of their own that can be made again from others.
+    package init(
+        _ path: String, file: FileDescriptor? = nil, _ pages: Pages, replaceable: [UInt32] = []
+    ) throws(StateFault) {
+        let opened = try OpenedSections(path, file)
         var memory: PageMemory?
         var text = 0..<0
         if case .onDemand(let shared, let least, let name) = pages, opened.end >= least {
@@ -93,10 +97,11 @@ package struct OpenedSections {
     /// Where the last section ends.
     package let end: Int
 
-    package init(_ path: String) throws(StateFault) {
+    /// - Parameter known: the file if it is open already; nil to open it.
+    package init(_ path: String, _ known: FileDescriptor? = nil) throws(StateFault) {
         let (file, size, header): (FileDescriptor, Int, [UInt8])
         do throws(FileError) {
-            file = try FileIO.open(path, O_RDONLY | O_NONBLOCK)
+            if let known { file = known } else { file = try FileIO.open(path, O_RDONLY | O_NONBLOCK) }
             size = file.size
             header = try FileIO.read(SectionFile.headerSize, from: file, at: 0, path: path)
         } catch { throw StateFault(error) }
@@ -191,6 +196,14 @@ package struct SectionValues<Element: BitwiseCopyable & Sendable>: @unchecked Se
 
     package init(_ values: [Element]) {
         storage = .array(values)
+        count = values.count
+    }
+
+    /// Values that others own.
+    ///
+    /// - Parameter owner: keeps them valid and unchanged.
+    package init(_ values: UnsafeBufferPointer<Element>, owner: AnyObject) {
+        storage = .borrowed(values, owner: owner)
         count = values.count
     }
 

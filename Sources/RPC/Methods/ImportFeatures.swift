@@ -117,19 +117,29 @@ struct ImportParams {
     }
 }
 
-/// `LoadFile`: imports features from a file that the daemon reads.
+/// `LoadFile`: imports features from a file that the daemon reads, or attaches an image.
 struct LoadFile: UnaryMethod {
     let declaration = MethodDeclaration.loadFile
     let catalog: SourceCatalog
 
     func prepare(_ params: Params, _ call: CallContext) throws(RPCError) -> PreparedAnswer {
-        let source = try catalog.sourceToChange(params, call, insteadOf: .features)
+        let source = try catalog.sourceToChange(params, call, insteadOf: .features, replacesImage: true)
         let path = try params.string(.path)
         let settings = catalog.settings.values
         let options = try ImportParams(params)
         return PreparedAnswer(isQuick: false, subject: .file(source.name)) { (call, bytes) throws(RPCError) in
             try answering(call) { () throws(SourceError) in
-                let file = try settings.importDirectories.open(path, maximumBytes: settings.limits.maxFileBytes)
+                let file = try settings.importDirectories.open(path)
+                if Source.isImage(file) {
+                    guard options.mode == .replace else {
+                        throw .invalidParameter(path: "mode", message: "must be \"replace\": the file is an image")
+                    }
+                    let outcome = try source.attach(file, call.cancellation)
+                    call.noteChanged(outcome.accepted)
+                    return outcome.write(into: &bytes)
+                }
+                try source.checkWritable(.features)
+                try ImportDirectories.check(file, maximumBytes: settings.limits.maxFileBytes)
                 let load = FeatureImport(
                     into: source, mode: options.mode, policy: options.policy, format: options.format,
                     wrapsLongitudes: options.wraps, allowsEmpty: options.allowsEmpty)

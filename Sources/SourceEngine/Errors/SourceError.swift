@@ -52,6 +52,8 @@ public enum SourceError: Error, Sendable, Equatable {
     case stateNotWritable(String)
     /// The source's data come from a table, and only its changes change them.
     case followsTable(SourceName, String, WriteAdvice)
+    /// The source's data are an image at a path, which never changes.
+    case attached(SourceName, String)
     /// The source follows no table, so its data have no positions.
     case followsNothing(SourceName)
     /// The caller has cancelled.
@@ -100,6 +102,8 @@ extension SourceError: CustomStringConvertible {
         case .missingFile(let path): "there is no file '\(path)'"
         case .followsTable(let name, let table, let advice):
             "the source '\(name)' follows \(table) and is read only: \(advice.rawValue)"
+        case .attached(let name, let image):
+            "the source '\(name)' is the image \(image) and is read only: load another image in its place, or delete the source and import its features"
         case .followsNothing(let name):
             "the source '\(name)' does not follow a table, so its data have no positions"
         case .cancelled: "the call was cancelled"

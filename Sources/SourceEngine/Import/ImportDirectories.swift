@@ -28,9 +28,8 @@ public struct ImportDirectories: Sendable {
     /// Opens a regular file for reading.
     ///
     /// - Parameter path: absolute, or relative to the directories. The first directory that contains it is used.
-    /// - Parameter maximumBytes: the largest file that is opened; 0 for no limit.
-    /// - Throws: `forbiddenFile`, `missingFile` if no directory contains the name, or `tooLarge`.
-    public func open(_ path: String, maximumBytes: Int = 0) throws(SourceError) -> FileDescriptor {
+    /// - Throws: `forbiddenFile`, or `missingFile` if no directory contains the name.
+    public func open(_ path: String) throws(SourceError) -> FileDescriptor {
         guard !path.isEmpty, !path.utf8.contains(0), path.utf8.count < Int(PATH_MAX) else {
             throw forbidden
         }
@@ -38,19 +37,22 @@ public struct ImportDirectories: Sendable {
         for root in roots {
             for below in Self.relativePaths(path, to: root) {
                 switch Self.open(below, in: root) {
-                case .opened(let descriptor):
-                    guard maximumBytes == 0 || descriptor.size <= maximumBytes else {
-                        throw .tooLarge(
-                            "the file has \(descriptor.size) bytes, more than the \(maximumBytes) that may be loaded (limits.maxFileBytes)"
-                        )
-                    }
-                    return descriptor
+                case .opened(let descriptor): return descriptor
                 case .missing: isMissing = true
                 case .forbidden: isForbidden = true
                 }
             }
         }
         throw isMissing && !isForbidden ? .missingFile(path) : forbidden
+    }
+
+    /// Throws `tooLarge` if a file has more bytes than may be imported.
+    ///
+    /// - Parameter maximumBytes: 0 for no limit.
+    public static func check(_ file: FileDescriptor, maximumBytes: Int) throws(SourceError) {
+        guard maximumBytes > 0, file.size > maximumBytes else { return }
+        throw .tooLarge(
+            "the file has \(file.size) bytes, more than the \(maximumBytes) that may be loaded (limits.maxFileBytes)")
     }
 
     private var forbidden: SourceError {

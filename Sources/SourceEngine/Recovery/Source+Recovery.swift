@@ -29,7 +29,13 @@ extension Source {
     ) throws(SourceError) -> Opened? {
         let path = directory.directory(of: name)
         let found: RecoveredSource?
-        do throws(StateFault) { found = try read(path, name, shared, checking: checking) } catch {
+        do throws(StateFault) {
+            if let attachment = try Attachment(in: path) {
+                Attachment.removeOthers(in: path)
+                return Opened(source: try attachment.open(name, shared: shared), wantsSnapshot: false)
+            }
+            found = try read(path, name, shared, checking: checking)
+        } catch {
             shared.report(StateEvent(gravity: .error, source: name.text, message: error.message))
             return Opened(source: try empty(name, .faulted(error), shared), wantsSnapshot: false)
         }
@@ -219,7 +225,7 @@ extension Source {
     /// newest one is damaged. Returns the error for callers.
     package func reportDamage() -> SourceError {
         let failure = revision.store.failure.map { StateFault($0) }
-        let fault = failure ?? StateFault("\(files?.newestSnapshot ?? "its snapshot") is damaged")
+        let fault = failure ?? StateFault("\(files?.newestSnapshot ?? image ?? "its snapshot") is damaged")
         let wasServing = state.withLock { $0.isServing }
         if fail(fault) {
             report(.error, fault.message)
@@ -260,6 +266,8 @@ extension Source {
 
     /// Begins the work in the background of a source that has just been opened.
     func maintain(_ opened: Opened) {
+        // An image of others is verified when it is read: reading all of it would push out what queries need.
+        guard image == nil else { return }
         compactIfGrown(revision)
         if opened.wantsSnapshot { saveLater() } else { saveIfWorthwhile() }
         let store = revision.store

@@ -135,11 +135,15 @@ package struct Snapshot {
 
     /// Opens a snapshot. A large one is read when it is needed: then damage is found by `Revision.isDamaged`.
     ///
-    /// - Parameter checking: whether to verify all of it before.
+    /// - Parameters:
+    ///   - file: the file if it is open already; nil to open it.
+    ///   - checking: whether to verify all of it before.
     /// - Complexity: O(1) for a large snapshot, besides the checksums of its pages; O(bytes) for a small one.
-    package init(_ path: String, shared: SharedState, checking: Bool = false) throws(StateFault) {
+    package init(
+        _ path: String, file: FileDescriptor? = nil, shared: SharedState, checking: Bool = false
+    ) throws(StateFault) {
         let reader = try SectionFileReader(
-            path, Self.pages(shared),
+            path, file: file, Self.pages(shared),
             replaceable: [SnapshotSection.identifierKey, SnapshotSection.identifiers])
         if checking, !reader.image.verify() {
             try reader.checkIntact()

@@ -135,10 +135,14 @@ extension Source {
         SourceObservation(positionObservers, callback)
     }
 
-    /// Throws if the source's data come from a table, so that callers must not change them.
+    /// Throws if the source's data come from a table or are an image, so that callers must not change them. A source
+    /// with an image can be deleted.
     ///
-    /// - Parameter advice: what the message recommends instead.
-    public func checkWritable(_ advice: WriteAdvice) throws(SourceError) {
+    /// - Parameters:
+    ///   - advice: what the message recommends instead.
+    ///   - replacesImage: whether another image may replace the image.
+    public func checkWritable(_ advice: WriteAdvice, replacesImage: Bool = false) throws(SourceError) {
+        if let image, advice != .source, !replacesImage { throw .attached(name, image) }
         guard let replication else { return }
         throw .followsTable(name, replication.table, advice)
     }

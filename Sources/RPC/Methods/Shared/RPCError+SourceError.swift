@@ -36,7 +36,7 @@ extension RPCError {
         case .damaged: self.init(.dataLoss, error.description)
         case .unavailable: self.init(.unavailable, error.description)
         case .followsNothing: self.init(.failedPrecondition, "\(error): leave atLeast out")
-        case .otherFormat, .followsTable: self.init(.failedPrecondition, error.description)
+        case .otherFormat, .followsTable, .attached: self.init(.failedPrecondition, error.description)
         case .cancelled:
             self = call?.isPastDeadline == true ? CallContext.deadlineError : CallContext.cancelledError
         case .defect: self.init(.internal, error.description)

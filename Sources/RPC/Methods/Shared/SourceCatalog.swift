@@ -54,9 +54,11 @@ package struct SourceCatalog: Sendable {
         try params.access?.seenPart(on: source.name)
     }
 
-    /// The source that a call changes. Throws if the caller may not change it or if it follows a table.
+    /// The source that a call changes. Throws if the caller may not change it, if it follows a table or is an image.
+    ///
+    /// - Parameter replacesImage: whether another image may replace the source's.
     func sourceToChange(
-        _ params: Params, _ call: CallContext, insteadOf advice: WriteAdvice
+        _ params: Params, _ call: CallContext, insteadOf advice: WriteAdvice, replacesImage: Bool = false
     ) throws(RPCError) -> Source {
         _ = try name(params)
         let source = try source(params)
@@ -65,7 +67,9 @@ package struct SourceCatalog: Sendable {
                 .permissionDenied,
                 "You may not change the source '\(source.name)': a rule in access.rules restricts what you see of it.")
         }
-        try answering { () throws(SourceError) in try source.checkWritable(advice) }
+        try answering { () throws(SourceError) in
+            try source.checkWritable(advice, replacesImage: replacesImage)
+        }
         try checkChange(of: source.name, call)
         return source
     }
