@@ -166,9 +166,15 @@ let package = Package(
             dependencies: [
                 "SourceEngine", "ImageStore", "Clustering", "SystemSupport", "GeoJSON", "JSON", "Compression",
             ]),
+        .target(
+            name: "ShardedBuild",
+            dependencies: [
+                "SourceEngine", "ImageStore", "Clustering", "Expressions", "GeoJSON", "JSON", "SystemSupport",
+            ]),
         .executableTarget(
             name: "clusterctl",
             dependencies: [
+                "ShardedBuild", "GeoJSON",
                 "StateTools", "SourceEngine",
                 "ClusterClient", "ClusterProtocol", "EventLoop", "Rendering", "Bench", "HTTP2", "JSON",
                 "CommandLineOptions",
@@ -243,6 +249,12 @@ let package = Package(
                 "ReplicationLog", "SourceEngine", "Responses", "Aggregates", "ImageStore", "SystemSupport",
                 "Clustering",
                 "Expressions", "GeoJSON", "JSON", "SourceTestSupport", "TestSupport",
+            ]),
+        .testTarget(
+            name: "ShardedBuildTests",
+            dependencies: [
+                "ShardedBuild", "SourceEngine", "ImageStore", "GeoJSON", "JSON", "SystemSupport", "SourceTestSupport",
+                "TestSupport",
             ]),
         .testTarget(
             name: "ResponsesTests",

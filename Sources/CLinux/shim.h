@@ -15,6 +15,12 @@
 /// Reads at an offset, with flags; see preadv2(2).
 ssize_t preadv2(int descriptor, const struct iovec *parts, int count, off_t offset, int flags);
 
+/// Resizes a mapping, which may move; see mremap(2).
+void *mremap(void *start, size_t old_size, size_t new_size, int flags, ...);
+static inline void *clusterd_remap(void *start, size_t old_size, size_t new_size) {
+    return mremap(start, old_size, new_size, 1 /* MREMAP_MAYMOVE */);
+}
+
 /// Finds bytes in others in linear time; see memmem(3).
 void *memmem(const void *bytes, size_t count, const void *wanted, size_t wanted_count);
 

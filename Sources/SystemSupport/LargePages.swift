@@ -20,7 +20,7 @@ package enum LargePages {
         if length > 0 { madvise(base + before, length, Int32(MADV_HUGEPAGE)) }
     }
 
-    /// Allocates a block, to be released with `free`. A block of about 2 MiB or more is aligned to large pages and
+    /// Allocates a block, to be released with `deallocate`. A block of about 2 MiB or more is aligned to large pages and
     /// requests them.
     ///
     /// The process ends if there is no memory.
@@ -28,6 +28,7 @@ package enum LargePages {
     /// - Parameter isBound: whether the size is an upper bound, so that much of the block may stay untouched, which
     ///   costs memory on large pages. Then only a block of about 4 MiB or more requests them.
     package static func allocate(_ size: Int, isBound: Bool = false) -> UnsafeMutableRawPointer {
+        if let block = FileBlocks.current?.allocate(size, isBound: isBound) { return block }
         var block: UnsafeMutableRawPointer?
         let room = roomOnLargePages(size)
         if room >= (isBound ? 2 * pageSize : pageSize), posix_memalign(&block, pageSize, room) == 0, let block {
@@ -36,6 +37,11 @@ package enum LargePages {
         }
         guard let block = malloc(size) else { preconditionFailure("out of memory") }
         return block
+    }
+
+    /// Releases a block of `allocate` or `resize`.
+    package static func deallocate(_ block: UnsafeMutableRawPointer) {
+        if FileBlocks.current?.release(block) != true { free(block) }
     }
 
     /// The size rounded up to whole large pages if that adds at most an eighth. The rest of a block is on small pages.
@@ -62,10 +68,18 @@ package enum LargePages {
     ///   - block: a block from `malloc` or this function, or nil for a new one. Invalid afterwards.
     ///   - size: the new size in bytes, above 0.
     package static func resize(_ block: UnsafeMutableRawPointer?, to size: Int) -> UnsafeMutableRawPointer {
+        if let block = FileBlocks.current?.resize(block, to: size) { return block }
         let room = size < pageSize ? size : wholePages(size)
         guard let resized = realloc(block, room) else { preconditionFailure("out of memory") }
         if size >= pageSize { adviseWhole(resized, room) }
         return resized
+    }
+
+    /// Returns the end of a block to the system.
+    ///
+    /// - Returns: the block, which may have moved.
+    package static func shrink(_ block: UnsafeMutableRawPointer, to size: Int) -> UnsafeMutableRawPointer {
+        FileBlocks.current?.resize(block, to: size) ?? realloc(block, size) ?? block
     }
 
     /// Rounds a size up so that the block and the allocator's header fill whole small pages.

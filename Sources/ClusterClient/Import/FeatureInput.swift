@@ -59,7 +59,7 @@ public struct FeatureInput: ~Copyable {
     deinit { if !isLent { close(descriptor) } }
 
     /// Passes the next piece to `body`; returns false at the end. Blocks while a pipe is empty.
-    mutating func read(_ body: (Span<UInt8>) -> Void) throws -> Bool {
+    public mutating func read(_ body: (Span<UInt8>) -> Void) throws -> Bool {
         while true {
             let count = Glibc.read(descriptor, &buffer, buffer.count)
             if count < 0 && errno == EINTR { continue }

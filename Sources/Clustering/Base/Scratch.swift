@@ -33,7 +33,7 @@ final class Scratch<Element: BitwiseCopyable> {
         base.initialize(repeating: value, count: count)
     }
 
-    deinit { free(base) }
+    deinit { LargePages.deallocate(base) }
 
     /// Makes room for `count` values and keeps the existing ones.
     func grow(to count: Int) {
@@ -55,7 +55,7 @@ final class Scratch<Element: BitwiseCopyable> {
     /// afterwards.
     func finish(count: Int) -> Column<Element> {
         let size = max(count, 1) * MemoryLayout<Element>.stride
-        let memory = realloc(UnsafeMutableRawPointer(base), size) ?? UnsafeMutableRawPointer(base)
+        let memory = LargePages.shrink(base, to: size)
         let start = memory.assumingMemoryBound(to: Element.self)
         base = Self.allocate(1)
         capacity = 1
@@ -82,5 +82,5 @@ final class Scratch<Element: BitwiseCopyable> {
 private final class MallocOwner {
     private let memory: UnsafeMutableRawPointer
     init(_ memory: UnsafeMutableRawPointer) { self.memory = memory }
-    deinit { free(memory) }
+    deinit { LargePages.deallocate(memory) }
 }

@@ -48,6 +48,14 @@ extension ClusterIndex {
         _ wrap: (SpatialIndex<Scalar>) -> BaseIndex.Spatial
     ) throws(ClusteringError) -> ClusterIndex {
         let table = try clusters(points, weights: weights, partitions: partitions, options, parallel)
+        return try assemble(table, points, options, parallel, wrap)
+    }
+
+    /// The index of a finished table.
+    static func assemble<Scalar: Coordinate>(
+        _ table: ClusterTable, _ points: PointColumns<Scalar>, _ options: ClusteringOptions, _ parallel: Parallel,
+        _ wrap: (SpatialIndex<Scalar>) -> BaseIndex.Spatial
+    ) throws(ClusteringError) -> ClusterIndex {
         try parallel.stopIfCancelled()
         let spatial = try SpatialOrder<Scalar>(
             table: table, points: points, options: options, parallel: parallel

@@ -30,6 +30,52 @@ final class ClusterTable {
     /// The partition of each node; nil if there are no partitions.
     var partitions: Scratch<UInt32>?
 
+    /// The table of a part of a level: its nodes are the first clusters, without children, and there are no points.
+    init(of nodes: UnsafeBufferPointer<LevelNode>, zoomLimit: Int, hasPartitions: Bool) {
+        pointCount = 0
+        ranges = Array(repeating: 0..<0, count: zoomLimit)
+        let most = 2 * nodes.count
+        x = Scratch(atMost: most)
+        y = Scratch(atMost: most)
+        counts = Scratch(atMost: most)
+        zooms = Scratch(atMost: most)
+        originIndexes = Scratch(atMost: most)
+        childStarts = Scratch(atMost: most + 1)
+        children = Scratch(atMost: most)
+        parents = Scratch(atMost: most)
+        let weights = Scratch<Double>(atMost: most)
+        let partitions = hasPartitions ? Scratch<UInt32>(atMost: most) : nil
+        for (ordinal, node) in nodes.enumerated() {
+            (x.base[ordinal], y.base[ordinal], weights.base[ordinal]) = (node.x, node.y, node.weight)
+            counts.base[ordinal] = node.count
+            zooms.base[ordinal] = UInt8(truncatingIfNeeded: node.zoom)
+            partitions?.base[ordinal] = node.partition
+            childStarts.base[ordinal] = 0
+            parents.base[ordinal] = NodeNumber.none
+        }
+        childStarts.base[nodes.count] = 0
+        (self.weights, self.partitions) = (weights, partitions)
+        count = nodes.count
+    }
+
+    /// A table to be filled, with the clusters of each zoom in the order of their origins.
+    init(points: Int, clusters: Int, ranges: [Range<UInt32>]) {
+        pointCount = points
+        count = clusters
+        self.ranges = ranges
+        x = Scratch(capacity: clusters)
+        y = Scratch(capacity: clusters)
+        counts = Scratch(capacity: clusters)
+        zooms = Scratch(capacity: clusters)
+        originIndexes = Scratch(capacity: clusters)
+        childStarts = Scratch(capacity: clusters + 1)
+        children = Scratch(capacity: 1)
+        parents = Scratch(repeating: NodeNumber.none, count: points + clusters)
+    }
+
+    /// Makes room for the children that `childCount` counts.
+    func makeChildren() { children = Scratch(capacity: childCount) }
+
     init(pointCount: Int, zoomLimit: Int, weights: [Double]?, partitions: [UInt32]?, parallel: Parallel) {
         self.pointCount = pointCount
         ranges = Array(repeating: 0..<0, count: zoomLimit)

@@ -16,36 +16,51 @@ struct IndexBuilder<Scalar: Coordinate> {
     private let sweep: NeighbourSweep<Scalar>
     private let groups: ClaimGroups
     private let alive: RankBitmap
-    private var pointCount: Int { table.pointCount }
+    /// What is known beyond the edge of a part of a level; nil if the nodes are all there are.
+    private let border: LevelBorder<Scalar>?
+    /// The number of nodes of the deepest level.
+    private var nodeCount: Int { points.count }
 
     init(
         points: PointColumns<Scalar>, weights: [Double]?, partitions: [UInt32]?, options: ClusteringOptions,
         parallel: Parallel
     ) {
+        let table = ClusterTable(
+            pointCount: points.count, zoomLimit: options.maximumZoom + 1, weights: weights,
+            partitions: partitions, parallel: parallel)
+        self.init(points: points, table: table, border: nil, options: options, parallel: parallel)
+    }
+
+    /// A build of a level's nodes, or of a part of them, that are the table's first nodes.
+    ///
+    /// - Parameter points: their rounded positions.
+    init(
+        points: PointColumns<Scalar>, table: ClusterTable, border: LevelBorder<Scalar>?, options: ClusteringOptions,
+        parallel: Parallel
+    ) {
         self.options = options
         self.parallel = parallel
         self.points = points
-        let pointCount = points.count
-        table = ClusterTable(
-            pointCount: pointCount, zoomLimit: options.maximumZoom + 1, weights: weights,
-            partitions: partitions, parallel: parallel)
-        states = Scratch(capacity: pointCount)
-        claimants = Scratch(capacity: pointCount)
-        sweep = NeighbourSweep(capacity: pointCount)
-        groups = ClaimGroups(capacity: pointCount, parallel: parallel)
-        alive = RankBitmap(count: pointCount, workers: parallel.threads)
+        self.table = table
+        self.border = border
+        let count = points.count
+        states = Scratch(capacity: count)
+        claimants = Scratch(capacity: count)
+        sweep = NeighbourSweep(capacity: count)
+        groups = ClaimGroups(capacity: count, parallel: parallel)
+        alive = RankBitmap(count: count, workers: parallel.threads)
     }
 
     /// Clusters all zooms.
     func run() throws(ClusteringError) {
         let deepest = LevelRadius<Scalar>(options.unitRadius(at: options.maximumZoom))
         let list = LevelList<Scalar>(
-            capacity: pointCount, rowHeight: deepest.rowHeight,
+            capacity: nodeCount, rowHeight: deepest.rowHeight,
             partitions: table.partitions.map { UnsafePointer($0.base) }, parallel: parallel
         ) { entries in
-            let shares = parallel.shares(of: pointCount)
+            let shares = parallel.shares(of: nodeCount)
             parallel.run(shares) { share in
-                parallel.forEachPart(of: share, of: shares, count: pointCount) { indexes in
+                parallel.forEachPart(of: share, of: shares, count: nodeCount) { indexes in
                     for index in indexes {
                         entries[index] = LevelEntry(
                             x: points.x.base[index], y: points.y.base[index],
@@ -60,11 +75,15 @@ struct IndexBuilder<Scalar: Coordinate> {
             try parallel.stopIfCancelled()
             let radius = LevelRadius<Scalar>(options.unitRadius(at: zoom))
             list.advance(states: states.base, arrived: arrived, height: radius.rowHeight)
-            if pointCount >= Self.manyPoints { releaseUnneeded(list) }
+            if nodeCount >= Self.manyPoints { releaseUnneeded(list) }
             try parallel.stopIfCancelled()
             let first = table.count
             arrived = try cluster(list, zoom: zoom, radius: radius)
             table.ranges[zoom] = UInt32(truncatingIfNeeded: first)..<UInt32(truncatingIfNeeded: table.count)
+            if let border {
+                if border.isOpen { return }
+                border.note(first..<table.count, of: table)
+            }
             zoom -= 1
         }
     }
@@ -97,10 +116,11 @@ struct IndexBuilder<Scalar: Coordinate> {
         _ list: LevelList<Scalar>, zoom: Int, radius: LevelRadius<Scalar>
     ) throws(ClusteringError) -> Int {
         let centers = Centers<Scalar>(
-            pointCount: UInt32(truncatingIfNeeded: pointCount), x: UnsafePointer(table.x.base),
+            pointCount: UInt32(truncatingIfNeeded: table.pointCount), x: UnsafePointer(table.x.base),
             y: UnsafePointer(table.y.base))
         try claim(list, centers, radius)
         try parallel.stopIfCancelled()
+        border?.mark(list, states: states, claimants: claimants, radius: radius)
         guard !groups.isEmpty else { return 0 }
         let judged = judge(list)
         // Supercluster 9 reuses a level, including its order, if no cluster forms on it.
@@ -198,7 +218,8 @@ struct IndexBuilder<Scalar: Coordinate> {
                 states.base[Int(claimant)] = ClaimState.merged
                 list.arrivals[index] = LevelEntry(
                     x: Scalar(table.x.base[ordinal]), y: Scalar(table.y.base[ordinal]),
-                    order: list.entries[Int(claimant)].order, node: UInt32(truncatingIfNeeded: pointCount + ordinal))
+                    order: list.entries[Int(claimant)].order,
+                    node: UInt32(truncatingIfNeeded: table.pointCount + ordinal))
                 index += 1
             }
         }
@@ -212,7 +233,7 @@ struct IndexBuilder<Scalar: Coordinate> {
     /// The lists cut into pieces of about the same length, in the same order: where nodes lie close together, a list is
     /// many times as long as others.
     private func evenPieces(of lists: [[UInt32]]) -> [ArraySlice<UInt32>] {
-        let longest = max(Self.shortestPiece, lists.reduce(0) { $0 + $1.count } / parallel.shares(of: pointCount))
+        let longest = max(Self.shortestPiece, lists.reduce(0) { $0 + $1.count } / parallel.shares(of: nodeCount))
         return lists.flatMap { list in
             let count = (list.count + longest - 1) / longest
             return (0..<count).map { piece in

@@ -366,6 +366,29 @@ final class LevelList<Scalar: Coordinate> {
         return Scalar(edge * (1 - 0x1p-50) - Double(distance)).nextDown
     }
 
+    /// Calls `body` with the position of each node of a partition that is within a distance of a place along the
+    /// x-axis, and in a row within that distance, until it returns false.
+    func visit(
+        aroundX x: Double, y: Double, distance: Double, partition: UInt32, _ body: (Int) -> Bool
+    ) {
+        func key(_ y: Double) -> UInt64 {
+            UInt64(partition) &<< 32 | UInt64(UInt32(max(0, min(1, y)) / rowHeight)) &>> UInt64(doublings)
+        }
+        // A row more on each side, since rows were found by a product instead of the quotient.
+        let (first, last) = (key(y - distance), key(y + distance) &+ 1)
+        let start = first & 0xffff_ffff > 0 ? first - 1 : first
+        var row = (0..<rowCount).partitionIndex { rowKeys.base[$0] < start }
+        while row < rowCount, rowKeys.base[row] <= last {
+            let end = Int(rowStarts.base[row + 1])
+            var position = (Int(rowStarts.base[row])..<end).partitionIndex { Double(entries[$0].x) < x - distance }
+            while position < end, Double(entries[position].x) <= x + distance {
+                if !body(position) { return }
+                position += 1
+            }
+            row += 1
+        }
+    }
+
     /// The row that holds the entry at `position`. O(log rows).
     func rowIndex(containing position: Int) -> Int {
         (0..<rowCount).partitionIndex { Int(rowStarts.base[$0 + 1]) <= position }

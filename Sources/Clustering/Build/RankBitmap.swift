@@ -26,6 +26,18 @@ final class RankBitmap {
         reset(count: count)
     }
 
+    /// A bitmap without living orders, to which `insert` adds some below a count, before `recount`.
+    init(empty count: Int) {
+        limit = count
+        workers = 0
+        stride = (count + 63) / 64 + 1
+        words = Scratch(repeating: 0, count: stride)
+        removed = Scratch(capacity: 1)
+        before = Scratch(capacity: stride)
+    }
+
+    func insert(_ order: UInt32) { words.base[Int(order >> 6)] |= UInt64(1) &<< UInt64(order & 63) }
+
     /// Makes the orders 0..<count alive. `count` must not exceed the initial count.
     func reset(count: Int) {
         limit = count

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CPrefetch
+import Glibc
 import SystemSupport
 
 /// Sorts all nodes, both points and clusters, along a Z-order curve (Morton, 1966), and marks the zooms at which
@@ -169,6 +170,10 @@ struct SpatialOrder<Scalar: Coordinate> {
     @inline(__always) private func fill(
         _ slots: UnsafeMutablePointer<SpatialSlot<Scalar>>, _ nodes: Range<Int>, from items: UnsafeMutablePointer<Item>
     ) {
+        if MemoryLayout<SpatialSlot<Scalar>>.size < MemoryLayout<SpatialSlot<Scalar>>.stride, let first = nodes.first {
+            // The bytes between slots are part of a snapshot, and of its checksum.
+            memset(slots + first, 0, nodes.count * MemoryLayout<SpatialSlot<Scalar>>.stride)
+        }
         for slot in nodes {
             let node = items[slot].node
             let (x, y) = position(Int(node))

@@ -22,6 +22,9 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     /// returns false, adding throws `tooLarge`.
     public var admits: @Sendable (_ bytes: Int) -> Bool = { _ in true }
 
+    /// How many features other builders have taken from the same text before: indexes in errors continue theirs.
+    public var featuresBefore = 0
+
     /// The most rows, each a point: indexes number points and clusters in 32 bits. Adding more throws `tooMany`.
     var mostRows = Int(UInt32.max / 2)
 
@@ -91,7 +94,7 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     /// - Parameter line: the line of an offset in the text that was parsed.
     mutating func admit(_ parsed: ParsedFeatures, line: (Int) -> Int?) throws(GeoJSONError) {
         try parsed.checkCommas()
-        let before = accepted + skipped
+        let before = featuresBefore + accepted + skipped
         advice.add(parsed.advice)
         if !parsed.faults.isEmpty || skipped > 0 { advice.note(longitudes: parsed.longitudes) }
         for fault in parsed.faults {

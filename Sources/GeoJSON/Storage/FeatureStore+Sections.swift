@@ -9,6 +9,9 @@ extension FeatureStore {
         }
     }
 
+    /// How many features follow one block start.
+    public static var rowsOfBlock: Int { blockSize }
+
     /// A store on arrays that `withRecordStarts` lent and the text that they belong to, such as those of a
     /// snapshot. Nothing is copied, and only sizes are checked.
     ///

@@ -33,7 +33,7 @@ final class GrowingColumn<Value: BitwiseCopyable>: @unchecked Sendable {
 
     var isBorrowed: Bool { owner != nil }
 
-    deinit { if owner == nil { free(base) } }
+    deinit { if owner == nil { LargePages.deallocate(base) } }
 
     /// - Precondition: `0 <= index < count`; checked in debug builds.
     @inline(__always) subscript(index: Int) -> Value {

@@ -48,7 +48,7 @@ final class PrintedTexts: @unchecked Sendable {
 
     deinit {
         entries.deinitialize(count: (setMask + 1) * Self.ways)
-        free(entries)
+        LargePages.deallocate(entries)
     }
 
     /// Bytes that are held.

@@ -32,13 +32,15 @@ package struct FeatureCodes: Sendable {
     private let identified: SectionValues<UInt64>
     /// Features without an id: the upper half of the hash above the row, sorted.
     private let anonymous: SectionValues<UInt64>
-    /// Upper halves of hashes that several features share.
-    private var repeated: Set<UInt32>
+    /// Upper halves of hashes that several features share, sorted.
+    private let repeated: SectionValues<UInt32>
+    /// Further ones since updates added features.
+    private var repeatedLater: Set<UInt32> = []
     /// By upper half of the hash: rows of features that updates added.
     private var added: [UInt32: [Int]] = [:]
     private var groups = Groups()
-    /// The view whose features count; nil for all.
-    private var seen: View?
+    /// Which features count; nil for all.
+    private var counts: (@Sendable (_ row: Int) -> Bool)?
 
     /// Features with equal hashes, found once for each revision, and for each view whose readers see only a part.
     final class Groups: Sendable {
@@ -52,13 +54,12 @@ package struct FeatureCodes: Sendable {
         init() {}
     }
 
-    /// The codes for readers of a view. If they see only a part of the source, features that they do not see have no
-    /// rank: else the numbers would show that there are others with the same id.
-    package func seen(in view: View) -> FeatureCodes {
-        guard view.isRestricted else { return self }
-        let seen = view.seen ?? view
+    /// The codes if only some features count.
+    ///
+    /// - Parameter groups: what was found of these features before.
+    func counting(_ groups: Groups, _ counts: @escaping @Sendable (_ row: Int) -> Bool) -> FeatureCodes {
         var codes = self
-        (codes.groups, codes.seen) = (seen.featureGroups, seen)
+        (codes.groups, codes.counts) = (groups, counts)
         return codes
     }
 
@@ -76,8 +77,21 @@ package struct FeatureCodes: Sendable {
         }
         self.identified = SectionValues(identified)
         self.anonymous = SectionValues(anonymous)
-        repeated = []
-        Self.visitRepeated(identified, anonymous) { repeated.insert($0) }
+        var repeated: [UInt32] = []
+        Self.visitRepeated(identified, anonymous) { if repeated.last != $0 { repeated.append($0) } }
+        self.repeated = SectionValues(repeated)
+    }
+
+    /// Codes of features whose hashes are sorted elsewhere.
+    ///
+    /// - Parameters:
+    ///   - identified: of features with an id: the upper half of the hash above the row, sorted.
+    ///   - anonymous: of the others.
+    ///   - repeated: the upper halves that occur more than once, sorted.
+    package init(
+        identified: SectionValues<UInt64>, anonymous: SectionValues<UInt64>, repeated: SectionValues<UInt32>
+    ) {
+        (self.identified, self.anonymous, self.repeated) = (identified, anonymous, repeated)
     }
 
     /// The names of the sections with the codes of a plain store.
@@ -89,18 +103,21 @@ package struct FeatureCodes: Sendable {
     init(from reader: SectionFileReader, _ names: Sections) throws(StateFault) {
         identified = try reader.borrowed(names.identified)
         anonymous = try reader.borrowed(names.anonymous)
-        repeated = Set(try reader.values(names.repeated) as [UInt32])
+        repeated = try reader.borrowed(names.repeated)
     }
 
     /// Writes the codes of a plain store.
     package func store(in writer: SectionFileWriter, _ names: Sections) throws(FileError) {
         try writer.add(names.identified, identified)
         try writer.add(names.anonymous, anonymous)
-        try writer.add(names.repeated, repeated.sorted())
+        guard !repeatedLater.isEmpty else { return try writer.add(names.repeated, repeated) }
+        let all = repeated.withValues { repeatedLater.union($0) }
+        try writer.add(names.repeated, all.sorted())
     }
 
     package var memoryBytes: Int {
-        identified.memoryBytes + anonymous.memoryBytes + repeated.count * 8 + added.count * 48
+        identified.memoryBytes + anonymous.memoryBytes + repeated.memoryBytes + repeatedLater.count * 8
+            + added.count * 48
     }
 
     /// The codes after an update has added features.
@@ -113,7 +130,7 @@ package struct FeatureCodes: Sendable {
 
     private mutating func note(_ row: Int, in store: FeatureStore) {
         let prefix = UInt32(truncatingIfNeeded: Self.hash(of: row, in: store) >> 32)
-        if !candidates(prefix).isEmpty { repeated.insert(prefix) }
+        if !candidates(prefix).isEmpty { repeatedLater.insert(prefix) }
         added[prefix, default: []].append(row)
     }
 
@@ -132,7 +149,7 @@ package struct FeatureCodes: Sendable {
     }
 
     private func rank(of row: Int, _ hash: UInt64, in store: FeatureStore) -> Int {
-        guard repeated.contains(UInt32(truncatingIfNeeded: hash >> 32)) else { return 0 }
+        guard isRepeated(UInt32(truncatingIfNeeded: hash >> 32)) else { return 0 }
         return group(hash >> (64 - Self.bits), in: store).ranks[row] ?? 0
     }
 
@@ -152,7 +169,7 @@ package struct FeatureCodes: Sendable {
     /// Unlike `group` it allocates nothing.
     private func onlyRow(of code: UInt64, in store: FeatureStore) -> Int? {
         let prefix = UInt32(truncatingIfNeeded: code >> (Self.bits - 32))
-        guard !repeated.contains(prefix),
+        guard !isRepeated(prefix),
             let row = Self.first(prefix, in: identified) ?? Self.first(prefix, in: anonymous) ?? added[prefix]?.first,
             !store.isRemoved(row), Self.hash(of: row, in: store) >> (64 - Self.bits) == code
         else { return nil }
@@ -163,7 +180,7 @@ package struct FeatureCodes: Sendable {
     private func derivedGroups(in store: FeatureStore) -> [UInt64] {
         if let known = groups.derived.withLock({ $0 }) { return known }
         var found: Set<UInt64> = []
-        for prefix in repeated {
+        for prefix in repeated.withValues({ repeatedLater.union($0) }) {
             for row in candidates(prefix) where !store.isRemoved(row) && isSeen(row) {
                 let code = Self.hash(of: row, in: store) >> (64 - Self.bits)
                 if group(code, in: store).rows.count > 1 { found.insert(code) }
@@ -174,9 +191,17 @@ package struct FeatureCodes: Sendable {
         return starts
     }
 
+    private func isRepeated(_ prefix: UInt32) -> Bool {
+        if repeatedLater.contains(prefix) { return true }
+        return repeated.withValues { repeated in
+            let index = repeated.partitionIndex { $0 < prefix }
+            return index < repeated.count && repeated[index] == prefix
+        }
+    }
+
     private func group(_ code: UInt64, in store: FeatureStore) -> Groups.Group {
         let prefix = UInt32(truncatingIfNeeded: code >> (Self.bits - 32))
-        let isRepeated = repeated.contains(prefix)
+        let isRepeated = isRepeated(prefix)
         if isRepeated, let known = groups.known.withLock({ $0[code] }) { return known }
         var rows = candidates(prefix).filter {
             !store.isRemoved($0) && isSeen($0) && Self.hash(of: $0, in: store) >> (64 - Self.bits) == code
@@ -197,7 +222,7 @@ package struct FeatureCodes: Sendable {
     /// Those of some features that the readers may see.
     package func seen(among rows: [Int]) -> [Int] { rows.filter(isSeen) }
 
-    private func isSeen(_ row: Int) -> Bool { seen.map { $0.point(of: row) != nil } ?? true }
+    private func isSeen(_ row: Int) -> Bool { counts?(row) ?? true }
 
     /// Rows of features whose hashes have an upper half. Some may have been removed or have another id now.
     private func candidates(_ prefix: UInt32) -> [Int] {
@@ -235,7 +260,8 @@ package struct FeatureCodes: Sendable {
         }
     }
 
-    private static func hash(of row: Int, in store: FeatureStore) -> UInt64 {
+    /// The hash of a feature's id, or of its text if it has none.
+    package static func hash(of row: Int, in store: FeatureStore) -> UInt64 {
         if let hash = store.identifierHash(row, key) { return hash }
         var text = ByteWriter(capacity: 512)
         store.write(row, into: &text, selection: nil, precision: nil)

@@ -113,6 +113,9 @@ extension SourceOptions {
         }
     }
 
+    /// The properties that clustering reads.
+    package var pointNames: Set<String> { [weight, partitionBy, sortKey].propertyNames }
+
     /// The properties read when deciding which features to load.
     package var screeningNames: Set<String> { [filter, weight].propertyNames }
 

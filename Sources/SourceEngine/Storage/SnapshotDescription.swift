@@ -195,6 +195,10 @@ package struct SourceIdentity: Sendable {
     /// The user whose limits the source counts towards; nil if none.
     package let owner: UInt32?
     package let createdAt: Timestamp
+
+    package init(name: SourceName, owner: UInt32?, createdAt: Timestamp) {
+        (self.name, self.owner, self.createdAt) = (name, owner, createdAt)
+    }
 }
 
 /// The names of a snapshot's sections. They are part of the format and never change their meaning.

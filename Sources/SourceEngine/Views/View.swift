@@ -241,3 +241,13 @@ struct FilteredValues {
     let values: PointValues
     let claim: MemoryClaim
 }
+
+extension FeatureCodes {
+    /// The codes for readers of a view. If they see only a part of the source, features that they do not see have no
+    /// rank: else the numbers would show that there are others with the same id.
+    package func seen(in view: View) -> FeatureCodes {
+        guard view.isRestricted else { return self }
+        let seen = view.seen ?? view
+        return counting(seen.featureGroups) { seen.point(of: $0) != nil }
+    }
+}

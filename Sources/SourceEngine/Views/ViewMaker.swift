@@ -15,6 +15,13 @@ package struct ViewMaker {
     package let threads: Int
     package let cancellation: Cancellation
 
+    package init(
+        options: SourceOptions, store: FeatureStore, columns: SourceColumns, threads: Int, cancellation: Cancellation
+    ) {
+        (self.options, self.store, self.columns) = (options, store, columns)
+        (self.threads, self.cancellation) = (threads, cancellation)
+    }
+
     /// Clusters all features.
     package func make() throws(SourceError) -> View {
         let order = try options.sortKey.map { (option) throws(SourceError) in
@@ -137,6 +144,26 @@ package struct ViewMaker {
             aggregates: aggregates.filter { !$0.isHidden }, partitions: parts?.values ?? [],
             propertyErrors: errors.sorted { $0.key < $1.key }.map { PropertyError(message: $0, count: $1) },
             warnings: warnings, values: members == nil ? try values(index, rows) : nil)
+    }
+
+    /// The view of all features whose clusters are made already.
+    ///
+    /// - Parameter partitions: the values of `partitionBy`, by the partition's number.
+    package func make(
+        of index: ClusterIndex, order: PointOrder, bounds: Box?, partitions: [JSONValue]
+    ) throws(SourceError) -> View {
+        let reads = !options.clusterProperties.isEmpty || !options.indexedProperties.isEmpty
+        let rows = columns.rows(reads ? order.builtRows : [], of: store, cancellation)
+        let aggregator = Aggregator(index: index, rows: rows, threads: threads, cancellation: cancellation)
+        let (aggregates, errors): ([NamedAggregate], [String: Int])
+        do throws(EvaluationStop) {
+            (aggregates, errors) = try aggregator.aggregate(options.clusterProperties.map(\.property))
+        } catch { throw SourceError(error) }
+        return View(
+            index: index, members: nil, order: order, bounds: bounds,
+            aggregates: aggregates.filter { !$0.isHidden }, partitions: partitions,
+            propertyErrors: errors.sorted { $0.key < $1.key }.map { PropertyError(message: $0, count: $1) },
+            values: try values(index, rows))
     }
 
     /// The points' indexed values; nil without that option.

@@ -5,6 +5,8 @@ import CommandLineOptions
 enum CommandTable {
     static let subcommands: [any (Subcommand & SendableMetatype).Type] = [
         ServeCommand.self, ImportCommand.self, LoadCommand.self, ExportCommand.self, PublishCommand.self,
+        BuildCommand.self,
+        BuildStepCommand.self,
         CreateCommand.self,
         OptionsCommand.self,
         UpdateCommand.self,

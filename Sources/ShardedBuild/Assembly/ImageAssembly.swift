@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+import Clustering
+import GeoJSON
+import ImageStore
+import JSON
+import SourceEngine
+import SystemSupport
+
+/// Numbers the clusters of all steps, and writes the image: the file that a daemon would write of a source with the same
+/// features.
+///
+/// All large arrays lie in files, those of the build or unnamed ones (`FileBlocks`).
+struct ImageAssembly {
+    let options: SourceOptions
+    let files: BuildFiles
+    let intake: IntakeSummary
+    /// The values of `partitionBy`, by partition.
+    let partitions: [JSONValue]
+    /// The outputs of all steps.
+    let outputs: [String]
+    let threads: Int
+
+    /// Writes the image under a temporary name and renames it, so that it is complete or absent.
+    ///
+    /// - Returns: the number of clusters, and of bytes.
+    func write(to path: String) throws(BuildError) -> (clusters: Int, bytes: Int) {
+        let index = try index()
+        let store = try store()
+        let rows = try MappedValues<UInt32>(files.rows)
+        let points = try MappedValues<UInt32>(files.points)
+        let order = PointOrder(rows: rows.values, points: points.values, owner: Owners([rows, points]))
+        let columns = try inEngine(
+            try SourceColumns(
+                store, reading: options.propertyNames.union(options.indexedNames), threads: threads, .never))
+        let maker = ViewMaker(
+            options: options, store: store, columns: columns, threads: threads, cancellation: .never)
+        let view = try inEngine(
+            try maker.make(of: index, order: order, bounds: intake.bounds, partitions: partitions))
+        let identified = try MappedValues<UInt64>(files.identified)
+        let anonymous = try MappedValues<UInt64>(files.anonymous)
+        let repeated = try MappedValues<UInt32>(files.repeated)
+        let entries = SectionValues(identified.values, owner: identified)
+        let revision = Revision(
+            number: 1, options: options, store: store, columns: columns.keeping([]), view: view,
+            buildMilliseconds: 0,
+            // The ids' hashes are those of the clusters' ids, so that they are sorted once.
+            identifiers: IdentifierIndex(entries: entries, key: FeatureCodes.key),
+            codes: FeatureCodes(
+                identified: entries, anonymous: SectionValues(anonymous.values, owner: anonymous),
+                repeated: SectionValues(repeated.values, owner: repeated)), shared: files.shared)
+        return try write(revision, to: path)
+    }
+
+    private func write(_ revision: Revision, to path: String) throws(BuildError) -> (clusters: Int, bytes: Int) {
+        guard let name = SourceName("image") else { throw BuildError("an image has no name") }
+        let new = path + ".new"
+        let moment = Timestamp(milliseconds: 0)
+        do throws(BuildError) {
+            try inEngine(
+                try Snapshot.write(
+                    revision, of: SourceIdentity(name: name, owner: nil, createdAt: moment), updatedAt: moment,
+                    generation: 1, to: new))
+            try onDisk(try FileIO.rename(new, to: path))
+        } catch {
+            FileIO.remove(new)
+            throw error
+        }
+        return (revision.view.index.clusterCount, FileIO.size(path))
+    }
+
+    private func store() throws(BuildError) -> FeatureStore {
+        let text = try MappedValues<UInt8>(files.text)
+        let blockStarts = try MappedValues<Int>(files.blockStarts)
+        let offsets = try MappedValues<UInt32>(files.offsets)
+        do throws(FeatureSectionError) {
+            return try FeatureStore.onSections(
+                MappedText(text, Owners([blockStarts, offsets])),
+                blockStarts: UnsafeRawBufferPointer(blockStarts.values),
+                offsets: UnsafeRawBufferPointer(offsets.values), moments: FeatureMoments(all: 0))
+        } catch { throw BuildError(error.message) }
+    }
+
+    // MARK: The index
+
+    private func index() throws(BuildError) -> ClusterIndex {
+        let deepest = options.clustering.maximumZoom
+        var counts = [Int](repeating: 0, count: deepest + 1)
+        try forEachCluster { (cluster) throws(BuildError) in
+            guard Int(cluster.zoom) <= deepest else { throw BuildError("a step's output is of another build") }
+            counts[Int(cluster.zoom)] += 1
+        }
+        let assembly = try inIndex(
+            try IndexAssembly(
+                options: options.clustering, pointCount: intake.points, counts: counts,
+                hasWeights: options.weight != nil, hasPartitions: options.partitionBy != nil, threads: threads))
+        let nodes = try ValueReader<LevelNode>(files.nodes)
+        while let node = try nodes.read() { assembly.set(node) }
+        try forEachCluster { (cluster) throws(BuildError) in try inIndex(try assembly.announce(cluster)) }
+        assembly.endAnnouncements()
+        try forEachCluster { (cluster) throws(BuildError) in assembly.set(cluster) }
+        assembly.endClusters()
+        try setChildren(assembly)
+        return try inIndex(try assembly.finish())
+    }
+
+    private func setChildren(_ assembly: IndexAssembly) throws(BuildError) {
+        for output in outputs {
+            let clusters = try ValueReader<FormedCluster>(output + ".clusters")
+            let names = try ValueReader<NodeName>(output + ".children")
+            var children: [NodeName] = []
+            while let cluster = try clusters.read() {
+                children.removeAll(keepingCapacity: true)
+                for _ in 0..<cluster.childCount {
+                    guard let name = try names.read() else {
+                        throw BuildError("\(output).children is of another build; build again without --resume")
+                    }
+                    children.append(name)
+                }
+                assembly.setChildren(children, of: cluster.name)
+            }
+        }
+    }
+
+    private func forEachCluster(_ body: (FormedCluster) throws(BuildError) -> Void) throws(BuildError) {
+        for output in outputs {
+            let reader = try ValueReader<FormedCluster>(output + ".clusters")
+            while let cluster = try reader.read() { try body(cluster) }
+        }
+    }
+}
+
+/// Keeps several objects alive.
+private final class Owners: @unchecked Sendable {
+    // Nothing reads them.
+    private let objects: [AnyObject]
+    init(_ objects: [AnyObject]) { self.objects = objects }
+}
+
+/// Features' text in a file of the build. Keeps the arrays beside it alive too.
+private final class MappedText: FeatureText {
+    private let text: MappedValues<UInt8>
+    private let owners: Owners
+
+    init(_ text: MappedValues<UInt8>, _ owners: Owners) { (self.text, self.owners) = (text, owners) }
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(text.values) }
+    var isDamaged: Bool { false }
+    var isEvictable: Bool { false }
+    func isResident(_ range: Range<Int>, room: inout Int) -> Bool { true }
+    func fill(_ window: UnsafeMutableRawBufferPointer, from offset: Int) -> Range<Int>? { nil }
+    func verify(goesOn: () -> Bool) -> Bool { true }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+import JSON
+import SourceEngine
+import SystemSupport
+
+/// The temporary files of a build. Each has its name once it is complete, so what exists need not be made again.
+final class BuildFiles {
+    let directory: String
+    let shared: SharedState
+
+    init(_ directory: String, threads: Int) {
+        self.directory = directory
+        shared = SharedState(limits: SourceLimits(filterCacheBytes: 0, buildThreads: threads))
+    }
+
+    private func path(_ name: String) -> String { "\(directory)/\(name)" }
+
+    /// The options and inputs that the files belong to.
+    var job: String { path("job.json") }
+
+    /// The source's options, for the steps.
+    var options: String { path("options.json") }
+
+    // By the features' rows.
+    var text: String { path("text") }
+    var blockStarts: String { path("block-starts") }
+    var offsets: String { path("offsets") }
+    var records: String { path("records") }
+    var strings: String { path("strings") }
+    var identified: String { path("identified") }
+    var anonymous: String { path("anonymous") }
+    var repeated: String { path("repeated") }
+    /// What was found while reading. Written last.
+    var intake: String { path("intake.json") }
+
+    // By the points' order.
+    var nodes: String { path("nodes") }
+    var rows: String { path("rows") }
+    /// The points by their features' rows.
+    var points: String { path("points") }
+    /// The values of `partitionBy`, by partition. Written last.
+    var order: String { path("order.json") }
+
+    /// The directory of a group of zooms.
+    func group(_ zooms: ClosedRange<Int>) -> String { path("zooms-\(zooms.lowerBound)-\(zooms.upperBound)") }
+
+    static func write(_ value: JSONValue, to path: String) throws(BuildError) {
+        var text = ByteWriter()
+        text.append(value)
+        let file = try onDisk(try FileIO.create(path + ".part"))
+        try onDisk(try FileIO.write(text.bytes, to: file, at: 0, path: path))
+        try onDisk(try FileIO.sync(file, path: path))
+        try onDisk(try FileIO.rename(path + ".part", to: path))
+    }
+
+    /// The value in a file; nil if there is no such file.
+    static func value(_ path: String) throws(BuildError) -> JSONValue? {
+        guard FileIO.exists(path) else { return nil }
+        let text = try onDisk(try FileIO.contents(of: path))
+        guard let value = try? JSONReader.parse(text) else {
+            throw BuildError("\(path) is damaged; build again without --resume")
+        }
+        return value
+    }
+
+    /// Removes the directory with all that is in it.
+    func removeAll() {
+        for name in (try? FileIO.names(in: directory)) ?? [] where name.hasPrefix("zooms-") {
+            FileIO.removeDirectory(path(name))
+        }
+        FileIO.removeDirectory(directory)
+    }
+}

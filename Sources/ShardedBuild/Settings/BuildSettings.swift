@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+import GeoJSON
+import JSON
+import SourceEngine
+
+/// What an image is built of, and how.
+public struct BuildSettings {
+    /// The files with the features, in the order in which they are imported.
+    public var inputs: [BuildInput]
+    /// As `CreateSource` takes them.
+    public var options: JSONValue
+    /// The path of the image.
+    public var output: String
+    /// A directory for temporary files, which take about 400 bytes a point besides the features' text.
+    public var temporary: String
+    /// The memory of each process, in bytes, besides what it takes without data.
+    public var memory = 4 << 30
+    /// How many processes cluster at the same time.
+    public var workers = 1
+    /// In how many parts a level is cut at least; nil: as many as the memory needs.
+    public var shards: Int?
+    public var policy = InvalidFeaturePolicy.reject
+    public var format = FeatureFormat()
+    public var wrapsLongitudes = false
+    /// Whether to go on where an earlier build of the same inputs was ended.
+    public var resumes = false
+    public var overwrites = false
+
+    /// The least memory that can be given.
+    public static let leastMemory = 64 << 20
+
+    public init(inputs: [BuildInput], options: JSONValue, output: String, temporary: String) {
+        (self.inputs, self.options, self.output, self.temporary) = (inputs, options, output, temporary)
+    }
+
+    /// The options, if an image with them can be built in parts.
+    func checkedOptions() throws(BuildError) -> SourceOptions {
+        let read: SourceOptions
+        do throws(SourceError) { read = try SourceOptions(reading: options) } catch { throw BuildError(error) }
+        if let refusal = Self.refusal(read) { throw BuildError("options.\(refusal)", isRefusal: true) }
+        return read
+    }
+
+    /// Why sources with these options cannot be built in parts; nil if they can.
+    private static func refusal(_ options: SourceOptions) -> String? {
+        if options.clusterIds != .origin {
+            return "clusterIds: must be \"origin\": ids by index number the nodes of a level in one process"
+        }
+        if options.sortKey == nil {
+            return
+                "sortKey: is missing: the order of clustering must follow from the features, such as [\"hash\", [\"id\"]]"
+        }
+        if options.minPoints != 2 {
+            return
+                "minPoints: must be 2: what groups below a larger number pass on depends on a tree of the whole level"
+        }
+        if !options.views.isEmpty { return "views: cannot be built in parts: build an image for each" }
+        if options.ttlSeconds != nil { return "ttlSeconds: features of an image never go" }
+        return nil
+    }
+}
+
+/// A file of features.
+public struct BuildInput: Sendable {
+    /// Its name in messages.
+    public let name: String
+    /// Changes with the file's content, such as its size and the moment of its last change.
+    public let stamp: String
+    /// Opens it from the start.
+    public let open: @Sendable () throws -> any BuildReader
+
+    public init(name: String, stamp: String, open: @escaping @Sendable () throws -> any BuildReader) {
+        (self.name, self.stamp, self.open) = (name, stamp, open)
+    }
+}
+
+/// Reads a file from its start to its end.
+public protocol BuildReader: AnyObject {
+    /// Lends the next bytes; false at the end.
+    func read(_ body: (Span<UInt8>) -> Void) throws -> Bool
+}
+
+/// What a build does at the moment.
+public struct BuildProgress: Sendable {
+    public enum Stage: String, Sendable { case reading, ordering, clustering, assembling }
+
+    public let stage: Stage
+    /// While reading, the number of features; while clustering, the zooms that are being made.
+    public let detail: String
+}
+
+/// What a build has made.
+public struct BuildSummary: Sendable {
+    public var points = 0
+    public var clusters = 0
+    public var accepted = 0
+    public var skippedReasons: [String: Int] = [:]
+    public var groups: [GroupSummary] = []
+    public var bytes = 0
+
+    /// What a group of zooms took.
+    public struct GroupSummary: Sendable {
+        public let zooms: ClosedRange<Int>
+        public let nodes: Int
+        public let parts: Int
+        /// Nodes that were given to more than one part.
+        public let copies: Int
+        /// How often parts were given a wider margin.
+        public let rounds: Int
+        public let seconds: Double
+    }
+}

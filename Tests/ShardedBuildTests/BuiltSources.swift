@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import GeoJSON
+import ImageStore
+import JSON
+import SourceEngine
+import SourceTestSupport
+import Synchronization
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import ShardedBuild
+
+/// A folder for a test's files, removed with it.
+final class BuildFolder {
+    let path: String
+
+    init() throws {
+        path = NSTemporaryDirectory() + "clusterd-build-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func write(_ text: String, to name: String) throws -> String {
+        try text.write(toFile: path + "/" + name, atomically: true, encoding: .utf8)
+        return path + "/" + name
+    }
+
+    func bytes(_ name: String) throws -> [UInt8] { try FileIO.contents(of: path + "/" + name) }
+}
+
+/// Features for tests of builds, a line each, the same for the same seed.
+enum FeatureSet: String, CaseIterable, Sendable {
+    case gathered, uniform, lines, onePlace
+
+    func lines(_ count: Int, seed: UInt64 = 1) -> String {
+        var random = Generator(state: seed)
+        func uniform(_ range: ClosedRange<Double>) -> Double { .random(in: range, using: &random) }
+        let towns = (0..<12).map { _ in (uniform(-150...150), uniform(-60...60)) }
+        return (0..<count).map { index in
+            let (longitude, latitude): (Double, Double)
+            switch self {
+            case .gathered:
+                let town = towns[index % 12]
+                (longitude, latitude) = (town.0 + uniform(-1...1) * uniform(0...1), town.1 + uniform(-1...1))
+            case .uniform: (longitude, latitude) = (uniform(-180...180), uniform(-80...80))
+            case .lines: (longitude, latitude) = (-120 + 0.01 * Double(index), 5 * Double(index % 3))
+            case .onePlace: (longitude, latitude) = (7.5, 47.5)
+            }
+            let name = index % 7 == 0 ? "a rather long name \(index % 11)" : "n\(index % 13)"
+            return """
+                {"type":"Feature","id":\(index % 5 == 4 ? "\"s\(index)\"" : "\(index)"),"geometry":{"type":"Point",\
+                "coordinates":[\(longitude),\(latitude)]},"properties":{"name":"\(name)","value":\(index * 37 % 101),\
+                "kind":"\(["bar", "café", "hotel"][index % 3])","open":\(index % 2 == 0)}}
+                """
+        }.joined(separator: "\n") + "\n"
+    }
+}
+
+private struct Generator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
+
+/// Reads a file for a build.
+private final class FileReader: BuildReader {
+    private let handle: FileHandle
+    init(_ path: String) throws { handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path)) }
+
+    func read(_ body: (Span<UInt8>) -> Void) throws -> Bool {
+        guard let bytes = try handle.read(upToCount: 1 << 16).map({ Array($0) }), !bytes.isEmpty else { return false }
+        body(bytes.span)
+        return true
+    }
+}
+
+extension BuildSettings {
+    /// A build of files of a folder, into `image.clusterd` there.
+    init(_ folder: BuildFolder, _ inputs: [String], options: String) throws {
+        self.init(
+            inputs: inputs.map { path in BuildInput(name: path, stamp: "1") { try FileReader(path) } },
+            options: try JSONReader.parse(options), output: folder.path + "/image.clusterd",
+            temporary: folder.path + "/temporary")
+        memory = BuildSettings.leastMemory
+    }
+}
+
+/// The sections of an image that follow from features and options alone, and what of the description does.
+func content(of path: String) throws -> (sections: [UInt32: [UInt8]], description: JSONObject) {
+    let reader = try SectionFileReader(path, .whole)
+    var sections: [UInt32: [UInt8]] = [:]
+    // The hashes of ids have a key of their own in each process, and moments are those of the import.
+    let others = [
+        SnapshotSection.identifierKey, SnapshotSection.identifiers, SnapshotSection.momentStarts,
+        SnapshotSection.moments, SnapshotSection.description,
+    ]
+    for name in 1..<0x3000 as Range<UInt32> where reader.has(name) && !others.contains(name) {
+        sections[name] = Array(reader.bytes(name))
+    }
+    let text = Array(reader.bytes(SnapshotSection.description))
+    guard case .object(var description) = try JSONReader.parse(text) else {
+        throw BuildError("\(path) has no description")
+    }
+    for name in ["source", "owner", "revision", "createdAt", "updatedAt", "buildMs"] { description[name] = nil }
+    return (sections, description)
+}
+
+extension KeptSources {
+    /// Imports files into a source as a daemon does, and returns the path of its snapshot.
+    func importedImage(_ inputs: [String], options: String) throws -> String {
+        let source = try create("test", options: options)
+        for (number, path) in inputs.enumerated() {
+            let load = FeatureImport(into: source, mode: number == 0 ? .replace : .append, policy: .skip)
+            try load.read(try FileDescriptor(reading: path), threads: 1, .never)
+            _ = try load.finish(.never)
+        }
+        source.saveLater()
+        wait()
+        let newest = try files().filter { $0.hasSuffix(".snapshot") }.max { $0.count < $1.count || $0 < $1 }
+        return file(try #require(newest))
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import JSON
+import SourceEngine
+import SourceTestSupport
+import Synchronization
+import SystemSupport
+import Testing
+
+@testable import ShardedBuild
+
+@Suite("Builds of images") struct ShardedBuildTests {
+    static let optionSets = [
+        #"{"clusterIds":"origin","sortKey":["hash",["id"]]}"#,
+        #"{"clusterIds":"origin","sortKey":["get","name"],"maxZoom":9,"precision":"double"}"#,
+        #"{"clusterIds":"origin","sortKey":["get","kind"],"partitionBy":["get","kind"],"weight":["+",1,["get","value"]]}"#,
+        """
+        {"clusterIds":"origin","sortKey":["hash",["id"]],"precision":"fixed","radius":70,"minZoom":2,"maxZoom":12,\
+        "filter":[">",["get","value"],10],"promoteId":"name",\
+        "clusterProperties":{"sum":["+",["get","value"]],"kinds":["count",["get","kind"]],"any":["any",["get","open"]]},\
+        "indexedProperties":{"value":["get","value"]}}
+        """,
+        #"{"clusterIds":"origin","sortKey":["get","value"],"radius":["interpolate",["linear"],["zoom"],0,90,16,20]}"#,
+    ]
+
+    @Test("an image has the sections that an import's snapshot has", arguments: FeatureSet.allCases, optionSets)
+    func equality(_ set: FeatureSet, _ options: String) throws {
+        let folder = try BuildFolder()
+        let inputs = [
+            try folder.write(set.lines(700, seed: 1), to: "a.geojsonl"),
+            try folder.write(set.lines(500, seed: 2), to: "b.geojsonl"),
+        ]
+        let kept = try KeptSources()
+        let expected = try content(of: kept.importedImage(inputs, options: options))
+        for shards in [1, 9] {
+            var settings = try BuildSettings(folder, inputs, options: options)
+            settings.shards = shards
+            settings.overwrites = true
+            let summary = try ShardedBuild(settings).run()
+            #expect(summary.points > 0 && summary.clusters > 0)
+            let found = try content(of: settings.output)
+            #expect(found.description == expected.description, "\(shards) shards")
+            for (name, bytes) in expected.sections {
+                let isSame = found.sections[name] == bytes
+                #expect(isSame, "section \(name), \(shards) shards")
+            }
+            #expect(found.sections.keys.sorted() == expected.sections.keys.sorted())
+            #expect(!FileManager.default.fileExists(atPath: settings.temporary))
+        }
+    }
+
+    @Test("the image is the same however the work is cut, and however often it was ended")
+    func determinism() throws {
+        let folder = try BuildFolder()
+        let inputs = [try folder.write(FeatureSet.gathered.lines(3000), to: "a.geojsonl")]
+        var settings = try BuildSettings(folder, inputs, options: Self.optionSets[0])
+        settings.overwrites = true
+        _ = try ShardedBuild(settings).run()
+        let expected = try folder.bytes("image.clusterd")
+        settings.shards = 16
+        settings.workers = 2
+        let all = EndedSteps(after: .max)
+        _ = try ShardedBuild(settings, runner: all).run()
+        let isSame = try folder.bytes("image.clusterd") == expected
+        #expect(isSame, "the image depends on how the work is cut")
+        #expect(all.count > 30, "\(all.count) steps")
+
+        // Each attempt is ended after a few steps.
+        var (attempts, steps, isDone) = (0, 0, false)
+        while !isDone, attempts < 100 {
+            settings.resumes = attempts > 0
+            let some = EndedSteps(after: 7)
+            isDone = (try? ShardedBuild(settings, runner: some).run()) != nil
+            (attempts, steps) = (attempts + 1, steps + some.count)
+        }
+        let isSameAgain = try folder.bytes("image.clusterd") == expected
+        #expect(isSameAgain, "the image depends on how often the build was ended")
+        #expect(attempts > 3 && steps < 2 * all.count, "\(steps) of \(all.count) steps in \(attempts) attempts")
+    }
+
+    @Test("a daemon attaches an image and answers as after an import")
+    func attached() throws {
+        let folder = try BuildFolder()
+        let inputs = [try folder.write(FeatureSet.gathered.lines(2000), to: "a.geojsonl")]
+        var settings = try BuildSettings(folder, inputs, options: Self.optionSets[3])
+        settings.shards = 5
+        _ = try ShardedBuild(settings).run()
+        let (kept, attached) = (try KeptSources(), try KeptSources(isOnDemand: true))
+        _ = try kept.importedImage(inputs, options: Self.optionSets[3])
+        _ = try attached.create().attach(FileDescriptor(reading: settings.output), .never)
+        #expect(attached.seen() == kept.seen())
+    }
+
+    @Test(
+        "options that cannot be built in parts are refused with the reason",
+        arguments: [
+            (#"{"sortKey":["id"]}"#, "clusterIds"), (#"{"clusterIds":"origin"}"#, "sortKey"),
+            (#"{"clusterIds":"origin","sortKey":["id"],"minPoints":3}"#, "minPoints"),
+            (#"{"clusterIds":"origin","sortKey":["id"],"ttlSeconds":3}"#, "ttlSeconds"),
+            (#"{"clusterIds":"origin","sortKey":["id"],"views":{"a":{"radius":3}}}"#, "views"),
+        ])
+    func refusals(_ options: String, _ name: String) throws {
+        let folder = try BuildFolder()
+        let input = try folder.write(FeatureSet.uniform.lines(3), to: "a.geojsonl")
+        let settings = try BuildSettings(folder, [input], options: options)
+        let error = #expect(throws: BuildError.self) { _ = try ShardedBuild(settings).run() }
+        #expect(error?.description.contains("options.\(name): ") == true && error?.isRefusal == true)
+    }
+
+    @Test("an invalid line is named, or left out and counted")
+    func invalidLines() throws {
+        let folder = try BuildFolder()
+        let text = FeatureSet.uniform.lines(3) + "{\"type\":\"Feature\"}\n" + FeatureSet.uniform.lines(2)
+        let input = try folder.write(text, to: "a.geojsonl")
+        var settings = try BuildSettings(folder, [input], options: Self.optionSets[0])
+        let error = #expect(throws: BuildError.self) { _ = try ShardedBuild(settings).run() }
+        #expect(error?.description.hasPrefix("\(input):4: ") == true, "\(String(describing: error))")
+        settings.policy = .skip
+        let summary = try ShardedBuild(settings).run()
+        #expect(summary.points == 5 && summary.skippedReasons.values.reduce(0, +) == 1)
+    }
+
+    @Test("an existing image is replaced only on request, and other inputs are not resumed")
+    func otherBuilds() throws {
+        let folder = try BuildFolder()
+        let input = try folder.write(FeatureSet.uniform.lines(300), to: "a.geojsonl")
+        var settings = try BuildSettings(folder, [input], options: Self.optionSets[0])
+        #expect(throws: BuildError.self) { _ = try ShardedBuild(settings, runner: EndedSteps(after: 0)).run() }
+        var other = try BuildSettings(folder, [input, input], options: Self.optionSets[0])
+        other.resumes = true
+        #expect(throws: BuildError.self) { _ = try ShardedBuild(other).run() }
+        settings.resumes = true
+        _ = try ShardedBuild(settings).run()
+        #expect(throws: BuildError.self) { _ = try ShardedBuild(settings).run() }
+    }
+}
+
+/// Runs steps here, but only some; the others fail as if the build had been ended.
+final class EndedSteps: StepRunner {
+    private let left: Mutex<Int>
+    private let done = Mutex(0)
+
+    init(after most: Int) { left = Mutex(most) }
+
+    /// The number of steps that ran.
+    var count: Int { done.withLock { $0 } }
+
+    func run(_ steps: [DecideStep]) throws(BuildError) {
+        for step in steps {
+            let mayRun = left.withLock { left in
+                left -= left > 0 ? 1 : 0
+                return left > 0
+            }
+            guard mayRun else { throw BuildError("ended") }
+            try step.run()
+            done.withLock { $0 += 1 }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Testing
+
+@testable import SystemSupport
+
+@Suite("Blocks in files") struct FileBlocksTests {
+    private let directory = NSTemporaryDirectory()
+
+    @Test("a block keeps its content when it grows, shrinks and moves, and leaves no file")
+    func content() throws {
+        let folder = directory + "clusterd-blocks-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let blocks = FileBlocks(directory: folder, leastBytes: 4096)
+        var block = try #require(blocks.allocate(10_000, isBound: false))
+        for offset in 0..<10_000 {
+            block.storeBytes(of: UInt8(truncatingIfNeeded: offset * 7), toByteOffset: offset, as: UInt8.self)
+        }
+        for size in [3_000_000, 20_000, 5000] {
+            block = try #require(blocks.resize(block, to: size))
+            for offset in 0..<min(size, 10_000) {
+                let value = block.load(fromByteOffset: offset, as: UInt8.self)
+                guard value == UInt8(truncatingIfNeeded: offset * 7) else {
+                    Issue.record("byte \(offset) is \(value) at \(size) bytes")
+                    return
+                }
+            }
+        }
+        #expect(blocks.count == 1)
+        #expect(blocks.release(block) && blocks.count == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+    }
+
+    @Test("a block of memory becomes one of a file when it grows large enough, and small ones stay")
+    func growth() throws {
+        let blocks = FileBlocks(directory: directory, leastBytes: 4096)
+        #expect(blocks.allocate(4095, isBound: false) == nil)
+        let small = try #require(malloc(100))
+        memset(small, 5, 100)
+        #expect(blocks.resize(small, to: 200) == nil && !blocks.release(small))
+        let large = try #require(blocks.resize(small, to: 50_000))
+        #expect((0..<100).allSatisfy { large.load(fromByteOffset: $0, as: UInt8.self) == 5 })
+        #expect(blocks.count == 1 && blocks.release(large))
+    }
+
+    @Test("a bound takes no room on the disk until it is written")
+    func bound() throws {
+        let blocks = FileBlocks(directory: directory, leastBytes: 4096)
+        let block = try #require(blocks.allocate(1 << 40, isBound: true))
+        block.storeBytes(of: 7, toByteOffset: 1 << 39, as: UInt8.self)
+        #expect(block.load(fromByteOffset: 1 << 39, as: UInt8.self) == 7)
+        #expect(block.load(fromByteOffset: 1 << 38, as: UInt8.self) == 0)
+        #expect(blocks.release(block))
+    }
+}
