@@ -85,7 +85,9 @@ import Testing
         try #"{"sources":{"points":{"image":"\#(folder.path)/points.clusterd"}}}"#.write(
             toFile: configuration, atomically: true, encoding: .utf8)
         let daemon = try DaemonProcess(["--config", configuration])
-        #expect(daemon.notify.wait(for: "STATUS=1 source, 500 points"))
+        // It is attached before the daemon is ready.
+        let attached = try daemon.client().call("SourceService/GetSource", ["source": "points"])
+        #expect(attached["points"] == 500, "\(attached.text)")
         let more = try DaemonProcess.run(
             "clusterctl", ["generate", "uniform", "700", "--lines", "-o", folder.path + "/points.geojsonl"])
         #expect(more.status == 0)
