@@ -245,12 +245,12 @@ class Sender:
                 found = POSITION.search(text)
                 assert found, text
                 self.answered = int(found[1])
-                if self.resumed is None and self.wanted and self.answered > self.wanted:
+                if self.resumed is None and self.target and self.answered > self.target:
                     self.resumed = now
         except OSError:
             pass
 
-    wanted = None
+    target = None
 
 
 def share(values, part):
@@ -293,7 +293,7 @@ def kill(daemon, log, points):
         time.sleep(0.01)
     daemon.kill()
     killed = time.monotonic()
-    sender.wanted = sender.answered
+    sender.target = sender.answered
     daemon.start()
     thread.join()
     log.model(points, log.items)

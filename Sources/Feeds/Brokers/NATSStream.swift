@@ -29,7 +29,7 @@ final class NATSStream: Broker, @unchecked Sendable {
     private struct Request {
         var number = 0
         /// How many of its messages have not arrived.
-        var wanted = 0
+        var outstanding = 0
         /// When an answer is overdue.
         var deadline = ContinuousClock.now
     }
@@ -40,7 +40,7 @@ final class NATSStream: Broker, @unchecked Sendable {
     private static let expiry = Duration.seconds(5)
     private static let grace = Duration.seconds(5)
     /// The most messages and bytes of a request. A message of NATS has 64 MiB at most.
-    private static let mostWanted = 4096
+    private static let batchSize = 4096
     private static let mostBytes = 65 << 20
     /// The most messages that are received at once.
     private static let mostMessages = 1000
@@ -149,7 +149,7 @@ final class NATSStream: Broker, @unchecked Sendable {
         received = .now
         try ask()
         var messages: [BrokerMessage] = []
-        while messages.count < Self.mostMessages, request.wanted > 0 {
+        while messages.count < Self.mostMessages, request.outstanding > 0 {
             var message: OpaquePointer?
             let status = natsSubscription_NextMsg(&message, subscription, messages.isEmpty ? 100 : 0)
             defer { natsMsg_Destroy(message) }
@@ -165,14 +165,14 @@ final class NATSStream: Broker, @unchecked Sendable {
 
     /// Asks for messages if none are under way.
     private func ask() throws(BrokerError) {
-        guard request.wanted == 0 else {
+        guard request.outstanding == 0 else {
             guard ContinuousClock.now > request.deadline else { return }
             throw .unavailable("NATS at \(address.endpoint) does not answer")
         }
         request = Request(
-            number: request.number + 1, wanted: Self.mostWanted, deadline: .now + Self.expiry + Self.grace)
+            number: request.number + 1, outstanding: Self.batchSize, deadline: .now + Self.expiry + Self.grace)
         let text =
-            "{\"batch\":\(Self.mostWanted),\"max_bytes\":\(Self.mostBytes),"
+            "{\"batch\":\(Self.batchSize),\"max_bytes\":\(Self.mostBytes),"
             + "\"expires\":\(Int(Self.expiry / .nanoseconds(1)))}"
         try check(
             natsConnection_PublishRequestString(
@@ -196,7 +196,7 @@ final class NATSStream: Broker, @unchecked Sendable {
             throw .unavailable("a message of the stream \(stream) was lost")
         }
         (last, lastDelivered) = (sequence.Stream, sequence.Consumer)
-        request.wanted -= 1
+        request.outstanding -= 1
         request.deadline = .now + Self.expiry + Self.grace
         return self.message(message, sequence.Stream)
     }
@@ -210,7 +210,7 @@ final class NATSStream: Broker, @unchecked Sendable {
         guard ["404", "408"].contains(status) || description.contains("MaxBytes") else {
             throw .unavailable("no messages of the stream \(stream): \(description)")
         }
-        request.wanted = 0
+        request.outstanding = 0
     }
 
     /// - Returns: nil if the message has another subject than those that are followed.
