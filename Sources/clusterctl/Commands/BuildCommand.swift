@@ -179,7 +179,7 @@ enum BuildStepCommand: Subcommand {
     static let table = Command(
         "build-step", summary: "Run one step of a build, from files to files",
         details: [
-            "A step gives the same files however often and wherever it runs. 'build' and clusterd-spark call this command."
+            "A step gives the same files however often and wherever it runs. 'build' runs many of them."
         ],
         operands: [Operand("STEP", help: "the step as JSON, or @FILE to read it")],
         examples: [Example("clusterctl build-step @step.json", "runs a step")])
