@@ -68,6 +68,11 @@ public struct ShardedBuild {
             }
             return
         }
+        guard files.areOfBuild else {
+            throw BuildError(
+                "\(files.directory) has files that are not of a build, and would be removed: choose another --temporary",
+                isRefusal: true)
+        }
         files.removeAll()
         try onDisk(try FileIO.makeDirectory(files.directory))
         try BuildFiles.write(job, to: files.job)

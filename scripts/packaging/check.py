@@ -64,8 +64,8 @@ def check_wheel(path, version, document, work):
         expect(json.loads(archive.read(f"clusterd-{version}.dist-info/sboms/clusterd.cdx.json")) == document, "the wheel's SBOM differs")
     licences = [name.partition(".dist-info/licenses/")[2] for name in names if ".dist-info/licenses/" in name]
     check_licences(licences, document, "the wheel")
-    for wanted in (f"Version: {version}", *(f"Provides-Extra: {extra}" for extra in ("arrow", "pandas", "geopandas", "polars", "notebook"))):
-        expect(wanted in metadata.splitlines(), f"the wheel's metadata have no {wanted}")
+    for line in (f"Version: {version}", *(f"Provides-Extra: {extra}" for extra in ("arrow", "pandas", "geopandas", "polars", "notebook"))):
+        expect(line in metadata.splitlines(), f"the wheel's metadata have no {line}")
     libraries = {name.rpartition("/")[2] for name in names if name.startswith("clusterd/_daemon/lib/")}
     expect(libraries == files_of(document), f"wheel and SBOM differ in {sorted(libraries ^ files_of(document))}")
     for name in ("clusterd/_static/map.js", "clusterd/_static/map.css"):

@@ -63,6 +63,14 @@ final class BuildFiles {
         return value
     }
 
+    /// Whether the directory has nothing but what a build has made: it is empty or absent, or has a build's description.
+    var areOfBuild: Bool {
+        let names = (try? FileIO.names(in: directory)) ?? []
+        if names.allSatisfy({ $0 == "job.json.part" }) { return true }
+        guard case .object(let object)? = try? Self.value(job) else { return false }
+        return ["version", "options", "inputs"].allSatisfy { object[$0] != nil }
+    }
+
     /// Removes the directory with all that is in it.
     func removeAll() {
         for name in (try? FileIO.names(in: directory)) ?? [] where name.hasPrefix("zooms-") {

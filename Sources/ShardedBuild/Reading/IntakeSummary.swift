@@ -28,11 +28,12 @@ struct IntakeSummary {
     init?(_ value: JSONValue) {
         guard case .object(let object) = value, case .number(let points)? = object["points"],
             case .number(let accepted)? = object["accepted"], case .object(let reasons)? = object["skippedReasons"],
-            case .array(let partitions)? = object["partitions"]
+            case .array(let partitions)? = object["partitions"], let points = Int(exactly: points),
+            let accepted = Int(exactly: accepted)
         else { return nil }
-        (self.points, self.accepted, self.partitions) = (Int(points), Int(accepted), partitions)
+        (self.points, self.accepted, self.partitions) = (points, accepted, partitions)
         for (name, count) in reasons.members {
-            if case .number(let count) = count { skippedReasons[name] = Int(count) }
+            if case .number(let count) = count { skippedReasons[name] = Int(exactly: count) }
         }
         if case .array(let edges)? = object["bounds"] {
             bounds = Box(edges: edges.compactMap { if case .number(let edge) = $0 { edge } else { nil } })

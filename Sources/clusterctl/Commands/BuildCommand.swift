@@ -15,7 +15,7 @@ enum BuildCommand: Subcommand {
         details: [
             "The image is the file that a daemon serves: 'load' attaches it in milliseconds, and so does a declared "
                 + "source with \"image\". Answers are those of a daemon that imports the same files with the same options.",
-            "Work goes through files in the temporary directory, so the memory bounds nothing but the speed. Each step "
+            "Work goes through files in the temporary directory, so memory only changes the speed. Each step "
                 + "is a process that takes the memory given and at most 256 MiB more. A build that was ended goes on with --resume.",
             "The options need \"clusterIds\": \"origin\" and a \"sortKey\": an order unrelated to place, such as "
                 + "[\"hash\",[\"id\"]], is built fastest.",

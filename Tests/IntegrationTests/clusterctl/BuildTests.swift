@@ -122,6 +122,9 @@ import Testing
         let again = try build(folder, [])
         #expect(again.status == 5 && again.errors.contains("--overwrite"), "\(again.errors)")
         let path = folder.path + "/points.geojsonl"
+        let own = try build(folder, ["--overwrite", "--temporary", folder.path])
+        #expect(own.status == 5 && own.errors.contains("not of a build"), "\(own.errors)")
+        #expect(FileManager.default.fileExists(atPath: path), "a build has removed what was not its own")
         var lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
         lines[6] = #"{"type":"Feature","geometry":null,"properties":{}}"#
         try lines.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
