@@ -66,6 +66,7 @@ public struct ShardedBuild {
                     "\(files.directory) has the files of a build with other inputs or options: leave --resume out to begin again",
                     isRefusal: true)
             }
+            files.removeIncomplete()
             return
         }
         guard files.areOfBuild else {
@@ -119,7 +120,8 @@ public struct ShardedBuild {
             let zooms = lowest...zoom
             progress(BuildProgress(stage: .clustering, detail: "zooms \(zoom) to \(lowest), \(count) nodes"))
             let outcome = try GroupRun(
-                zooms: zooms, options: clustering, directory: files.group(zooms), optionsFile: files.options,
+                zooms: zooms, options: clustering, directory: files.group(zooms, most: most),
+                optionsFile: files.options,
                 level: level, nodeCount: count, most: most, memory: settings.memory, workers: settings.workers,
                 runner: runner
             ).run()

@@ -78,6 +78,41 @@ import Testing
         #expect(attempts > 3 && steps < 2 * all.count, "\(steps) of \(all.count) steps in \(attempts) attempts")
     }
 
+    @Test("the image is the same if an engine runs steps in another order, again, and twice at the same time")
+    func engines() throws {
+        let folder = try BuildFolder()
+        let inputs = [try folder.write(FeatureSet.gathered.lines(3000), to: "a.geojsonl")]
+        var settings = try BuildSettings(folder, inputs, options: Self.optionSets[2])
+        settings.overwrites = true
+        _ = try ShardedBuild(settings).run()
+        let expected = try folder.bytes("image.clusterd")
+        settings.shards = 16
+        _ = try ShardedBuild(settings, runner: RepeatedSteps()).run()
+        let isSame = try folder.bytes("image.clusterd") == expected
+        #expect(isSame, "the image depends on who runs the steps")
+    }
+
+    @Test("parts of another cut are not taken for those of this one")
+    func otherCut() throws {
+        let folder = try BuildFolder()
+        let inputs = [try folder.write(FeatureSet.gathered.lines(3000), to: "a.geojsonl")]
+        var settings = try BuildSettings(folder, inputs, options: Self.optionSets[0])
+        settings.overwrites = true
+        _ = try ShardedBuild(settings).run()
+        let expected = try folder.bytes("image.clusterd")
+        for shards in [16, 9, 23] {
+            settings.shards = shards
+            let error = #expect(throws: BuildError.self) {
+                _ = try ShardedBuild(settings, runner: EndedSteps(after: 5)).run()
+            }
+            #expect(error?.description == "ended")
+            settings.resumes = true
+        }
+        _ = try ShardedBuild(settings).run()
+        let isSame = try folder.bytes("image.clusterd") == expected
+        #expect(isSame, "parts of different cuts were mixed")
+    }
+
     @Test("a daemon attaches an image and answers as after an import")
     func attached() throws {
         let folder = try BuildFolder()
@@ -145,7 +180,7 @@ final class EndedSteps: StepRunner {
     /// The number of steps that ran.
     var count: Int { done.withLock { $0 } }
 
-    func run(_ steps: [DecideStep]) throws(BuildError) {
+    func run(_ steps: [any BuildStep]) throws(BuildError) {
         for step in steps {
             let mayRun = left.withLock { left in
                 left -= left > 0 ? 1 : 0
@@ -155,5 +190,24 @@ final class EndedSteps: StepRunner {
             try step.run()
             done.withLock { $0 += 1 }
         }
+    }
+}
+
+/// Runs steps as an engine may that tries again whatever it has doubts about: from their JSON, the last first, each twice at
+/// the same time, and once more when it is complete.
+private struct RepeatedSteps: StepRunner {
+    func run(_ steps: [any BuildStep]) throws(BuildError) {
+        let failure = Mutex<BuildError?>(nil)
+        for step in steps.reversed() {
+            guard let text = try? JSONReader.parse(step.json.text), let read = StepReading.step(text) else {
+                throw BuildError("\(step.json.text) is not read as a step")
+            }
+            for attempts in [2, 1] {
+                DispatchQueue.concurrentPerform(iterations: attempts) { _ in
+                    do throws(BuildError) { try read.run() } catch { failure.withLock { $0 = error } }
+                }
+            }
+        }
+        if let failure = failure.withLock({ $0 }) { throw failure }
     }
 }

@@ -41,16 +41,22 @@ final class BuildFiles {
     /// The values of `partitionBy`, by partition. Written last.
     var order: String { path("order.json") }
 
-    /// The directory of a group of zooms.
-    func group(_ zooms: ClosedRange<Int>) -> String { path("zooms-\(zooms.lowerBound)-\(zooms.upperBound)") }
+    /// The directory of a group of zooms, whose level was cut into parts of at most so many nodes: parts of another cut have
+    /// the same numbers.
+    func group(_ zooms: ClosedRange<Int>, most: Int) -> String {
+        path("\(Self.groupPrefix)\(zooms.lowerBound)-\(zooms.upperBound)-of-\(most)")
+    }
+
+    private static let groupPrefix = "zooms-"
 
     static func write(_ value: JSONValue, to path: String) throws(BuildError) {
         var text = ByteWriter()
         text.append(value)
-        let file = try onDisk(try FileIO.create(path + ".part"))
+        let temporary = Attempt.path(of: path)
+        let file = try onDisk(try FileIO.create(temporary))
         try onDisk(try FileIO.write(text.bytes, to: file, at: 0, path: path))
         try onDisk(try FileIO.sync(file, path: path))
-        try onDisk(try FileIO.rename(path + ".part", to: path))
+        try onDisk(try FileIO.rename(temporary, to: path))
     }
 
     /// The value in a file; nil if there is no such file.
@@ -66,16 +72,26 @@ final class BuildFiles {
     /// Whether the directory has nothing but what a build has made: it is empty or absent, or has a build's description.
     var areOfBuild: Bool {
         let names = (try? FileIO.names(in: directory)) ?? []
-        if names.allSatisfy({ $0 == "job.json.part" }) { return true }
+        if names.allSatisfy({ $0.hasPrefix("job.json.") && $0.hasSuffix(Attempt.ending) }) { return true }
         guard case .object(let object)? = try? Self.value(job) else { return false }
         return ["version", "options", "inputs"].allSatisfy { object[$0] != nil }
     }
 
+    private var groups: [String] {
+        ((try? FileIO.names(in: directory)) ?? []).filter { $0.hasPrefix(Self.groupPrefix) }.map { path($0) }
+    }
+
+    /// Removes what was not complete when an earlier build was ended.
+    func removeIncomplete() {
+        for folder in groups + [directory] {
+            for name in (try? FileIO.names(in: folder)) ?? [] where name.hasSuffix(Attempt.ending) {
+                FileIO.remove(folder + "/" + name)
+            }
+        }
+    }
+
     /// Removes the directory with all that is in it.
     func removeAll() {
-        for name in (try? FileIO.names(in: directory)) ?? [] where name.hasPrefix("zooms-") {
-            FileIO.removeDirectory(path(name))
-        }
-        FileIO.removeDirectory(directory)
+        for folder in groups + [directory] { FileIO.removeDirectory(folder) }
     }
 }

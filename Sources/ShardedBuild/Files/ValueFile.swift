@@ -27,16 +27,21 @@ final class ValueWriter<Value: BitwiseCopyable> {
     /// The number of values.
     private(set) var count = 0
 
-    private var temporary: String { path + ".part" }
+    private let temporary: String
+    private var isFinished = false
 
     /// - Parameter bufferBytes: how much is written at once.
     init(_ path: String, bufferBytes: Int = 1 << 18) throws(BuildError) {
         self.path = path
-        file = try onDisk(try FileIO.create(path + ".part"))
+        temporary = Attempt.path(of: path)
+        file = try onDisk(try FileIO.create(temporary))
         buffer = .allocate(capacity: ValueFile.capacity(bufferBytes, MemoryLayout<Value>.stride))
     }
 
-    deinit { buffer.deallocate() }
+    deinit {
+        buffer.deallocate()
+        if !isFinished { FileIO.remove(temporary) }
+    }
 
     @inline(__always) func append(_ value: Value) throws(BuildError) {
         buffer[pending] = value
@@ -77,6 +82,7 @@ final class ValueWriter<Value: BitwiseCopyable> {
         if let failure { throw failure }
         try onDisk(try FileIO.sync(file, path: temporary))
         try onDisk(try FileIO.rename(temporary, to: path))
+        isFinished = true
     }
 }
 

@@ -9,7 +9,7 @@ import SystemSupport
 ///
 /// Of `OUTPUT.clusters`, `OUTPUT.children` and `OUTPUT.survivors` the last is written last; or there is `OUTPUT.open`,
 /// because something in the part depends on nodes beyond its margin.
-public struct DecideStep: Sendable {
+public struct DecideStep: BuildStep {
     /// The file with the source's options, as JSON.
     public var options: String
     public var zooms: ClosedRange<Int>
@@ -37,17 +37,24 @@ public struct DecideStep: Sendable {
     var survivors: String { output + ".survivors" }
     var open: String { output + ".open" }
 
+    public var title: String { "a step of zooms \(zooms.lowerBound) to \(zooms.upperBound)" }
+
     /// What clustering a node takes at its peak, in bytes.
     static let bytesOfNode = 250
 
     /// Runs the step.
     public func run() throws(BuildError) {
+        // Another attempt was faster.
+        if ValueFile.exists(survivors) { return }
         FileIO.remove(open)
         guard case .some(let value) = try BuildFiles.value(options) else {
             throw BuildError("there is no file \(options)")
         }
         let options = try inEngine(try SourceOptions(reading: value)).clustering
-        let nodes = try loadNodes()
+        // The inputs as one file, which nobody else uses.
+        let merged = inputs.count == 1 ? nil : Attempt.path(of: output + ".nodes")
+        defer { if let merged { FileIO.remove(merged) } }
+        let nodes = try loadNodes(merged)
         if nodes.values.count * Self.bytesOfNode > memory {
             FileBlocks.use(directory: Self.directory(of: output))
         }
@@ -67,18 +74,16 @@ public struct DecideStep: Sendable {
         try group.forEachSurvivor { (node) throws(BuildError) in try survivors.append(node) }
         try survivors.finish()
         withExtendedLifetime(nodes) {}
-        if inputs.count != 1 { FileIO.remove(output + ".nodes") }
     }
 
     /// The nodes in one file, mapped.
-    private func loadNodes() throws(BuildError) -> MappedValues<LevelNode> {
-        if inputs.count == 1 { return try MappedValues(inputs[0]) }
-        let path = output + ".nodes"
-        let writer = try ValueWriter<LevelNode>(path)
+    private func loadNodes(_ merged: String?) throws(BuildError) -> MappedValues<LevelNode> {
+        guard let merged else { return try MappedValues(inputs[0]) }
+        let writer = try ValueWriter<LevelNode>(merged)
         var merge = try SortedMerge<LevelNode>(inputs, memory: memory / 4) { $0.order < $1.order }
         while let node = try merge.next() { try writer.append(node) }
         try writer.finish()
-        return try MappedValues(path)
+        return try MappedValues(merged)
     }
 
     private static func directory(of path: String) -> String {
@@ -88,7 +93,6 @@ public struct DecideStep: Sendable {
 }
 
 extension DecideStep {
-    /// The step as a value for a file or a command line.
     public var json: JSONValue {
         .object([
             "options": .string(options), "output": .string(output),

@@ -3,19 +3,6 @@ import Clustering
 import JSON
 import SystemSupport
 
-/// Runs steps, several at a time.
-public protocol StepRunner: Sendable {
-    /// Runs all steps; returns when all have ended.
-    func run(_ steps: [DecideStep]) throws(BuildError)
-}
-
-/// Runs steps in this process, one after another.
-public struct LocalSteps: StepRunner {
-    public init() {}
-
-    public func run(_ steps: [DecideStep]) throws(BuildError) { for step in steps { try step.run() } }
-}
-
 /// Makes the clusters of a group of zooms: the level below is cut into parts, each with a margin, and each part is a step.
 ///
 /// Parts in which something depends on nodes beyond the margin are decided again with a wider one, the few that remain in

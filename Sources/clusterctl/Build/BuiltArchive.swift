@@ -19,7 +19,7 @@ enum BuiltArchive {
     }
 
     /// A temporary daemon attaches the image and writes the archive.
-    static func write(_ path: String, of image: String, _ invocation: Invocation) async throws {
+    static func write(_ path: String, of image: String, _ invocation: Invocation, isQuiet: Bool) async throws {
         let archive = SmallFile.absolute(path)
         guard let data = RegularFile(image, invocation.arguments) else {
             throw Failure(message: "\(image) cannot be read")
@@ -52,7 +52,7 @@ enum BuiltArchive {
         }
         bar.clear()
         let answer = try await call.end().value()
-        guard !invocation.wantsJSON else { return }
+        guard !isQuiet, !invocation.wantsJSON else { return }
         invocation.print(
             "\(path): \(Quantity.count(answer["tiles"]?.asInteger ?? 0, "tile")), "
                 + Quantity.bytes(Double(answer["bytes"]?.asInteger ?? 0)))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import JSON
 import ShardedBuild
-import SystemSupport
 import Synchronization
+import SystemSupport
 
 /// Runs a build's steps in processes of their own, some at a time: each has the memory that the build was given.
 struct ChildSteps: StepRunner {
@@ -19,7 +19,7 @@ struct ChildSteps: StepRunner {
         (self.program, self.command, self.workers) = (program, command, workers)
     }
 
-    func run(_ steps: [DecideStep]) throws(BuildError) {
+    func run(_ steps: [any BuildStep]) throws(BuildError) {
         let failure = Mutex<BuildError?>(nil)
         Parallel(.own, threads: min(workers, steps.count)).forEach(below: steps.count) { index in
             guard failure.withLock({ $0 == nil }) else { return }
@@ -29,15 +29,25 @@ struct ChildSteps: StepRunner {
     }
 
     /// Runs a step; nil if it succeeds.
-    private func error(of step: DecideStep) -> BuildError? {
-        guard let process = ChildProcess(program, [command, step.json.text]) else {
+    private func error(of step: any BuildStep) -> BuildError? {
+        // A step that reads many files is longer than an argument may be.
+        guard let process = ChildProcess(program, [command, "@-"], input: Array(step.json.text.utf8)) else {
             return BuildError("\(program) cannot be started")
         }
         let status = process.wait()
-        guard status != 0 else { return nil }
-        let said = process.lastErrors()
-        return BuildError(
-            "a step of zooms \(step.zooms.lowerBound) to \(step.zooms.upperBound) failed: "
-                + (said.isEmpty ? "it ended with status \(status)" : said))
+        return status == 0 ? nil : StepFailure.error(step.title, status, said: process.lastErrors())
+    }
+}
+
+/// What a process that runs a step says if it fails.
+enum StepFailure {
+    /// - Parameters:
+    ///   - status: the process's exit status, or 128 and a signal's number.
+    ///   - said: what it wrote to standard error.
+    static func error(_ title: String, _ status: Int32, said: String) -> BuildError {
+        let own = "clusterctl: "
+        let text = said.hasPrefix(own) ? String(said.dropFirst(own.count)) : said
+        if status == ExitStatus.refused { return BuildError(text, isRefusal: true) }
+        return BuildError("\(title) failed: " + (text.isEmpty ? "it ended with status \(status)" : text))
     }
 }

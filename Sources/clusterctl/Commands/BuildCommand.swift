@@ -44,6 +44,11 @@ enum BuildCommand: Subcommand {
                 "name", value: "NAME", defaultInWords: "the archive's, without its ending",
                 help: "the layer's name in the archive"),
             .flag("resume", help: "go on where an earlier build of the same inputs was ended"),
+            .flag(
+                "engine",
+                help:
+                    "hand the steps to the program that started this one: lists of them are lines of JSON on standard "
+                    + "output, and its answers lines on standard input"),
             .flag("overwrite", help: "replace an existing image or archive"),
             .flag("skip-invalid", short: "k", help: "leave invalid features out and count them by reason"),
             .param(.onInvalid),
@@ -82,18 +87,24 @@ enum BuildCommand: Subcommand {
         let summary: BuildSummary
         var bar = ProgressBar(output, total: nil)
         do throws(BuildError) {
-            summary = try ShardedBuild(settings, runner: try runner(settings)) { bar.show(line(of: $0)) }.run()
+            summary = try ShardedBuild(settings, runner: try runner(settings, arguments)) { bar.show(line(of: $0)) }
+                .run()
         } catch {
             bar.clear()
             throw Failure(
                 message: error.description, status: error.isRefusal ? ExitStatus.refused : ExitStatus.failed)
         }
         bar.clear()
-        show(summary, output, invocation)
-        if let archive { try await BuiltArchive.write(archive, of: settings.output, invocation) }
+        let isEngine = arguments.has("engine")
+        if !isEngine { show(summary, output, invocation) }
+        if let archive { try await BuiltArchive.write(archive, of: settings.output, invocation, isQuiet: isEngine) }
+        if isEngine { try EngineSteps.write(.object(["summary": json(summary, output)])) }
     }
 
-    private static func runner(_ settings: BuildSettings) throws(BuildError) -> ChildSteps {
+    private static func runner(
+        _ settings: BuildSettings, _ arguments: ParsedArguments
+    ) throws(BuildError) -> any StepRunner {
+        if arguments.has("engine") { return EngineSteps() }
         do throws(Failure) { return try ChildSteps(BuildStepCommand.table.name, workers: settings.workers) } catch {
             throw BuildError(error.message)
         }
@@ -179,17 +190,21 @@ enum BuildStepCommand: Subcommand {
     static let table = Command(
         "build-step", summary: "Run one step of a build, from files to files",
         details: [
-            "A step gives the same files however often and wherever it runs. 'build' runs many of them."
+            "A step gives the same files however often and wherever it runs, also twice at the same time. 'build' runs "
+                + "many of them; with --engine, another program does."
         ],
-        operands: [Operand("STEP", help: "the step as JSON, or @FILE to read it")],
+        operands: [Operand("STEP", help: "the step as JSON, or @FILE to read it, or @- for standard input")],
         examples: [Example("clusterctl build-step @step.json", "runs a step")])
 
     static func run(_ invocation: Invocation) async throws {
         var text = try invocation.operand(0)
         if text.hasPrefix("@") { text = try SmallFile.read(String(text.dropFirst())) }
-        guard let value = try? JSONReader.parse(text), let step = DecideStep(value) else {
+        guard let value = try? JSONReader.parse(text), let step = StepReading.step(value) else {
             throw invocation.arguments.usageError("invalid operand: a step of a build is expected")
         }
-        do throws(BuildError) { try step.run() } catch { throw Failure(message: error.description) }
+        do throws(BuildError) { try step.run() } catch {
+            throw Failure(
+                message: error.description, status: error.isRefusal ? ExitStatus.refused : ExitStatus.failed)
+        }
     }
 }

@@ -13,21 +13,39 @@ final class ChildProcess: @unchecked Sendable {
     private var status: Int32?
 
     /// Starts a program; nil if the system refuses.
-    init?(_ path: String, _ arguments: [String]) {
+    ///
+    /// - Parameter input: its standard input; nil for none.
+    init?(_ path: String, _ arguments: [String], input: [UInt8]? = nil) {
         var ends: [Int32] = [-1, -1]
-        var name = Array("/tmp/clusterctl-XXXXXX".utf8CString)
-        let errors = mkstemp(&name)
-        guard errors >= 0, unlink(name) == 0, pipe(&ends) == 0 else {
-            if errors >= 0 { close(errors) }
+        guard let errors = Self.unnamedFile() else { return nil }
+        guard pipe(&ends) == 0 else {
+            close(errors)
             return nil
         }
-        for descriptor in ends + [errors] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-        guard let identifier = try? Program.start(path, arguments, output: ends[1], errors: errors) else {
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let given = input.map { Self.unnamedFile($0) ?? -1 }
+        defer { if let given, given >= 0 { close(given) } }
+        guard given != -1,
+            let identifier = try? Program.start(path, arguments, input: given, output: ends[1], errors: errors)
+        else {
             for descriptor in ends + [errors] { close(descriptor) }
             return nil
         }
         close(ends[1])
         (self.errors, self.identifier, output) = (errors, identifier, ends[0])
+    }
+
+    /// An open file without a name, at its start; nil if the system refuses.
+    private static func unnamedFile(_ content: [UInt8] = []) -> Int32? {
+        var name = Array("/tmp/clusterctl-XXXXXX".utf8CString)
+        let file = mkstemp(&name)
+        guard file >= 0 else { return nil }
+        _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+        guard unlink(name) == 0, pwrite(file, content, content.count, 0) == content.count else {
+            close(file)
+            return nil
+        }
+        return file
     }
 
     deinit {
