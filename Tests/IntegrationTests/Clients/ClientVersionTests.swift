@@ -10,6 +10,8 @@ import Testing
     private static let manifests = [
         ("clients/python/pyproject.toml", "version = \"VERSION\""),
         ("clients/python/src/clusterd/__init__.py", "__version__ = \"VERSION\""),
+        ("clients/spark/pyproject.toml", "version = \"VERSION\""),
+        ("clients/spark/src/clusterd_spark/__init__.py", "__version__ = \"VERSION\""),
         ("clients/javascript/package.json", "\"version\": \"VERSION\""),
         ("clients/go/README.md", "clusterd@vVERSION"), ("clients/swift/README.md", "from: \"VERSION\""),
         ("Sources/ClusterProtocol/Release.swift", "static let version = \"VERSION\""),
