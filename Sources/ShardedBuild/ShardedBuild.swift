@@ -43,6 +43,7 @@ public struct ShardedBuild {
         let outputs = try cluster(options, files, points: intake.points, &summary)
         progress(BuildProgress(stage: .assembling, detail: ""))
         if intake.points * DecideStep.bytesOfNode > settings.memory { FileBlocks.use(directory: files.directory) }
+        defer { FileBlocks.endUse() }
         let assembly = ImageAssembly(
             options: options, files: files, intake: intake, partitions: partitions, outputs: outputs,
             threads: settings.workers)
@@ -127,7 +128,8 @@ public struct ShardedBuild {
             ).run()
             summary.groups.append(
                 BuildSummary.GroupSummary(
-                    zooms: zooms, nodes: count, parts: outcome.parts, copies: outcome.copies, rounds: outcome.rounds,
+                    zooms: zooms, nodes: count, parts: outcome.parts, copies: outcome.copies,
+                    open: outcome.open, rounds: outcome.rounds,
                     seconds: (ContinuousClock.now - start) / .seconds(1)))
             outputs += outcome.outputs
             (level, count) = (outcome.outputs.map { $0 + ".survivors" }, outcome.survivors)

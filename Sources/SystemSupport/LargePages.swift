@@ -28,7 +28,7 @@ package enum LargePages {
     /// - Parameter isBound: whether the size is an upper bound, so that much of the block may stay untouched, which
     ///   costs memory on large pages. Then only a block of about 4 MiB or more requests them.
     package static func allocate(_ size: Int, isBound: Bool = false) -> UnsafeMutableRawPointer {
-        if let block = FileBlocks.current?.allocate(size, isBound: isBound) { return block }
+        if let block = FileBlocks.current?.allocate(size) { return block }
         var block: UnsafeMutableRawPointer?
         let room = roomOnLargePages(size)
         if room >= (isBound ? 2 * pageSize : pageSize), posix_memalign(&block, pageSize, room) == 0, let block {

@@ -53,7 +53,8 @@ enum FeatureSet: String, CaseIterable, Sendable {
             return """
                 {"type":"Feature","id":\(index % 5 == 4 ? "\"s\(index)\"" : "\(index)"),"geometry":{"type":"Point",\
                 "coordinates":[\(longitude),\(latitude)]},"properties":{"name":"\(name)","value":\(index * 37 % 101),\
-                "kind":"\(["bar", "café", "hotel"][index % 3])","open":\(index % 2 == 0)}}
+                "kind":"\(["bar", "café", "hotel"][index % 3])","open":\(index % 2 == 0),\
+                "place":\(longitude)}}
                 """
         }.joined(separator: "\n") + "\n"
     }

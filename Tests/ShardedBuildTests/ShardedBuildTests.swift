@@ -49,6 +49,28 @@ import Testing
         }
     }
 
+    @Test(
+        "what does not fit into a part is decided by a stream, in windows of the order", arguments: FeatureSet.allCases,
+        [optionSets[0], optionSets[2], optionSets[4], #"{"clusterIds":"origin","sortKey":["get","place"]}"#])
+    func stream(_ set: FeatureSet, _ options: String) throws {
+        let folder = try BuildFolder()
+        let inputs = [try folder.write(set.lines(3000), to: "a.geojsonl")]
+        var settings = try BuildSettings(folder, inputs, options: options)
+        settings.overwrites = true
+        let whole = try ShardedBuild(settings).run()
+        let expected = try folder.bytes("image.clusterd")
+        #expect(whole.groups.allSatisfy { $0.open == 0 && $0.rounds == 0 })
+        // Room for about forty nodes in a part, and for as many claimants in a window.
+        settings.memory = 20_000
+        let parted = try ShardedBuild(settings).run()
+        let isSame = try folder.bytes("image.clusterd") == expected
+        #expect(isSame, "the image depends on the memory")
+        let (open, rounds) = (parted.groups.map(\.open).max() ?? 0, parted.groups.map(\.rounds).max() ?? 0)
+        #expect(open > 0 && rounds > 0, "nothing was open: \(parted.groups)")
+        if set == .onePlace { #expect(open == 3000 && rounds == 1, "\(open) nodes in \(rounds) rounds") }
+        if set == .uniform, options.contains("place") { #expect(rounds > 1, "all claimants were in one window") }
+    }
+
     @Test("the image is the same however the work is cut, and however often it was ended")
     func determinism() throws {
         let folder = try BuildFolder()

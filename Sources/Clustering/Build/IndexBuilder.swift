@@ -81,7 +81,7 @@ struct IndexBuilder<Scalar: Coordinate> {
             arrived = try cluster(list, zoom: zoom, radius: radius)
             table.ranges[zoom] = UInt32(truncatingIfNeeded: first)..<UInt32(truncatingIfNeeded: table.count)
             if let border {
-                if border.isOpen { return }
+                if border.isExhausted { return }
                 border.note(first..<table.count, of: table)
             }
             zoom -= 1
@@ -120,7 +120,7 @@ struct IndexBuilder<Scalar: Coordinate> {
             y: UnsafePointer(table.y.base))
         try claim(list, centers, radius)
         try parallel.stopIfCancelled()
-        border?.mark(list, states: states, claimants: claimants, radius: radius)
+        border?.mark(list, states: states, claimants: claimants, radius: radius, zoom: zoom)
         guard !groups.isEmpty else { return 0 }
         let judged = judge(list)
         // Supercluster 9 reuses a level, including its order, if no cluster forms on it.

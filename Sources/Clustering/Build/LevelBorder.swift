@@ -10,7 +10,8 @@
 /// - a claimant is **unsure** if an open node is within its reach, so that nobody knows its cluster's centre;
 /// - either leaves a **ghost** to the next zoom: a place with a reach in which some node is, in an order that is known.
 ///
-/// A part has done its work if no node that it owns was ever open or unsure. All that is marked errs on the safe side.
+/// What is not marked is certain: who claims a node, and which nodes a claimant claims. All that is marked errs on the
+/// safe side.
 final class LevelBorder<Scalar: Coordinate> {
     private struct Ghost {
         var x: Double
@@ -21,10 +22,26 @@ final class LevelBorder<Scalar: Coordinate> {
         var partition: UInt32
     }
 
-    /// Whether a node that the part owns depends on what it does not know.
-    private(set) var isOpen = false
+    /// A node of which a zoom cannot be decided here.
+    struct Opening {
+        /// The node of the first level from which it grew.
+        var origin: UInt32
+        var node: UInt32
+        var zoom: UInt8
+    }
+
+    /// Of the nodes that grew from one that the part owns: those that were marked, the deepest zoom first, those of a zoom
+    /// in order.
+    private(set) var openings: [Opening] = []
+    /// By node of the first level: one more than the zoom at which what grew from it was marked; 0: at none.
+    let marked: Scratch<UInt8>
+    /// Whether nothing is certain any more.
+    private(set) var isExhausted = false
     /// The edges within which all nodes are known.
     private var (west, north, east, south): (Double, Double, Double, Double)
+    private let holes: [LevelRectangle]
+    /// How far beyond the holes nodes are unknown.
+    private var growth = 0.0
     private var ghosts: [Ghost] = []
     /// By node: whether it may not exist, or be elsewhere.
     private let isUncertain: Scratch<UInt8>
@@ -32,20 +49,23 @@ final class LevelBorder<Scalar: Coordinate> {
     private let isOwned: Scratch<UInt8>
     /// By position in the list: `open` or `unsure`.
     private let marks: Scratch<UInt8>
-    private var marked: [Int] = []
+    private var positions: [Int] = []
     private var budget = 0
 
     private static var open: UInt8 { 1 }
     private static var unsure: UInt8 { 2 }
 
     init(_ part: LevelPart, isOwned: Scratch<UInt8>, count: Int) {
+        let (area, margin) = (part.area, part.margin)
         // Nothing lies beyond the unit square.
-        west = part.west - part.margin > 0 ? part.west - part.margin : -.infinity
-        north = part.north - part.margin > 0 ? part.north - part.margin : -.infinity
-        east = part.east + part.margin < 1 ? part.east + part.margin : .infinity
-        south = part.south + part.margin < 1 ? part.south + part.margin : .infinity
+        west = area.west - margin > 0 ? area.west - margin : -.infinity
+        north = area.north - margin > 0 ? area.north - margin : -.infinity
+        east = area.east + margin < 1 ? area.east + margin : .infinity
+        south = area.south + margin < 1 ? area.south + margin : .infinity
+        holes = part.holes
         isUncertain = Scratch(repeating: 0, count: 2 * count)
         marks = Scratch(repeating: 0, count: count)
+        marked = Scratch(repeating: 0, count: count)
         self.isOwned = isOwned
     }
 
@@ -55,28 +75,54 @@ final class LevelBorder<Scalar: Coordinate> {
     ///
     /// - Complexity: O(nodes), and O(neighbours) for each ghost and each open node.
     func mark(
-        _ list: LevelList<Scalar>, states: Scratch<UInt8>, claimants: Scratch<UInt32>, radius: LevelRadius<Scalar>
+        _ list: LevelList<Scalar>, states: Scratch<UInt8>, claimants: Scratch<UInt32>, radius: LevelRadius<Scalar>,
+        zoom: Int
     ) {
         let reach = (Double(radius.reach) + 2 * Scalar.roundingSlack) * (1 + 1e-6)
-        budget = 64 * (list.count + 1024)
+        budget = Self.visitsOfNode * (list.count + 1024)
         var queue = GhostQueue()
         for position in 0..<list.count where isNearEdge(list.entries[position], reach) {
             open(position, list, &queue)
         }
         for (index, ghost) in ghosts.enumerated() { queue.push(order: ghost.order, item: -1 - index) }
-        while let (order, item) = queue.pop(), !isOpen {
+        while let (order, item) = queue.pop(), budget >= 0 {
             let source = item < 0 ? ghosts[-1 - item] : ghost(at: item, list, slack: 0)
             spread(source, order, reach, list, states, claimants, &queue)
         }
-        if isOpen { return }
+        if budget < 0 {
+            // To follow what is open would take longer than to decide it elsewhere.
+            isExhausted = true
+            for position in 0..<list.count where isUncertain.base[Int(list.entries[position].node)] == 0 {
+                note(position, Self.open)
+            }
+        }
+        keepMarked(list, zoom: zoom)
+        if isExhausted { return }
         for index in ghosts.indices { ghosts[index].slack += reach }
-        for position in marked {
+        for position in positions {
             ghosts.append(ghost(at: position, list, slack: reach))
             isUncertain.base[Int(list.entries[position].node)] = 1
             marks.base[position] = 0
         }
-        marked.removeAll(keepingCapacity: true)
+        positions.removeAll(keepingCapacity: true)
         (west, north, east, south) = (west + reach, north + reach, east - reach, south - reach)
+        growth += reach
+    }
+
+    /// How many neighbours of ghosts and open nodes are looked at for each node of a level.
+    private static var visitsOfNode: Int { 64 }
+
+    /// Keeps what is marked at a zoom.
+    private func keepMarked(_ list: LevelList<Scalar>, zoom: Int) {
+        let first = openings.count
+        for position in positions {
+            let entry = list.entries[position]
+            marked.base[Int(entry.order)] = UInt8(truncatingIfNeeded: zoom + 1)
+            guard isOwned.base[Int(entry.order)] != 0 else { continue }
+            openings.append(
+                Opening(origin: entry.order, node: entry.node, zoom: UInt8(truncatingIfNeeded: zoom)))
+        }
+        openings[first...].sort { $0.origin < $1.origin }
     }
 
     /// Takes over the marks of the nodes from which new clusters grew.
@@ -89,7 +135,11 @@ final class LevelBorder<Scalar: Coordinate> {
 
     private func isNearEdge(_ entry: LevelEntry<Scalar>, _ reach: Double) -> Bool {
         let (x, y) = (Double(entry.x), Double(entry.y))
-        return x - reach < west || x + reach > east || y - reach < north || y + reach > south
+        if x - reach < west || x + reach > east || y - reach < north || y + reach > south { return true }
+        return holes.contains { hole in
+            x + reach > hole.west - growth && x - reach < hole.east + growth && y + reach > hole.north - growth
+                && y - reach < hole.south + growth
+        }
     }
 
     private func ghost(at position: Int, _ list: LevelList<Scalar>, slack: Double) -> Ghost {
@@ -103,14 +153,13 @@ final class LevelBorder<Scalar: Coordinate> {
         let entry = list.entries[position]
         // A ghost stands for it.
         guard isUncertain.base[Int(entry.node)] == 0, marks.base[position] != Self.open else { return }
-        note(position, Self.open, entry)
+        note(position, Self.open)
         queue.push(order: entry.order, item: position)
     }
 
-    private func note(_ position: Int, _ mark: UInt8, _ entry: LevelEntry<Scalar>) {
-        if marks.base[position] == 0 { marked.append(position) }
+    private func note(_ position: Int, _ mark: UInt8) {
+        if marks.base[position] == 0 { positions.append(position) }
         marks.base[position] = mark
-        if isOwned.base[Int(entry.order)] != 0 { isOpen = true }
     }
 
     /// Marks what depends on a ghost or an open node.
@@ -121,22 +170,20 @@ final class LevelBorder<Scalar: Coordinate> {
         let distance = reach + source.slack
         list.visit(aroundX: source.x, y: source.y, distance: distance, partition: source.partition) { position in
             budget -= 1
-            // A crowd: this would take longer than to cluster it.
-            if budget < 0 { isOpen = true }
             let entry = list.entries[position]
             let (dx, dy) = (Double(entry.x) - source.x, Double(entry.y) - source.y)
-            guard !isOpen, dx * dx + dy * dy <= distance * distance, entry.order != order,
+            guard dx * dx + dy * dy <= distance * distance, entry.order != order,
                 isUncertain.base[Int(entry.node)] == 0
-            else { return !isOpen }
+            else { return budget >= 0 }
             let isClaimed = states.base[position] == ClaimState.claimed
             if entry.order < order {
                 // It is decided, and claims the node if that is there.
-                if !isClaimed, marks.base[position] == 0 { note(position, Self.unsure, entry) }
+                if !isClaimed, marks.base[position] == 0 { note(position, Self.unsure) }
             } else if marks.base[position] != Self.open {
                 if isClaimed, isCertain(Int(claimants.base[position]), before: order, list) { return true }
                 open(position, list, &queue)
             }
-            return !isOpen
+            return budget >= 0
         }
     }
 

@@ -50,6 +50,36 @@ public struct FormedCluster: BitwiseCopyable, Sendable, Equatable {
     public var name: NodeName { NodeName(zoom: zoom, order: order) }
 }
 
+extension FormedCluster {
+    public init(_ node: LevelNode, childCount: Int) {
+        self.init(
+            x: node.x, y: node.y, weight: node.weight, order: node.order, count: node.count, zoom: node.zoom,
+            childCount: UInt32(truncatingIfNeeded: childCount))
+    }
+}
+
+/// A node that a part of a level leaves open at a zoom.
+public struct OpenNode: BitwiseCopyable, Sendable, Equatable {
+    /// As it is at the level below the zoom.
+    public var node: LevelNode
+    public var zoom: UInt32
+
+    public init(_ node: LevelNode, zoom: UInt32) { (self.node, self.zoom) = (node, zoom) }
+}
+
+/// A node that another one claims at a zoom.
+public struct ClaimedNode: BitwiseCopyable, Sendable, Equatable {
+    /// As it is at the level below the zoom.
+    public var node: LevelNode
+    /// The claimant's order.
+    public var claimant: UInt32
+    public var zoom: UInt32
+
+    public init(_ node: LevelNode, claimant: UInt32, zoom: UInt32) {
+        (self.node, self.claimant, self.zoom) = (node, claimant, zoom)
+    }
+}
+
 extension ClusteringOptions {
     /// The node of a point.
     ///

@@ -31,7 +31,7 @@ struct ExternalSort<Value: BitwiseCopyable & Sendable> {
     private mutating func endRun() throws(BuildError) {
         guard !gathered.isEmpty else { return }
         gathered.sort(by: isBefore)
-        let path = "\(directory)/\(name)-run-\(runs.count)"
+        let path = Attempt.path(of: "\(directory)/\(name)-run-\(runs.count)")
         let writer = try ValueWriter<Value>(path)
         try gathered.withUnsafeBufferPointer { (values) throws(BuildError) in try writer.append(contentsOf: values) }
         try writer.finish()

@@ -70,7 +70,9 @@ final class ValueWriter<Value: BitwiseCopyable> {
     }
 
     /// Writes the rest and gives the file its name.
-    func finish() throws(BuildError) {
+    ///
+    /// - Parameter isTemporary: whether only this process will read the file, so that it need not be on the disk.
+    func finish(isTemporary: Bool = false) throws(BuildError) {
         try flush()
         let tail = [ValueFile.magic, UInt64(written), sum.value]
         var failure: BuildError?
@@ -80,7 +82,7 @@ final class ValueWriter<Value: BitwiseCopyable> {
             } catch { failure = error }
         }
         if let failure { throw failure }
-        try onDisk(try FileIO.sync(file, path: temporary))
+        if !isTemporary { try onDisk(try FileIO.sync(file, path: temporary)) }
         try onDisk(try FileIO.rename(temporary, to: path))
         isFinished = true
     }
@@ -143,6 +145,12 @@ final class ValueReader<Value: BitwiseCopyable> {
         return buffer[next]
     }
 
+    /// Reads the rest, and compares the checksum.
+    func verify() throws(BuildError) {
+        while try fill() {}
+        next = filled
+    }
+
     private func fill() throws(BuildError) -> Bool {
         guard offset < end else {
             guard sum.value == expected else {
@@ -160,7 +168,23 @@ final class ValueReader<Value: BitwiseCopyable> {
     }
 }
 
+/// Writes a file only if there is something to write.
+struct OptionalWriter<Value: BitwiseCopyable> {
+    private let path: String
+    private var writer: ValueWriter<Value>?
+
+    init(_ path: String) { self.path = path }
+
+    mutating func append(_ value: Value) throws(BuildError) {
+        if writer == nil { writer = try ValueWriter(path) }
+        try writer?.append(value)
+    }
+
+    func finish() throws(BuildError) { try writer?.finish() }
+}
+
 /// The values of a complete file, mapped: pages are read when they are touched, and take no memory of the process's own.
+/// The checksum is compared before, in one pass through the file.
 ///
 /// Invariant: `values` is a mapping that exists until `deinit` and that nobody writes. The files are those of the build,
 /// which nobody shortens.
@@ -169,8 +193,9 @@ final class MappedValues<Value: BitwiseCopyable>: @unchecked Sendable {
     private let mapping: UnsafeRawBufferPointer
 
     init(_ path: String) throws(BuildError) {
-        // Checks the tail.
-        let count = try ValueReader<Value>(path).count
+        let reader = try ValueReader<Value>(path, bufferBytes: 1 << 20)
+        try reader.verify()
+        let count = reader.count
         let file = try onDisk(try FileIO.open(path, O_RDONLY))
         let size = max(1, file.size)
         let memory = mmap(nil, size, PROT_READ, MAP_SHARED, file.number, 0)

@@ -7,16 +7,15 @@ import SystemSupport
 /// One step of a build: the clusters of some zooms in one part of a level, from files to files. It gives the same files
 /// however often and wherever it runs.
 ///
-/// Of `OUTPUT.clusters`, `OUTPUT.children` and `OUTPUT.survivors` the last is written last; or there is `OUTPUT.open`,
-/// because something in the part depends on nodes beyond its margin.
+/// Of `OUTPUT.clusters`, `OUTPUT.children` and `OUTPUT.survivors` the last is written last. What the part cannot decide, since
+/// it depends on nodes beyond its margin, is in `OUTPUT.open`, `OUTPUT.claimed` and `OUTPUT.taken` (`LevelStream`), if there
+/// is any.
 public struct DecideStep: BuildStep {
     /// The file with the source's options, as JSON.
     public var options: String
     public var zooms: ClosedRange<Int>
-    /// The part; if `isWhole`, all parts that the step decides, or none for the whole level.
-    public var parts: [LevelPart]
-    /// Whether the inputs have all nodes of the level.
-    public var isWhole: Bool
+    /// Nil for the whole level.
+    public var part: LevelPart?
     /// Files of nodes, each in order.
     public var inputs: [String]
     public var output: String
@@ -25,10 +24,10 @@ public struct DecideStep: BuildStep {
     public var threads: Int
 
     public init(
-        options: String, zooms: ClosedRange<Int>, parts: [LevelPart], isWhole: Bool, inputs: [String], output: String,
-        memory: Int, threads: Int
+        options: String, zooms: ClosedRange<Int>, part: LevelPart?, inputs: [String], output: String, memory: Int,
+        threads: Int
     ) {
-        (self.options, self.zooms, self.parts, self.isWhole) = (options, zooms, parts, isWhole)
+        (self.options, self.zooms, self.part) = (options, zooms, part)
         (self.inputs, self.output, self.memory, self.threads) = (inputs, output, memory, threads)
     }
 
@@ -36,6 +35,8 @@ public struct DecideStep: BuildStep {
     var children: String { output + ".children" }
     var survivors: String { output + ".survivors" }
     var open: String { output + ".open" }
+    var claimed: String { output + ".claimed" }
+    var taken: String { output + ".taken" }
 
     public var title: String { "a step of zooms \(zooms.lowerBound) to \(zooms.upperBound)" }
 
@@ -46,7 +47,6 @@ public struct DecideStep: BuildStep {
     public func run() throws(BuildError) {
         // Another attempt was faster.
         if ValueFile.exists(survivors) { return }
-        FileIO.remove(open)
         guard case .some(let value) = try BuildFiles.value(options) else {
             throw BuildError("there is no file \(options)")
         }
@@ -55,25 +55,34 @@ public struct DecideStep: BuildStep {
         let merged = inputs.count == 1 ? nil : Attempt.path(of: output + ".nodes")
         defer { if let merged { FileIO.remove(merged) } }
         let nodes = try loadNodes(merged)
-        if nodes.values.count * Self.bytesOfNode > memory {
-            FileBlocks.use(directory: Self.directory(of: output))
-        }
         let group = try inIndex(
-            try LevelGroup.cluster(
-                nodes.values, options, zooms: zooms, parts: parts, isWhole: isWhole, threads: threads))
-        guard let group else { return try BuildFiles.write(.bool(true), to: open) }
+            try LevelGroup.cluster(nodes.values, options, zooms: zooms, part: part, threads: threads))
+        try write(group)
+        withExtendedLifetime(nodes) {}
+    }
+
+    private func write(_ group: LevelGroup) throws(BuildError) {
         let clusters = try ValueWriter<FormedCluster>(clusters)
         let children = try ValueWriter<NodeName>(children)
+        var (open, claimed) = (OptionalWriter<OpenNode>(open), OptionalWriter<ClaimedNode>(claimed))
+        var taken = OptionalWriter<NodeName>(taken)
         try group.forEachCluster { (cluster, names) throws(BuildError) in
             try clusters.append(cluster)
             for name in names { try children.append(name) }
+        } taken: { (name) throws(BuildError) in
+            try taken.append(name)
+        } claimed: { (node) throws(BuildError) in
+            try claimed.append(node)
         }
+        try group.forEachOpenNode { (node) throws(BuildError) in try open.append(node) }
         try clusters.finish()
         try children.finish()
+        try open.finish()
+        try claimed.finish()
+        try taken.finish()
         let survivors = try ValueWriter<LevelNode>(survivors)
         try group.forEachSurvivor { (node) throws(BuildError) in try survivors.append(node) }
         try survivors.finish()
-        withExtendedLifetime(nodes) {}
     }
 
     /// The nodes in one file, mapped.
@@ -86,7 +95,7 @@ public struct DecideStep: BuildStep {
         return try MappedValues(merged)
     }
 
-    private static func directory(of path: String) -> String {
+    static func directory(of path: String) -> String {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
         return parts.isEmpty ? "." : parts.joined(separator: "/")
     }
@@ -97,7 +106,7 @@ extension DecideStep {
         .object([
             "options": .string(options), "output": .string(output),
             "zooms": .array([.number(Double(zooms.lowerBound)), .number(Double(zooms.upperBound))]),
-            "parts": .array(parts.map(\.json)), "isWhole": .bool(isWhole),
+            "part": part?.json ?? .null,
             "inputs": .array(inputs.map { .string($0) }), "memory": .number(Double(memory)),
             "threads": .number(Double(threads)),
         ])
@@ -106,31 +115,61 @@ extension DecideStep {
     /// Nil if a member is missing or of another type.
     public init?(_ value: JSONValue) {
         guard case .object(let object) = value, case .string(let options)? = object["options"],
-            case .string(let output)? = object["output"], case .array(let zooms)? = object["zooms"],
-            case .array(let parts)? = object["parts"], case .bool(let isWhole)? = object["isWhole"],
-            case .array(let inputs)? = object["inputs"], case .number(let memory)? = object["memory"],
-            case .number(let threads)? = object["threads"], zooms.count == 2, case .number(let low) = zooms[0],
-            case .number(let high) = zooms[1], low >= 0, low <= high, high <= 24,
-            let memory = Int(exactly: memory), let threads = Int(exactly: threads), threads > 0
+            case .string(let output)? = object["output"], let zooms = object["zooms"].flatMap(Self.zooms),
+            let inputs = object["inputs"].flatMap(Self.paths), case .number(let memory)? = object["memory"],
+            case .number(let threads)? = object["threads"], let memory = Int(exactly: memory),
+            let threads = Int(exactly: threads), threads > 0
         else { return nil }
-        let read = parts.compactMap { LevelPart($0) }
-        guard read.count == parts.count else { return nil }
+        var part: LevelPart?
+        if let value = object["part"], value != .null {
+            guard let read = LevelPart(value) else { return nil }
+            part = read
+        }
         self.init(
-            options: options, zooms: Int(low)...Int(high), parts: read, isWhole: isWhole,
-            inputs: inputs.compactMap { if case .string(let path) = $0 { path } else { nil } }, output: output,
-            memory: memory, threads: threads)
+            options: options, zooms: zooms, part: part, inputs: inputs, output: output, memory: memory,
+            threads: threads)
+    }
+
+    static func zooms(_ value: JSONValue) -> ClosedRange<Int>? {
+        guard case .array(let zooms) = value, zooms.count == 2, case .number(let low) = zooms[0],
+            case .number(let high) = zooms[1], low >= 0, low <= high, high <= 24
+        else { return nil }
+        return Int(low)...Int(high)
+    }
+
+    static func paths(_ value: JSONValue) -> [String]? {
+        guard case .array(let values) = value else { return nil }
+        let paths = values.compactMap { value -> String? in if case .string(let path) = value { path } else { nil } }
+        return paths.count == values.count ? paths : nil
     }
 }
 
 extension LevelPart {
-    var json: JSONValue { .array([west, north, east, south, margin].map { .number($0) }) }
+    var json: JSONValue {
+        .object([
+            "area": area.json, "margin": .number(margin), "holes": .array(holes.map(\.json)),
+        ])
+    }
+
+    init?(_ value: JSONValue) {
+        guard case .object(let object) = value, let area = object["area"].flatMap({ LevelRectangle($0) }),
+            case .number(let margin)? = object["margin"], case .array(let holes)? = object["holes"]
+        else { return nil }
+        let read = holes.compactMap { LevelRectangle($0) }
+        guard read.count == holes.count else { return nil }
+        self.init(area, margin: margin, holes: read)
+    }
+}
+
+extension LevelRectangle {
+    var json: JSONValue { .array([west, north, east, south].map { .number($0) }) }
 
     init?(_ value: JSONValue) {
         guard case .array(let values) = value else { return nil }
         let numbers = values.compactMap { value -> Double? in
             if case .number(let number) = value { number } else { nil }
         }
-        guard numbers.count == 5 else { return nil }
-        self.init(west: numbers[0], north: numbers[1], east: numbers[2], south: numbers[3], margin: numbers[4])
+        guard numbers.count == 4 else { return nil }
+        self.init(west: numbers[0], north: numbers[1], east: numbers[2], south: numbers[3])
     }
 }

@@ -1,49 +1,91 @@
 // SPDX-License-Identifier: MIT
 import Clustering
 
+/// Some of a level's nodes, enough to estimate how many lie in a rectangle. Which ones depends on their orders alone.
+struct LevelSample {
+    fileprivate struct Place {
+        var x: Double
+        var y: Double
+    }
+
+    fileprivate private(set) var places: [Place] = []
+    /// How many nodes one of the sample stands for.
+    fileprivate let scale: Double
+    private let limit: UInt64
+
+    /// - Parameters:
+    ///   - count: the level's number of nodes.
+    ///   - most: about how many nodes a part will have.
+    init(of count: Int, most: Int) {
+        let size = max(1 << 18, 256 * (count / max(1, most)))
+        scale = max(1, Double(count) / Double(size))
+        limit = scale == 1 ? .max : UInt64(Double(UInt64.max) / scale)
+    }
+
+    mutating func add(_ node: LevelNode) {
+        var hash = (UInt64(node.order) &+ 1) &* 0x9E37_79B9_7F4A_7C15
+        hash = (hash ^ (hash >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        hash ^= hash >> 27
+        if hash <= limit { places.append(Place(x: node.x, y: node.y)) }
+    }
+}
+
 /// Cuts the unit square into rectangles that have about the same number of a level's nodes, halving it again and again.
+///
+/// Where so many nodes lie within a few radii that a rectangle with its margin would have too many, it is a **crowd**: no
+/// part, but a hole in the parts around it.
 struct LevelCut {
-    private enum Tree {
-        case part(Int)
-        indirect case halves(isByX: Bool, line: Double, first: Tree, second: Tree)
+    private indirect enum Tree {
+        case rectangle(Int)
+        case halves(isByX: Bool, line: Double, first: Tree, second: Tree)
     }
 
     let parts: [LevelPart]
+    /// By part: whether it is a crowd.
+    let isCrowd: [Bool]
+    private let margin: Double
     private let tree: Tree
 
-    /// Counts of nodes by cell of a grid.
-    struct Histogram {
-        static let bits = 11
-        static let side = 1 << bits
-        fileprivate(set) var counts = [UInt32](repeating: 0, count: side * side)
-
-        mutating func add(x: Double, y: Double) { counts[Self.cell(y) * Self.side + Self.cell(x)] += 1 }
-
-        private static func cell(_ value: Double) -> Int { max(0, min(side - 1, Int(value * Double(side)))) }
-    }
-
     /// - Parameters:
-    ///   - most: how many nodes a rectangle should have at most. One that cannot be halved may have more.
+    ///   - most: how many nodes a rectangle should have at most.
+    ///   - room: how many a part may have with its margin.
     ///   - leastSide: a rectangle's least side.
-    init(_ histogram: Histogram, most: Int, leastSide: Double, margin: Double) {
-        var cutter = Cutter(histogram, most: most, leastSide: leastSide, margin: margin)
-        tree = cutter.cut(0..<Histogram.side, 0..<Histogram.side)
-        parts = cutter.parts
+    init(_ sample: LevelSample, most: Int, room: Int, leastSide: Double, margin: Double) {
+        self.margin = margin
+        var cutter = Cutter(places: sample.places, most: Double(most) / sample.scale, leastSide: leastSide)
+        tree = cutter.cut(0..<sample.places.count, .all)
+        let rectangles = cutter.rectangles
+        var isCrowd = cutter.counts.map { Double($0) * sample.scale > Double(room) }
+        // What each part knows.
+        var known = [Int](repeating: 0, count: rectangles.count)
+        for place in sample.places where !isCrowd[Self.owner(tree, place.x, place.y)] {
+            Self.visit(tree, place.x, place.y, margin) { known[$0] += 1 }
+        }
+        for part in rectangles.indices where Double(known[part]) * sample.scale > Double(room) { isCrowd[part] = true }
+        let holes = rectangles.indices.filter { isCrowd[$0] }.map { rectangles[$0] }
+        parts = rectangles.map { area in
+            var part = LevelPart(area, margin: margin)
+            part.holes = holes.filter { part.touches($0) }
+            return part
+        }
+        self.isCrowd = isCrowd
     }
 
-    /// The parts that own or have to know a node here.
+    /// The part that owns a node here.
+    func owner(x: Double, y: Double) -> Int { Self.owner(tree, x, y) }
+
+    /// The parts that own or have to know a node here, crowds among them.
     ///
     /// - Complexity: O(log parts + answers).
-    func forEachPart(x: Double, y: Double, margin: Double, _ body: (Int) throws(BuildError) -> Void) throws(BuildError)
-    {
-        try visit(tree, x, y, margin, body)
+    func forEachPart(x: Double, y: Double, _ body: (Int) throws(BuildError) -> Void) throws(BuildError) {
+        try Self.visit(tree, x, y, margin, body)
     }
 
-    private func visit(
-        _ tree: Tree, _ x: Double, _ y: Double, _ margin: Double, _ body: (Int) throws(BuildError) -> Void
-    ) throws(BuildError) {
+    private static func visit<Failure: Error>(
+        _ tree: Tree, _ x: Double, _ y: Double, _ margin: Double, _ body: (Int) throws(Failure) -> Void
+    ) throws(Failure) {
         switch tree {
-        case .part(let part): try body(part)
+        case .rectangle(let part): try body(part)
         case .halves(let isByX, let line, let first, let second):
             let value = isByX ? x : y
             if value <= line + margin { try visit(first, x, y, margin, body) }
@@ -51,63 +93,48 @@ struct LevelCut {
         }
     }
 
+    private static func owner(_ tree: Tree, _ x: Double, _ y: Double) -> Int {
+        switch tree {
+        case .rectangle(let part): part
+        case .halves(let isByX, let line, let first, let second):
+            owner((isByX ? x : y) < line ? first : second, x, y)
+        }
+    }
+
     private struct Cutter {
-        /// By corner: the number of nodes north-west of it.
-        private let sums: [UInt32]
-        private let most: Int
-        private let leastCells: Int
-        private let margin: Double
-        var parts: [LevelPart] = []
-        private static var width: Int { Histogram.side + 1 }
+        var places: [LevelSample.Place]
+        let most: Double
+        let leastSide: Double
+        var rectangles: [LevelRectangle] = []
+        var counts: [Int] = []
 
-        init(_ histogram: Histogram, most: Int, leastSide: Double, margin: Double) {
-            (self.most, self.margin) = (most, margin)
-            leastCells = max(1, Int((min(1, leastSide) * Double(Histogram.side)).rounded(.up)))
-            var sums = [UInt32](repeating: 0, count: Self.width * Self.width)
-            for row in 0..<Histogram.side {
-                var sum: UInt32 = 0
-                for column in 0..<Histogram.side {
-                    sum += histogram.counts[row * Histogram.side + column]
-                    sums[(row + 1) * Self.width + column + 1] = sums[row * Self.width + column + 1] + sum
-                }
-            }
-            self.sums = sums
+        init(places: [LevelSample.Place], most: Double, leastSide: Double) {
+            (self.places, self.most, self.leastSide) = (places, most, leastSide)
         }
 
-        private func count(_ columns: Range<Int>, _ rows: Range<Int>) -> Int {
-            func sum(_ column: Int, _ row: Int) -> Int { Int(sums[row * Self.width + column]) }
-            return sum(columns.upperBound, rows.upperBound) - sum(columns.lowerBound, rows.upperBound)
-                - sum(columns.upperBound, rows.lowerBound) + sum(columns.lowerBound, rows.lowerBound)
-        }
-
-        mutating func cut(_ columns: Range<Int>, _ rows: Range<Int>) -> Tree {
-            let all = count(columns, rows)
-            let isByX = columns.count >= rows.count
-            let long = isByX ? columns : rows
-            guard all > most, long.count >= 2 * leastCells else {
-                parts.append(part(columns, rows))
-                return .part(parts.count - 1)
+        mutating func cut(_ range: Range<Int>, _ area: LevelRectangle) -> Tree {
+            let (width, height) = (area.east - area.west, area.south - area.north)
+            let isByX = width >= height
+            guard Double(range.count) > most, max(width, height) >= 2 * leastSide else {
+                rectangles.append(area)
+                counts.append(range.count)
+                return .rectangle(rectangles.count - 1)
             }
+            if isByX { places[range].sort { $0.x < $1.x } } else { places[range].sort { $0.y < $1.y } }
+            func value(_ index: Int) -> Double { isByX ? places[index].x : places[index].y }
+            let (low, high) = isByX ? (area.west, area.east) : (area.north, area.south)
             // The line that leaves about half of the nodes on either side.
-            var (low, high) = (long.lowerBound + leastCells, long.upperBound - leastCells)
-            while low < high {
-                let middle = (low + high) / 2
-                let first = isByX ? count(columns.lowerBound..<middle, rows) : count(columns, rows.lowerBound..<middle)
-                if 2 * first < all { low = middle + 1 } else { high = middle }
+            let line = max(low + leastSide, min(high - leastSide, value(range.lowerBound + range.count / 2)))
+            var (start, end) = (range.lowerBound, range.upperBound)
+            while start < end {
+                let middle = (start + end) / 2
+                if value(middle) < line { start = middle + 1 } else { end = middle }
             }
-            let line = Double(low) / Double(Histogram.side)
-            let first =
-                isByX ? cut(columns.lowerBound..<low, rows) : cut(columns, rows.lowerBound..<low)
-            let second =
-                isByX ? cut(low..<columns.upperBound, rows) : cut(columns, low..<rows.upperBound)
-            return .halves(isByX: isByX, line: line, first: first, second: second)
-        }
-
-        private func part(_ columns: Range<Int>, _ rows: Range<Int>) -> LevelPart {
-            let side = Double(Histogram.side)
-            return LevelPart(
-                west: Double(columns.lowerBound) / side, north: Double(rows.lowerBound) / side,
-                east: Double(columns.upperBound) / side, south: Double(rows.upperBound) / side, margin: margin)
+            var (first, second) = (area, area)
+            if isByX { (first.east, second.west) = (line, line) } else { (first.south, second.north) = (line, line) }
+            let before = cut(range.lowerBound..<start, first)
+            let after = cut(start..<range.upperBound, second)
+            return .halves(isByX: isByX, line: line, first: before, second: after)
         }
     }
 }

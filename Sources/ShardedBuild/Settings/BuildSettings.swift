@@ -105,7 +105,9 @@ public struct BuildSummary: Sendable {
         public let parts: Int
         /// Nodes that were given to more than one part.
         public let copies: Int
-        /// How often parts were given a wider margin.
+        /// Nodes that the parts left open, or that lie in a crowd: a stream in order has decided them.
+        public let open: Int
+        /// How often the stream read the nodes of a zoom, at most; 0 if nothing was open.
         public let rounds: Int
         public let seconds: Double
     }

@@ -6,21 +6,23 @@ import Synchronization
 /// Large blocks of memory that lie in unnamed files, for a process that works on more than its memory: the system writes
 /// their pages to the disk when it needs room.
 ///
-/// The process ends if the disk has no room for a block, or for a page of one that was reserved as a bound. Safe from any
-/// thread.
+/// A block's room on the disk is taken when it is allocated. The process ends if there is none. Safe from any thread.
 package final class FileBlocks: Sendable {
     private struct Block {
         let file: FileDescriptor
+        let directory: String
         var size: Int
     }
 
-    private let directory: String
+    /// Where new blocks lie; nil: in memory.
+    private let directory: Mutex<String?>
     /// Smaller blocks lie in memory.
     private let leastBytes: Int
     private let blocks = Mutex<[UInt: Block]>([:])
 
-    init(directory: String, leastBytes: Int = 1 << 20) {
-        (self.directory, self.leastBytes) = (directory, leastBytes)
+    init(directory: String? = nil, leastBytes: Int = 1 << 20) {
+        self.directory = Mutex(directory)
+        self.leastBytes = leastBytes
     }
 
     // MARK: The process's own
@@ -30,11 +32,15 @@ package final class FileBlocks: Sendable {
 
     /// Lets all large blocks that `LargePages` allocates from now on lie in files of a directory.
     package static func use(directory: String) {
-        used.withLock { $0 = $0 ?? FileBlocks(directory: directory) }
+        used.withLock { $0 = $0 ?? FileBlocks() }
+        used.withLock { $0 }?.directory.withLock { $0 = directory }
         isUsed.store(true, ordering: .releasing)
     }
 
-    /// Nil if all blocks lie in memory.
+    /// Lets new blocks lie in memory again.
+    package static func endUse() { used.withLock { $0 }?.directory.withLock { $0 = nil } }
+
+    /// Nil if no block ever lay in a file.
     static var current: FileBlocks? { isUsed.load(ordering: .acquiring) ? used.withLock { $0 } : nil }
 
     // MARK: Blocks
@@ -42,31 +48,46 @@ package final class FileBlocks: Sendable {
     /// The number of blocks in files.
     var count: Int { blocks.withLock { $0.count } }
 
+    /// The bytes that the blocks take on the disk.
+    var roomOnDisk: Int {
+        blocks.withLock { blocks in
+            blocks.values.reduce(0) { sum, block in
+                var status = stat()
+                return fstat(block.file.number, &status) == 0 ? sum + 512 * Int(status.st_blocks) : sum
+            }
+        }
+    }
+
     /// A block; nil if blocks of this size lie in memory.
-    ///
-    /// - Parameter isBound: whether much of the block may stay untouched. Else its room on the disk is taken now.
-    func allocate(_ size: Int, isBound: Bool) -> UnsafeMutableRawPointer? {
-        guard size >= leastBytes else { return nil }
-        guard let file = unnamedFile() else { Self.end("cannot make a file in \(directory)") }
-        Self.makeRoom(file, 0..<size, isBound: isBound)
+    func allocate(_ size: Int) -> UnsafeMutableRawPointer? {
+        guard size >= leastBytes, let directory = directory.withLock({ $0 }) else { return nil }
+        guard let file = Self.unnamedFile(directory) else {
+            Self.end("\(directory): no file can be made: \(String(cString: strerror(errno)))")
+        }
+        let block = Block(file: file, directory: directory, size: size)
+        Self.makeRoom(block, 0..<size)
         let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.number, 0)
-        guard let memory, memory != MAP_FAILED else { Self.end("cannot map a file of \(size) bytes") }
-        blocks.withLock { $0[UInt(bitPattern: memory)] = Block(file: file, size: size) }
+        guard let memory, memory != MAP_FAILED else {
+            Self.end("\(directory): a file of \(size) bytes cannot be mapped")
+        }
+        blocks.withLock { $0[UInt(bitPattern: memory)] = block }
         return memory
     }
 
     /// Resizes a block and keeps its content; nil if the block is none of these and does not become one.
     func resize(_ block: UnsafeMutableRawPointer?, to size: Int) -> UnsafeMutableRawPointer? {
-        guard let block else { return allocate(size, isBound: false) }
+        guard let block else { return allocate(size) }
         guard var known = blocks.withLock({ $0.removeValue(forKey: UInt(bitPattern: block)) }) else {
-            guard let new = allocate(size, isBound: false) else { return nil }
+            guard let new = allocate(size) else { return nil }
             new.copyMemory(from: block, byteCount: min(size, malloc_usable_size(block)))
             free(block)
             return new
         }
-        if size > known.size { Self.makeRoom(known.file, known.size..<size, isBound: false) }
+        if size > known.size { Self.makeRoom(known, known.size..<size) }
         let memory = clusterd_remap(block, known.size, size)
-        guard let memory, memory != MAP_FAILED else { Self.end("cannot map a file of \(size) bytes") }
+        guard let memory, memory != MAP_FAILED else {
+            Self.end("\(known.directory): a file of \(size) bytes cannot be mapped")
+        }
         if size < known.size { ftruncate(known.file.number, off_t(size)) }
         known.size = size
         blocks.withLock { [known] in $0[UInt(bitPattern: memory)] = known }
@@ -80,15 +101,14 @@ package final class FileBlocks: Sendable {
         return true
     }
 
-    private static func makeRoom(_ file: FileDescriptor, _ range: Range<Int>, isBound: Bool) {
-        let code =
-            isBound
-            ? (ftruncate(file.number, off_t(range.upperBound)) == 0 ? 0 : errno)
-            : posix_fallocate(file.number, off_t(range.lowerBound), off_t(range.count))
-        if code != 0 { end("no room for \(range.count) bytes: \(String(cString: strerror(code)))") }
+    private static func makeRoom(_ block: Block, _ range: Range<Int>) {
+        let code = posix_fallocate(block.file.number, off_t(range.lowerBound), off_t(range.count))
+        guard code != 0 else { return }
+        let reason = String(cString: strerror(code))
+        end("\(block.directory) has no room for \(range.count) more bytes: \(reason)")
     }
 
-    private func unnamedFile() -> FileDescriptor? {
+    private static func unnamedFile(_ directory: String) -> FileDescriptor? {
         // O_TMPFILE is a macro that Swift cannot import (UnnamedFile).
         let number = open(directory, 0o20_000_000 | O_DIRECTORY | O_RDWR | O_CLOEXEC, 0o600)
         if number >= 0 { return FileDescriptor(owning: number) }
@@ -101,7 +121,7 @@ package final class FileBlocks: Sendable {
     }
 
     private static func end(_ message: String) -> Never {
-        let text = Array("temporary files: \(message)\n".utf8)
+        let text = Array("\(message); make room, then go on with --resume\n".utf8)
         _ = write(STDERR_FILENO, text, text.count)
         exit(1)
     }

@@ -149,14 +149,14 @@ enum BuildCommand: Subcommand {
             }
             invocation.print(line)
             var table = Table([
-                .text("ZOOMS"), .number("NODES"), .number("PARTS"), .number("COPIES"), .number("ROUNDS"),
-                .number("SECONDS"),
+                .text("ZOOMS"), .number("NODES"), .number("PARTS"), .number("COPIES"), .number("OPEN"),
+                .number("ROUNDS"), .number("SECONDS"),
             ])
             for group in summary.groups {
                 table.add([
                     "\(group.zooms.upperBound) to \(group.zooms.lowerBound)", Quantity.grouped(group.nodes),
-                    Quantity.grouped(group.parts), Quantity.grouped(group.copies), String(group.rounds),
-                    Quantity.fixed(group.seconds, decimals: 1),
+                    Quantity.grouped(group.parts), Quantity.grouped(group.copies), Quantity.grouped(group.open),
+                    String(group.rounds), Quantity.fixed(group.seconds, decimals: 1),
                 ])
             }
             invocation.print(table)
@@ -177,8 +177,8 @@ enum BuildCommand: Subcommand {
                         "zooms": .array([
                             .number(Double(group.zooms.lowerBound)), .number(Double(group.zooms.upperBound)),
                         ]), "nodes": .number(Double(group.nodes)), "parts": .number(Double(group.parts)),
-                        "copies": .number(Double(group.copies)), "rounds": .number(Double(group.rounds)),
-                        "seconds": .number(group.seconds),
+                        "copies": .number(Double(group.copies)), "open": .number(Double(group.open)),
+                        "rounds": .number(Double(group.rounds)), "seconds": .number(group.seconds),
                     ])
                 }),
         ])

@@ -13,7 +13,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let blocks = FileBlocks(directory: folder, leastBytes: 4096)
-        var block = try #require(blocks.allocate(10_000, isBound: false))
+        var block = try #require(blocks.allocate(10_000))
         for offset in 0..<10_000 {
             block.storeBytes(of: UInt8(truncatingIfNeeded: offset * 7), toByteOffset: offset, as: UInt8.self)
         }
@@ -35,7 +35,7 @@ import Testing
     @Test("a block of memory becomes one of a file when it grows large enough, and small ones stay")
     func growth() throws {
         let blocks = FileBlocks(directory: directory, leastBytes: 4096)
-        #expect(blocks.allocate(4095, isBound: false) == nil)
+        #expect(blocks.allocate(4095) == nil)
         let small = try #require(malloc(100))
         memset(small, 5, 100)
         #expect(blocks.resize(small, to: 200) == nil && !blocks.release(small))
@@ -44,13 +44,19 @@ import Testing
         #expect(blocks.count == 1 && blocks.release(large))
     }
 
-    @Test("a bound takes no room on the disk until it is written")
-    func bound() throws {
-        let blocks = FileBlocks(directory: directory, leastBytes: 4096)
-        let block = try #require(blocks.allocate(1 << 40, isBound: true))
-        block.storeBytes(of: 7, toByteOffset: 1 << 39, as: UInt8.self)
-        #expect(block.load(fromByteOffset: 1 << 39, as: UInt8.self) == 7)
-        #expect(block.load(fromByteOffset: 1 << 38, as: UInt8.self) == 0)
-        #expect(blocks.release(block))
+    @Test("a block's room on the disk is taken when it is allocated, so that writing it cannot fail")
+    func room() throws {
+        let folder = directory + "clusterd-blocks-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let blocks = FileBlocks(directory: folder, leastBytes: 4096)
+        let block = try #require(blocks.allocate(1 << 20))
+        #expect(blocks.roomOnDisk >= 1 << 20, "\(blocks.roomOnDisk) bytes")
+        let larger = try #require(blocks.resize(block, to: 3 << 20))
+        #expect(blocks.roomOnDisk >= 3 << 20, "\(blocks.roomOnDisk) bytes")
+        #expect(blocks.release(larger) && blocks.roomOnDisk == 0)
     }
+
+    @Test("blocks without a directory lie in memory")
+    func noDirectory() { #expect(FileBlocks(leastBytes: 4096).allocate(1 << 20) == nil) }
 }

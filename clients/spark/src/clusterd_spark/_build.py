@@ -45,8 +45,8 @@ def build(
     :param temporary: a folder for temporary files, by default the output's name with `.build`. It is removed at the end.
     :param on_invalid: `skip` leaves invalid features out and counts them.
     :param arguments: more arguments of `clusterctl build`, such as `["--longitude", "x"]`.
-    :returns: what was built: `points`, `clusters`, `bytes`, for each group of zooms the `nodes`, `parts`, `copies`, `rounds` and
-        `seconds`, and in `spark` the number of `jobs` and `steps`, the `seconds` that the jobs took and of these the `idle` ones,
+    :returns: what was built: `points`, `clusters`, `bytes`, for each group of zooms the `nodes`, `parts`, `copies`, `open`,
+        `rounds` and `seconds`, and in `spark` the number of `jobs` and `steps`, the `seconds` that the jobs took and of these the `idle` ones,
         in which no step ran.
     :raises BuildError: if it fails.
     """
