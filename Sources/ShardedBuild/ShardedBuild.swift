@@ -46,7 +46,7 @@ public struct ShardedBuild {
         defer { FileBlocks.endUse() }
         let assembly = ImageAssembly(
             options: options, files: files, intake: intake, partitions: partitions, outputs: outputs,
-            threads: settings.workers)
+            threads: settings.workers, memory: settings.memory)
         (summary.clusters, summary.bytes) = try assembly.write(to: settings.output)
         (summary.points, summary.accepted) = (intake.points, intake.accepted)
         summary.skippedReasons = intake.skippedReasons

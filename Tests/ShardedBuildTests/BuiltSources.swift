@@ -99,10 +99,10 @@ extension BuildSettings {
 func content(of path: String) throws -> (sections: [UInt32: [UInt8]], description: JSONObject) {
     let reader = try SectionFileReader(path, .whole)
     var sections: [UInt32: [UInt8]] = [:]
-    // The hashes of ids have a key of their own in each process, and moments are those of the import.
+    // Only an image has the numbers of clusters' features. The hashes of ids have a key of their own in each process, and moments are those of the import.
     let others = [
         SnapshotSection.identifierKey, SnapshotSection.identifiers, SnapshotSection.momentStarts,
-        SnapshotSection.moments, SnapshotSection.description,
+        SnapshotSection.moments, SnapshotSection.description, SnapshotSection.clusterCodes,
     ]
     for name in 1..<0x3000 as Range<UInt32> where reader.has(name) && !others.contains(name) {
         sections[name] = Array(reader.bytes(name))

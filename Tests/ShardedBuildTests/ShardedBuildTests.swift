@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import ImageStore
 import JSON
 import SourceEngine
 import SourceTestSupport
@@ -135,10 +136,13 @@ import Testing
         #expect(isSame, "parts of different cuts were mixed")
     }
 
-    @Test("a daemon attaches an image and answers as after an import")
+    @Test("a daemon attaches an image and answers as after an import, also if features share their ids")
     func attached() throws {
         let folder = try BuildFolder()
-        let inputs = [try folder.write(FeatureSet.gathered.lines(2000), to: "a.geojsonl")]
+        let inputs = [
+            try folder.write(FeatureSet.gathered.lines(2000), to: "a.geojsonl"),
+            try folder.write(FeatureSet.gathered.lines(900, seed: 2), to: "b.geojsonl"),
+        ]
         var settings = try BuildSettings(folder, inputs, options: Self.optionSets[3])
         settings.shards = 5
         _ = try ShardedBuild(settings).run()
@@ -146,6 +150,8 @@ import Testing
         _ = try kept.importedImage(inputs, options: Self.optionSets[3])
         _ = try attached.create().attach(FileDescriptor(reading: settings.output), .never)
         #expect(attached.seen() == kept.seen())
+        let reader = try SectionFileReader(settings.output, .whole)
+        #expect(reader.has(SnapshotSection.clusterCodes))
     }
 
     @Test(

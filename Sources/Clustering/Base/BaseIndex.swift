@@ -63,6 +63,12 @@ final class BaseIndex: Sendable {
     ///
     /// - Returns: whether there are more than `limit`.
     func collect(_ box: UnitBox, level: Int, limit: Int, into found: inout [Node]) -> Bool {
+        if let memory, !memory.isResident {
+            switch spatial {
+            case .float(let index): index.willCollect(box, zoom: level, limit: limit, from: memory)
+            case .double(let index): index.willCollect(box, zoom: level, limit: limit, from: memory)
+            }
+        }
         // Not retained, because the base keeps it: counting references would take a fiftieth of a small query.
         return switch spatial {
         case .float(let index):

@@ -116,6 +116,32 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         }
     }
 
+    /// Lets the pages be read from the disk side by side that `collect` reads: first those of words, then those of slots.
+    func willCollect(_ box: UnitBox, zoom: Int, limit: Int, from memory: any IndexMemory) {
+        let level = zoom - layout.minimumZoom
+        guard level >= lowLevels.count else { return }
+        var addresses: [UnsafeRawPointer] = []
+        _ = visitGroups(SpatialBounds(box), level) { group, _ in
+            let word = group * 64
+            addresses += [eighthBoxes.address(group * 8), wordBoxes.address(word)]
+            addresses += [alive.address(level * layout.wordCount + word)]
+            return addresses.count < Self.mostAddresses
+        }
+        memory.willRead(addresses)
+        addresses.removeAll(keepingCapacity: true)
+        var count = 0
+        _ = visitWords(box, zoom: zoom) { word, bits in
+            count += bits.nonzeroBitCount
+            addresses.append(slots.address(word * 64 + bits.trailingZeroBitCount))
+            addresses.append(slots.address(word * 64 + 63 - bits.leadingZeroBitCount))
+            return count <= limit && addresses.count < Self.mostAddresses
+        }
+        memory.willRead(addresses)
+    }
+
+    /// Bounds what is read for one query before it is needed.
+    private static var mostAddresses: Int { 4096 }
+
     /// Calls `body` with each node alive at a zoom inside a box, in the curve's order. Nodes are examined in batches.
     @inline(__always) func visitTogether(_ box: UnitBox, zoom: Int, _ body: (SpatialSlot<Scalar>) -> Void) {
         let level = zoom - layout.minimumZoom

@@ -82,6 +82,12 @@ public struct PointOrder: Sendable {
         }
     }
 
+    /// Lets the pages be read from the disk side by side that say which features some points are, if they are in a file.
+    public func willRead(_ found: [PointIndex]) {
+        guard case .sorted(let rows, _) = built, let memory = rows.owner as? any IndexMemory else { return }
+        memory.willRead(found.filter { $0.rawValue < rows.count }.map { rows.address(Int($0.rawValue)) })
+    }
+
     /// Whether the build's points are in the order of their features.
     public var isAscending: Bool { if case .ascending = built { true } else { false } }
 

@@ -88,8 +88,8 @@ package final class SourceImage: Sendable {
         return true
     }
 
-    /// Lets the system read the pages of some addresses from the disk, those that are not in memory. A reader would
-    /// wait for one after another otherwise.
+    /// Reads the pages of some addresses that are not in memory: the system reads them side by side, and this thread fills
+    /// them. A reader would wait for one after another otherwise, each time for the thread that fills pages.
     ///
     /// - Returns: the number of these pages.
     @discardableResult package func readAhead(_ addresses: [UnsafeRawPointer]) -> Int {
@@ -99,10 +99,15 @@ package final class SourceImage: Sendable {
         let missing = touched.filter { !pages.isResident($0) }
         // The first touch of a single page reads it as soon.
         if missing.count > 1 {
-            for page in missing.sorted() { pages.file.file.willRead(pages.file.range(of: page)) }
+            let sorted = missing.sorted()
+            for page in sorted { pages.file.file.willRead(pages.file.range(of: page)) }
+            pages.fill(sorted.prefix(Self.mostFilled))
         }
         return missing.count
     }
+
+    /// How many pages a reader fills at once: few enough not to evict the first of them again.
+    private static let mostFilled = 1024
 
     /// Reads bytes from the file, compares them, and does not keep them in memory: for readers of all of it.
     ///
@@ -292,6 +297,13 @@ final class ImagePages: PageMemory.Holder {
         let rest = missing.load(ordering: .relaxed)
         guard rest > 0, !hasLost.load(ordering: .relaxed), let memory else { return false }
         return rest < (file.pageCount - text.count) / 4 * 3 && memory.hasRoom(for: rest * SourceImage.pageSize)
+    }
+
+    /// Fills pages on this thread.
+    func fill(_ pages: some Sequence<Int>) {
+        let window = UnsafeMutableRawBufferPointer.allocate(byteCount: SourceImage.pageSize, alignment: 4096)
+        defer { window.deallocate() }
+        for page in pages { fill(page, window) }
     }
 
     /// Reads a page, and lets the threads go on that wait for it.

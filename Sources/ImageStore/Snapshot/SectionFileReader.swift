@@ -231,6 +231,14 @@ package struct SectionValues<Element: BitwiseCopyable & Sendable>: @unchecked Se
         }
     }
 
+    /// Lets the pages of some values be read from the disk side by side, if they are in a file.
+    package func willRead(_ indexes: [Int]) {
+        guard case .borrowed(let values, let owner as SourceImage) = storage, let base = values.baseAddress else {
+            return
+        }
+        owner.readAhead(indexes.filter { $0 < count }.map { UnsafeRawPointer(base + $0) })
+    }
+
     /// The value at an index.
     ///
     /// - Precondition: `0 <= index < count`.

@@ -100,6 +100,7 @@ struct FeatureWriter {
     /// Lets what nodes are written of be read from the disk side by side, if it is in a file.
     func willRead(_ nodes: some Sequence<Node>) {
         view.index.willRead(nodes)
+        view.willRead(nodes)
         guard !revision.store.isResident else { return }
         revision.store.willRead(
             nodes.compactMap { node in

@@ -19,6 +19,8 @@ struct ImageAssembly {
     /// The outputs of all steps.
     let outputs: [String]
     let threads: Int
+    /// In bytes.
+    let memory: Int
 
     /// Writes the image under a temporary name and renames it, so that it is complete or absent.
     ///
@@ -34,20 +36,26 @@ struct ImageAssembly {
                 store, reading: options.propertyNames.union(options.indexedNames), threads: threads, .never))
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: threads, cancellation: .never)
-        let view = try inEngine(
+        var view = try inEngine(
             try maker.make(of: index, order: order, bounds: intake.bounds, partitions: partitions))
         let identified = try MappedValues<UInt64>(files.identified)
         let anonymous = try MappedValues<UInt64>(files.anonymous)
         let repeated = try MappedValues<UInt32>(files.repeated)
         let entries = SectionValues(identified.values, owner: identified)
+        let codes = FeatureCodes(
+            identified: entries, anonymous: SectionValues(anonymous.values, owner: anonymous),
+            repeated: SectionValues(repeated.values, owner: repeated))
+        let clusterCodes = try ClusterCodes(
+            view: view, store: store, codes: codes, repeated: repeated.values,
+            entries: [identified.values, anonymous.values], files: files, memory: memory
+        ).make()
+        if let clusterCodes { view = view.with(clusterCodes) }
         let revision = Revision(
             number: 1, options: options, store: store, columns: columns.keeping([]), view: view,
             buildMilliseconds: 0,
             // The ids' hashes are those of the clusters' ids, so that they are sorted once.
             identifiers: IdentifierIndex(entries: entries, key: FeatureCodes.key),
-            codes: FeatureCodes(
-                identified: entries, anonymous: SectionValues(anonymous.values, owner: anonymous),
-                repeated: SectionValues(repeated.values, owner: repeated)), shared: files.shared)
+            codes: codes, shared: files.shared)
         return try write(revision, to: path)
     }
 

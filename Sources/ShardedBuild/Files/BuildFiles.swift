@@ -38,6 +38,8 @@ final class BuildFiles {
     var rows: String { path("rows") }
     /// The points by their features' rows.
     var points: String { path("points") }
+    /// By cluster, the number of the feature that it grew from.
+    var clusterCodes: String { path("cluster-codes") }
     /// The values of `partitionBy`, by partition. Written last.
     var order: String { path("order.json") }
 

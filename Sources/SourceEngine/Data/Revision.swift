@@ -297,8 +297,11 @@ extension Revision {
     ///
     /// The feature's number above the zoom: 53 bits, which JSON and JavaScript represent exactly.
     package func originId(of cluster: ClusterOrdinal, in view: View, _ codes: FeatureCodes) -> Int64 {
-        let row = view.feature(of: view.index.origin(of: .cluster(cluster)))
         let zoom = view.index.zoom(of: cluster).rawValue
+        if let known = view.clusterCodes, cluster.rawValue < known.count {
+            return Int64(known[Int(cluster.rawValue)] & FeatureCodes.mask) << 5 | Int64(zoom + 1)
+        }
+        let row = view.feature(of: view.index.origin(of: .cluster(cluster)))
         return Int64(codes.code(of: row, in: store)) << 5 | Int64(zoom + 1)
     }
 }

@@ -12,7 +12,7 @@ import SystemSupport
 /// number derived from the hash and its rank. Takes 8 bytes for each feature.
 package struct FeatureCodes: Sendable {
     package static let bits: UInt64 = 48
-    private static let mask: UInt64 = (1 << bits) - 1
+    static let mask: UInt64 = (1 << bits) - 1
     /// The distance between the numbers of features with equal hashes. It is odd, so that ranks below 2^48
     /// give different numbers.
     private static let step: UInt64 = 0x9e37_79b9_7f4b

@@ -77,6 +77,7 @@ package struct Snapshot {
         try writer.add(SnapshotSection.momentStarts, revision.store.plainMoments.starts)
         try writer.add(SnapshotSection.moments, revision.store.plainMoments.milliseconds)
         try codes?.store(in: writer, SnapshotSection.origins)
+        if let codes = revision.view.clusterCodes { try writer.add(SnapshotSection.clusterCodes, codes) }
         for (number, named) in revision.views.enumerated() { try writeSections(named, number + 1, to: writer) }
         try write(identifiers, to: writer)
     }
@@ -277,7 +278,15 @@ package struct Snapshot {
         return View(
             index: index, members: nil, order: order, sharesOrder: sharesOrder, bounds: stored.bounds,
             aggregates: aggregates, partitions: partitions, propertyErrors: stored.errors,
-            values: try values(reader, number, options, index))
+            values: try values(reader, number, options, index),
+            clusterCodes: try clusterCodes(reader, number, options, index))
+    }
+
+    private static func clusterCodes(
+        _ reader: SectionFileReader, _ number: Int, _ options: SourceOptions, _ index: ClusterIndex
+    ) throws(StateFault) -> SectionValues<UInt64>? {
+        guard number == 0, options.clusterIds == .origin, reader.has(SnapshotSection.clusterCodes) else { return nil }
+        return try reader.borrowed(SnapshotSection.clusterCodes, count: index.clusterCount)
     }
 
     private static func values(

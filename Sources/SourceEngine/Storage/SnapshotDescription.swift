@@ -225,6 +225,10 @@ package enum SnapshotSection {
     /// The numbers from which cluster ids are made: `FeatureCodes`. Only with the option `clusterIds` `"origin"`.
     package static let origins = FeatureCodes.Sections(identified: 0x20, anonymous: 0x21, repeated: 0x22)
 
+    /// The numbers of the features that the source's own clusters grew from, 64 bits each (`FeatureCodes`): what ids are made
+    /// of, which else are looked up feature by feature. Only in images.
+    package static let clusterCodes: UInt32 = 0x25
+
     package static func index(_ section: IndexSection) -> UInt32 { 0x100 + section.rawValue }
 
     /// One array of an aggregated property, by the property's index.

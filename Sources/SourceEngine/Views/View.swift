@@ -2,6 +2,7 @@
 import Aggregates
 import Clustering
 import GeoJSON
+import ImageStore
 import JSON
 import Synchronization
 import SystemSupport
@@ -46,6 +47,8 @@ public final class View: Sendable {
     package let leastCount: Int
     /// The view of all that its readers may see, if that is not this one.
     let seen: View?
+    /// By cluster, the number of the feature that it grew from (`FeatureCodes`), if a file has them; else nil.
+    package let clusterCodes: SectionValues<UInt64>?
     /// What the writers of answers cache for the view.
     private let cached = Mutex<ViewCache?>(nil)
     /// The features with equal hashes, of a view whose readers see only a part of the source.
@@ -60,7 +63,7 @@ public final class View: Sendable {
         built: FeatureStore? = nil, bounds: Box?, aggregates: [NamedAggregate] = [],
         partitions: [JSONValue] = [], propertyErrors: [PropertyError] = [], warnings: [String] = [],
         values: PointValues? = nil, isAhead: Bool = false, isRestricted: Bool = false, leastCount: Int = 0,
-        seen: View? = nil
+        seen: View? = nil, clusterCodes: SectionValues<UInt64>? = nil
     ) {
         self.index = index
         self.members = members
@@ -77,6 +80,7 @@ public final class View: Sendable {
         self.isRestricted = isRestricted
         self.leastCount = leastCount
         self.seen = seen
+        self.clusterCodes = clusterCodes
     }
 
     /// The view's cache, made on first use.
@@ -87,6 +91,30 @@ public final class View: Sendable {
             cached = made
             return made
         }
+    }
+
+    /// The same view with the numbers of the features that its clusters grew from.
+    package func with(_ clusterCodes: SectionValues<UInt64>) -> View {
+        View(
+            index: index, members: members, order: order, sharesOrder: sharesOrder, built: built, bounds: bounds,
+            aggregates: aggregates, partitions: partitions, propertyErrors: propertyErrors, warnings: warnings,
+            values: values, isAhead: isAhead, isRestricted: isRestricted, leastCount: leastCount, seen: seen,
+            clusterCodes: clusterCodes)
+    }
+
+    /// Lets the pages be read from the disk side by side that follow from some nodes: of their positions in the order, and of
+    /// clusters' ids.
+    package func willRead(_ nodes: some Sequence<Node>) {
+        guard !index.isResident else { return }
+        var (points, clusters): ([PointIndex], [Int]) = ([], [])
+        for node in nodes {
+            switch node {
+            case .point(let point): points.append(point)
+            case .cluster(let cluster): clusters.append(Int(cluster.rawValue))
+            }
+        }
+        if members == nil { order?.willRead(points) }
+        clusterCodes?.willRead(clusters)
     }
 
     /// Holds the claim of the view's memory while the view exists.
