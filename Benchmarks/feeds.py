@@ -55,7 +55,7 @@ class Frames:
 
     def exactly(self, count):
         while len(self.rest) < count:
-            piece = self.connection.recv(1 << 20)
+            piece = self.connection.recv(1 << 16)
             if not piece:
                 raise OSError("closed")
             self.rest += piece

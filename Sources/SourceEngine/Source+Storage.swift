@@ -118,7 +118,15 @@ extension Source {
             return (revision, updatedAt, try files.beginSnapshot(of: revision))
         }
         // A snapshot holds a plain revision. The next start continues with its new number.
-        let plain = try revision.isPlain ? revision : rebuild(revision)
+        let folded = revision.folded(spill: spill)
+        let plain: Revision
+        if revision.isPlain {
+            plain = revision
+        } else if let folded {
+            plain = folded
+        } else {
+            plain = try atLowPriority { [self] () throws(SourceError) in try rebuild(revision) }
+        }
         plain.follow(revision.logs)
         guard !revision.isDamaged else { throw reportDamage() }
         guard let written = try files.writeSnapshot(plain, generation: generation, updatedAt: moment) else {
@@ -126,7 +134,9 @@ extension Source {
         }
         guard written !== plain else { return }
         // With the lock held, since a change that is under way goes on from the store before.
-        try withChangeLock { () throws(SourceError) in move(from: plain, to: written) }
+        try withChangeLock { () throws(SourceError) in
+            if folded == nil { move(from: plain, to: written) } else { fold(revision, onto: written) }
+        }
     }
 
     /// The same features clustered as a whole.

@@ -115,12 +115,14 @@ package enum NamedViews {
 
     /// An answer without the ids of clusters and the number of the data.
     package static func withoutIds(_ text: String) -> String {
-        text.replacingOccurrences(of: #""revision":\d+"#, with: "", options: .regularExpression)
-            .replacingOccurrences(of: #""cluster_id":\d+"#, with: "", options: .regularExpression)
-            .replacingOccurrences(
-                of: #""id":\d+(,"properties":\{[^{}]*"cluster":true)"#, with: "$1", options: .regularExpression
-            )
-            .replacingOccurrences(
-                of: #"("cluster":true[^{}]*\}),"id":\d+"#, with: "$1", options: .regularExpression)
+        text.replacingOccurrences(
+            of: #""revision":\d+(,"position":"[^"]*")?"#, with: "", options: .regularExpression
+        )
+        .replacingOccurrences(of: #""cluster_id":\d+"#, with: "", options: .regularExpression)
+        .replacingOccurrences(
+            of: #""id":\d+(,"properties":\{[^{}]*"cluster":true)"#, with: "$1", options: .regularExpression
+        )
+        .replacingOccurrences(
+            of: #"("cluster":true[^{}]*\}),"id":\d+"#, with: "$1", options: .regularExpression)
     }
 }

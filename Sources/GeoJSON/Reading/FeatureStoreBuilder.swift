@@ -115,6 +115,19 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
         rows.append(parsed)
     }
 
+    /// Lends the id of a row as JSON text; nil if it has none. The text must be in memory.
+    public func withIdentifier<Result>(_ row: Int, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
+        rows.withRecord(row) { body($0.identifier.isEmpty ? nil : $0.identifier) }
+    }
+
+    /// Adds the features of a builder that has left none out and keeps its text in memory.
+    public mutating func append(_ other: borrowing FeatureStoreBuilder) throws(GeoJSONError) {
+        guard rows.count + other.rows.count <= mostRows else { throw .tooMany(mostRows) }
+        groups.append(other.groups, after: rows.count)
+        accepted += other.accepted
+        rows.append(other.rows)
+    }
+
     mutating func note(foreignReferenceSystem name: String?) {
         advice.foreignReferenceSystem = advice.foreignReferenceSystem ?? name
     }

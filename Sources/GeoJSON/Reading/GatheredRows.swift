@@ -42,6 +42,20 @@ struct GatheredRows: Sendable {
         text.append(parsed.blob.bytes)
     }
 
+    /// Lends a record, if the text is in memory.
+    func withRecord<Result>(_ row: Int, _ body: (FeatureRecord) -> Result) -> Result {
+        let end = row + 1 < count ? records.start(row + 1) : text.count
+        return withExtendedLifetime(self) { body(FeatureRecord(text.bytes, records.start(row)..<end)) }
+    }
+
+    /// Copies rows that were gathered in memory after those before.
+    mutating func append(_ other: GatheredRows) {
+        let start = text.count
+        for index in 0..<other.count { records.append(start: start + other.records.start(index)) }
+        coordinates.append(other.coordinates)
+        text.append(other.text.bytes)
+    }
+
     /// Makes a store of the rows.
     ///
     /// - Parameter moments: when the features were inserted.

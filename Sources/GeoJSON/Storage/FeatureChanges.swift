@@ -138,6 +138,41 @@ extension FeatureStore {
         isPlain ? self : FeatureStore.joining([FeatureSlice(store: self, rows: 0..<count)], spill: spill)
     }
 
+    /// This store's features as a delta beside another plain store.
+    ///
+    /// - Parameters:
+    ///   - base: the features of an earlier store of this lineage, row for row.
+    ///   - earlier: that store.
+    /// - Complexity: O(all changes), and the bytes of those since then.
+    public func folded(onto base: FeatureStore, since earlier: FeatureStore) -> FeatureStore {
+        guard let changes else { return base }
+        let former = earlier.changes
+        func isNew(_ row: UInt32, _ location: FeatureChanges.Location) -> Bool {
+            guard Int(row) < base.count, let former, let known = former.locations[row], !location.isRemoved,
+                !known.isRemoved
+            else { return true }
+            return known.row != location.row || former.stores[known.store] !== changes.stores[location.store]
+        }
+        let changed = changes.locations.all.filter { isNew($0.key, $0.value) }.sorted { $0.key < $1.key }
+        var locations = LocationTable()
+        var slices: [FeatureSlice] = []
+        for (row, location) in changed {
+            guard !location.isRemoved else {
+                locations.update(row, to: .removed)
+                continue
+            }
+            locations.update(
+                row, to: FeatureChanges.Location(store: 0, row: UInt32(truncatingIfNeeded: slices.count)))
+            let row = Int(location.row)
+            slices.append(FeatureSlice(store: changes.stores[location.store], rows: row..<row + 1))
+        }
+        guard !changed.isEmpty else { return base }
+        let gathered = FeatureChanges(
+            base: base, locations: locations, stores: StoreList([FeatureStore.joining(slices)]),
+            rowCount: slices.count, removedCount: changes.removedCount)
+        return FeatureStore(changes: gathered, count: count)
+    }
+
     /// Some rows as slices of plain stores, without removed features.
     func plainSlices(_ rows: Range<Int>) -> [FeatureSlice] {
         guard let changes else { return [FeatureSlice(store: self, rows: rows)] }

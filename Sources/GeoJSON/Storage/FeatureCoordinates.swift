@@ -37,6 +37,11 @@ public final class FeatureCoordinates: Sendable {
         latitudes.withUnsafeBufferPointer { latitudeColumn.append(contentsOf: $0) }
     }
 
+    func append(_ other: FeatureCoordinates) {
+        longitudeColumn.append(contentsOf: other.longitudeColumn.values)
+        latitudeColumn.append(contentsOf: other.latitudeColumn.values)
+    }
+
     /// Writes the coordinates of a feature that has been counted by `extend`.
     @inline(__always) func write(longitude: Double, latitude: Double, at index: Int) {
         longitudeColumn.base[index] = longitude

@@ -25,7 +25,8 @@ struct GatheredText: Sendable {
     /// Reserves memory for about as much text.
     func expect(bytes: Int) { blob.reserve(max(0, min(bytes, spill?.bytes ?? bytes))) }
 
-    /// The bytes in memory.
+    /// The bytes in memory: all of them if there is no file.
+    var bytes: UnsafeRawBufferPointer { blob.bytes }
     var memoryBytes: Int { blob.count }
 
     mutating func append(_ bytes: UnsafeRawBufferPointer) {

@@ -65,6 +65,10 @@ public struct RowGroups: Sendable, Equatable {
         for (row, following) in parsed { groups.append(rows + row..<rows + row + following + 1) }
     }
 
+    mutating func append(_ other: RowGroups, after rows: Int) {
+        for group in other.groups { groups.append(rows + group.lowerBound..<rows + group.upperBound) }
+    }
+
     /// The rows of the feature that a row belongs to. O(log features of several rows).
     public func rows(of row: Int) -> Range<Int> {
         let group = groups.partitionIndex { $0.upperBound <= row }

@@ -45,10 +45,7 @@ package struct RevisionMaker {
     ) throws(SourceError) -> Revision {
         let own = store === counted ? 0 : store.memoryBytes
         let work = store.count * Self.bytesOfPoint(options)
-        let isShort =
-            shared.directory != nil && store.count * Self.indexBytesOfPoint >= shared.limits.imageInMemory
-            && (shared.limits.evictsIndexes || !shared.memory.hasRoom(for: own + work))
-        guard isShort else {
+        guard isShort(points: store.count, bytes: own + work) else {
             return try make(store, counted: counted, known: known, keeping: kept, claiming: own + work)
         }
         return try shared.shortBuilds.withLock(cancellation) { () throws(SourceError) -> Revision in
@@ -64,6 +61,12 @@ package struct RevisionMaker {
 
     /// What the index of a point takes, in bytes.
     private static let indexBytesOfPoint = 64
+
+    /// Whether the sources may not hold what a build takes.
+    func isShort(points: Int, bytes: Int) -> Bool {
+        shared.directory != nil && points * Self.indexBytesOfPoint >= shared.limits.imageInMemory
+            && (shared.limits.evictsIndexes || !shared.memory.hasRoom(for: bytes))
+    }
 
     /// - Parameters:
     ///   - bytes: the memory to claim.

@@ -29,6 +29,9 @@ package struct IdentifierIndex: Sendable {
 
     package var memoryBytes: Int { entries.memoryBytes + added.count * 64 }
 
+    /// Whether features were added that are not among `entries`.
+    var hasAdditions: Bool { !added.isEmpty }
+
     /// Adds a feature whose row is above all others.
     package mutating func add(_ identifier: FeatureIdentifier, at row: Int) {
         added[identifier, default: []].append(row)

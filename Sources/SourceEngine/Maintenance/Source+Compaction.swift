@@ -11,7 +11,7 @@ import SystemSupport
 extension Source {
     package func compactIfGrown(_ revision: Revision) {
         let growth = revision.growth
-        let most = min(shared.limits.changesKept, max(8192, revision.pointCount / 8))
+        let most = min(shared.limits.changesKept, max(8192, revision.pointCount / 2))
         guard growth > max(most, compactionFloor) else { return }
         jobs.run(.compact) { [self] in
             if let base = beginCompaction() { compact(base) }
@@ -78,7 +78,7 @@ extension Source {
     }
 
     /// Runs work at low priority. Work with the source's lock held runs at normal priority, since updates wait for it.
-    private func atLowPriority<Value: Sendable>(
+    func atLowPriority<Value: Sendable>(
         _ body: @escaping @Sendable () throws(SourceError) -> Value
     ) throws(SourceError) -> Value {
         try BackgroundThread.atLowPriority { Result(catching: body) }.get()
@@ -175,5 +175,8 @@ extension Source {
 
 extension Revision {
     /// The size of the delta in nodes and features.
-    var growth: Int { ([self] + views).reduce(0) { max($0, $1.view.index.deltaSize) } + store.changeCount }
+    var growth: Int { indexGrowth + store.changeCount }
+
+    /// The size of the delta in nodes.
+    var indexGrowth: Int { ([self] + views).reduce(0) { max($0, $1.view.index.deltaSize) } }
 }

@@ -8,7 +8,7 @@ public struct SourceLimits: Sendable {
     public var buildThreads: Int
     /// The most changed features and clusters in a source's delta before it is
     /// compacted. Small sources compact earlier.
-    public var changesKept = 131_072
+    public var changesKept = 524_288
     /// Text shorter than this many bytes stays in memory after a change.
     package var textInMemory = 1 << 20
     /// Data whose changes take longer than this to replay, in milliseconds, are kept by a new snapshot.

@@ -135,9 +135,17 @@ extension Source {
     private func makeChanges(_ recovered: RecoveredSource) throws(SourceError) -> Int {
         var omitted = 0
         let checkpointed = beginCheckpointed(recovered)
-        for (number, change) in recovered.changes.enumerated() {
+        var rest = recovered.changes[...]
+        while let change = rest.first {
+            let number = rest.startIndex
             if number == checkpointed, number > 0 { try endCheckpointed() }
-            do throws(SourceError) { try make(change) } catch {
+            // Those of a checkpoint are made one by one, since its clusters have the numbers of their points.
+            let together =
+                number < checkpointed ? rest.prefix(0) : manyChanges(rest.prefix(recovered.firstGap - number))
+            rest = rest.dropFirst(max(1, together.count))
+            do throws(SourceError) {
+                if together.count > 1 { try follow(together) } else { try make(change) }
+            } catch {
                 if case .damaged = error { throw error }
                 guard number >= recovered.firstGap else { throw error }
                 omitted += 1
@@ -186,7 +194,7 @@ extension Source {
         revision.follow(revision.logs.advanced(to: log))
     }
 
-    private static func identifiers(_ text: [UInt8]) throws(SourceError) -> [FeatureIdentifier] {
+    static func identifiers(_ text: [UInt8]) throws(SourceError) -> [FeatureIdentifier] {
         guard let identifiers = FeatureIdentifier.list(json: text) else {
             throw .defect("a record's ids are not an array of ids")
         }

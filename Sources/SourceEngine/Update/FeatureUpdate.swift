@@ -85,11 +85,13 @@ package struct FeatureUpdate: Sendable {
         package let plan: UpdatePlan
         /// The number of features left out because of their weight.
         let badWeights: Int
+        /// Whether all clusters were made again, so that a compaction of earlier ones is of no use.
+        var isClusteredAgain = false
 
-        /// The rows that the update changed or added; nil if the revision was built from scratch, so that rows were
-        /// renumbered.
+        /// The rows that the update changed or added; nil if all clusters were made again.
         package func changedRows(in base: Revision) -> [Int]? {
-            revision.isPlain ? nil : Array(plan.changes.keys) + Array(base.store.count..<revision.store.count)
+            guard !revision.isPlain, !isClusteredAgain else { return nil }
+            return Array(plan.changes.keys) + Array(base.store.count..<revision.store.count)
         }
     }
 
@@ -99,10 +101,13 @@ package struct FeatureUpdate: Sendable {
     /// - Parameters:
     ///   - isWhole: whether everything is clustered again even if the update could be applied in place.
     ///   - keepsUnchanged: whether the result is the base revision if nothing changes.
+    ///   - keepsFeatures: whether features that do not change stay where they are, if possible, when everything is
+    ///     clustered again. The next update then takes longer to read, and a snapshot has to gather them.
     ///   - views: what becomes of named views that the update cannot be applied to in place.
     ///   - spill: when the text of features that are clustered again goes to a file; nil: never.
     package func apply(
         to base: Revision, owner: UInt32?, asWhole isWhole: Bool = false, keepsUnchanged: Bool = false,
+        keepsFeatures: Bool = false,
         views: ViewCompletion = .now,
         spill: TextSpill?, _ cancellation: Cancellation
     ) throws(SourceError) -> Applied {
@@ -118,7 +123,8 @@ package struct FeatureUpdate: Sendable {
                 UpdatePlan(
                     steps, identifiers: identifiers, groups: groups, isLoaded: batch.accepts,
                     isIgnored: ignoresInvalid ? batch.isBad : { _ in false },
-                    countsRows: base.options.geometries == .point, rows: { index.rows(of: $0, in: base.store) })
+                    countsRows: base.options.geometries == .point,
+                    threads: shared.limits.buildThreads, rows: { index.rows(of: $0, in: base.store) })
             }
         if keepsUnchanged, plan.isEmpty {
             return Applied(revision: base, plan: plan, badWeights: batch.badWeights)
@@ -127,20 +133,25 @@ package struct FeatureUpdate: Sendable {
         if let read, hasPartitions, plan.outcome.rows.count < store.count {
             // Partitions are numbered as they occur, and a replay has to number the same ones.
             let made = try read.update(plan).apply(
-                to: base, owner: owner, asWhole: isWhole, views: views, spill: spill, cancellation)
-            return Applied(revision: made.revision, plan: plan, badWeights: batch.badWeights)
-        }
-        let live =
-            isWhole || plan.renumbersRows
-            ? nil
-            : try LiveUpdate(
-                base: base, update: self, plan: plan, identifiers: index,
-                threads: shared.limits.buildThreads, cancellation: cancellation
-            ).make(since: start)
-        shared.updates.count(live != nil)
-        if let live {
+                to: base, owner: owner, asWhole: isWhole, keepsFeatures: keepsFeatures, views: views, spill: spill,
+                cancellation)
             return Applied(
-                revision: try maker.completing(live, views), plan: plan, badWeights: batch.badWeights)
+                revision: made.revision, plan: plan, badWeights: batch.badWeights,
+                isClusteredAgain: made.isClusteredAgain)
+        }
+        let live = LiveUpdate(
+            base: base, update: self, plan: plan, identifiers: index, threads: shared.limits.buildThreads,
+            cancellation: cancellation)
+        let followed = isWhole || plan.renumbersRows ? nil : try live.make(since: start)
+        shared.updates.count(followed != nil)
+        if let followed {
+            return Applied(
+                revision: try maker.completing(followed, views), plan: plan, badWeights: batch.badWeights)
+        }
+        if keepsFeatures, !plan.renumbersRows, let made = try maker.makeClusteredAgain(live, since: start) {
+            return Applied(
+                revision: try maker.completing(made, views), plan: plan, badWeights: batch.badWeights,
+                isClusteredAgain: true)
         }
         let slices = plan.slices(old: base.store, new: store)
         return Applied(

@@ -23,7 +23,7 @@ package struct LiveUpdate {
     /// - Returns: nil if everything must be clustered again. The revision lacks the named views that must.
     package func make(since start: ContinuousClock.Instant) throws(SourceError) -> Revision? {
         guard base.hasData, base.pointCount > 0 else { return nil }
-        let store = base.store.changing(replacements, adding: plan.additions, from: update.store)
+        let store = changedStore
         guard let view = try view(of: store, showing: .all) else { return nil }
         var views: [NamedView] = []
         for option in base.options.views {
@@ -34,10 +34,47 @@ package struct LiveUpdate {
             views.append(
                 NamedView(option, view, buildMilliseconds: (ContinuousClock.now - start) / .milliseconds(1)))
         }
-        return Revision(
-            number: base.shared.nextRevision(), options: base.options, store: store,
-            columns: try SourceColumns(store, reading: [], threads: threads, cancellation), view: view, views: views,
-            buildMilliseconds: (ContinuousClock.now - start) / .milliseconds(1),
+        return revision(
+            store, try SourceColumns(store, reading: [], threads: threads, cancellation), view, views, since: start)
+    }
+
+    /// The same update with all clusters made again, which costs less if it is large. The features are still a delta
+    /// beside those of the revision that was built from scratch, so their rows and ids stay as they are.
+    ///
+    /// - Returns: nil if features were removed or are clustered in the order of a key: then their rows are not their
+    ///   points' numbers. The revision lacks all named views.
+    func makeClusteredAgain(since start: ContinuousClock.Instant) throws(SourceError) -> Revision? {
+        let view = base.view
+        guard base.hasData, base.pointCount > 0, base.pointCount == base.store.count, view.order == nil,
+            !view.isAhead
+        else { return nil }
+        // Partitions and indexed values are made of all features.
+        var (partitions, order, values) = (view.partitions, view.order, PointValues?.none)
+        guard let changes = try pointChanges(.all, &partitions, &order, &values),
+            view.index.canBeRebuilt(with: changes)
+        else { return nil }
+        let store = changedStore
+        let options = base.options
+        let columns = try SourceColumns(
+            store, reading: options.propertyNames.union(options.indexedNames), threads: threads, cancellation)
+        let maker = ViewMaker(
+            options: options, store: store, columns: columns, threads: threads, cancellation: cancellation)
+        let made = try maker.make(changes, of: view) { bounds(of: store, $0, nil, changes) }
+        return revision(store, columns.keeping(options.propertyNames), made, [], since: start)
+    }
+
+    /// The features after the update.
+    private var changedStore: FeatureStore {
+        base.store.changing(replacements, adding: plan.additions, from: update.store)
+    }
+
+    private func revision(
+        _ store: FeatureStore, _ columns: SourceColumns, _ view: View, _ views: [NamedView],
+        since start: ContinuousClock.Instant
+    ) -> Revision {
+        Revision(
+            number: base.shared.nextRevision(), options: base.options, store: store, columns: columns, view: view,
+            views: views, buildMilliseconds: (ContinuousClock.now - start) / .milliseconds(1),
             identifiers: laterIdentifiers,
             codes: base.readyFeatureCodes?.adding(base.store.count..<store.count, in: store),
             shared: base.shared)
@@ -311,4 +348,25 @@ package struct LiveUpdate {
     private static func property(_ aggregate: NamedAggregate, _ options: SourceOptions) -> ClusterProperty? {
         options.clusterProperties.first { $0.property.name == aggregate.name }?.property
     }
+}
+
+extension RevisionMaker {
+    /// Makes an update with all clusters made again beside the features that it does not change, if that is possible
+    /// and the changed features are not most.
+    func makeClusteredAgain(
+        _ update: LiveUpdate, since start: ContinuousClock.Instant
+    ) throws(SourceError) -> Revision? {
+        let store = update.base.store
+        let work = (store.count + update.plan.additions.count) * Self.bytesOfPoint(options)
+        guard store.changeCount + update.plan.changes.count < max(Self.fewChanges, store.count),
+            !isShort(points: store.count, bytes: work)
+        else { return nil }
+        let claim = shared.memory.claim(for: owner, .ahead)
+        try claim.grow(to: work)
+        defer { withExtendedLifetime(claim) {} }
+        return try update.makeClusteredAgain(since: start)
+    }
+
+    /// Below this many changed features, a delta costs little.
+    private static let fewChanges = 65_536
 }

@@ -39,53 +39,63 @@ struct ReadItems {
     let rules: FeatureRules
     let moment: Timestamp
 
-    /// - Parameter rejected: set to the index of the item that cannot be applied, if this throws because of one.
+    /// - Parameters:
+    ///   - threads: how many threads may read.
+    ///   - allowsBoth: whether an item may remove an id that it puts in, as records of a journal do: that is appended.
+    ///   - rejected: set to the index of the item that cannot be applied, if this throws because of one.
     init(
-        _ items: [LogItem], _ rules: FeatureRules, at moment: Timestamp, _ policy: InvalidFeaturePolicy,
-        rejected: inout Int?
+        _ items: [LogItem], _ rules: FeatureRules, at moment: Timestamp, _ policy: InvalidFeaturePolicy, threads: Int,
+        allowsBoth: Bool = false, rejected: inout Int?
     ) throws(SourceError) {
         do throws(SourceError) {
-            try self.init(items, rules, at: moment, skipped: 0, rejected: &rejected)
+            try self.init(
+                items, rules, at: moment, skipped: 0, threads: threads, allowsBoth: allowsBoth, rejected: &rejected)
         } catch {
             guard policy == .skip, rejected != nil, error.isOfFeature else { throw error }
             rejected = nil
             var (items, skipped) = (items, 0)
             for index in items.indices { skipped += items[index].sieve(by: rules) }
-            try self.init(items, rules, at: moment, skipped: skipped, rejected: &rejected)
+            try self.init(
+                items, rules, at: moment, skipped: skipped, threads: threads, allowsBoth: allowsBoth,
+                rejected: &rejected)
         }
     }
 
     private init(
-        _ items: [LogItem], _ rules: FeatureRules, at moment: Timestamp, skipped: Int, rejected: inout Int?
+        _ items: [LogItem], _ rules: FeatureRules, at moment: Timestamp, skipped: Int, threads: Int,
+        allowsBoth: Bool, rejected: inout Int?
     ) throws(SourceError) {
         var builder = FeatureStoreBuilder(policy: .reject, rules: rules)
         var starts: [(feature: Int, row: Int)] = []
-        for (index, item) in items.enumerated() {
-            starts.append((builder.accepted, builder.rowCount))
-            do throws(GeoJSONError) { try builder.append(features: item.upserts) } catch {
+        var identifiers: [FeatureIdentifier] = []
+        var missing: Int?
+        for part in Self.parts(of: items, rules, threads: threads) {
+            let (feature, row) = (builder.accepted, builder.rowCount)
+            starts += part.starts.map { (feature + $0.feature, row + $0.row) }
+            do throws(GeoJSONError) { try part.failure.get() } catch {
                 // Read again alone, for the feature's index in its item.
                 var alone = FeatureStoreBuilder(policy: .reject, rules: rules)
-                rejected = index
-                do throws(GeoJSONError) { try alone.append(features: item.upserts) } catch { throw SourceError(error) }
+                rejected = starts.count - 1
+                do throws(GeoJSONError) { try alone.append(features: items[starts.count - 1].upserts) } catch {
+                    throw SourceError(error)
+                }
                 rejected = nil
                 throw SourceError(error)
             }
+            if part.identifiers.count < part.builder.rowCount, missing == nil { missing = row + part.identifiers.count }
+            do throws(GeoJSONError) { try builder.append(part.builder) } catch { throw SourceError(error) }
+            identifiers += part.identifiers
         }
         groups = builder.groups
         store = builder.finish(moments: FeatureMoments(all: moment.milliseconds))
-        var identifiers: [FeatureIdentifier] = []
-        identifiers.reserveCapacity(store.count)
-        for row in 0..<store.count {
-            guard let identifier = store.featureIdentifier(row) else {
-                let item = starts.partitionIndex { $0.row <= row } - 1
-                rejected = item
-                throw .withoutIdentifier(groups.feature(of: row) - starts[item].feature)
-            }
-            identifiers.append(identifier)
+        if let missing {
+            let item = starts.partitionIndex { $0.row <= missing } - 1
+            rejected = item
+            throw .withoutIdentifier(groups.feature(of: missing) - starts[item].feature)
         }
         (self.items, self.starts, self.skipped, self.identifiers) = (items, starts, skipped, identifiers)
         (self.rules, self.moment) = (rules, moment)
-        for (index, item) in items.enumerated() where !item.removals.isEmpty {
+        for (index, item) in items.enumerated() where !allowsBoth && !item.removals.isEmpty {
             let upserted = Set(identifiers[rows(of: index)])
             for (number, identifier) in item.removals.enumerated() where upserted.contains(identifier) {
                 rejected = index
@@ -93,6 +103,49 @@ struct ReadItems {
             }
         }
     }
+
+    /// What one thread has read: some items' features, one after another.
+    private final class Part: @unchecked Sendable {
+        // One thread writes it, and then one reads it.
+        var builder: FeatureStoreBuilder
+        /// By item: the index of its first feature, and of its first row.
+        var starts: [(feature: Int, row: Int)] = []
+        /// Those before the first row that has none.
+        var identifiers: [FeatureIdentifier] = []
+        /// Why the item of the last start cannot be read.
+        var failure: Result<Void, GeoJSONError> = .success(())
+
+        init(_ rules: FeatureRules) { builder = FeatureStoreBuilder(policy: .reject, rules: rules) }
+
+        func read(_ items: ArraySlice<LogItem>) {
+            for item in items {
+                starts.append((builder.accepted, builder.rowCount))
+                do throws(GeoJSONError) { try builder.append(features: item.upserts) } catch {
+                    return failure = .failure(error)
+                }
+            }
+            identifiers.reserveCapacity(builder.rowCount)
+            for row in 0..<builder.rowCount {
+                let identifier = builder.withIdentifier(row) { text in text.flatMap { FeatureIdentifier(json: $0) } }
+                guard let identifier else { return }
+                identifiers.append(identifier)
+            }
+        }
+    }
+
+    /// Reads items on several threads. Those after a part with a failure are of no use.
+    private static func parts(of items: [LogItem], _ rules: FeatureRules, threads: Int) -> [Part] {
+        let size = items.reduce(0) { $0 + $1.upserts.count }
+        let count = max(1, min(items.count, threads * 2, size / smallestPart))
+        let parts = (0..<count).map { _ in Part(rules) }
+        Parallel(.shared, threads: threads).forEach(below: count) { part in
+            parts[part].read(items[items.count * part / count..<items.count * (part + 1) / count])
+        }
+        return parts
+    }
+
+    /// Below so many bytes, a thread costs more than it saves.
+    private static let smallestPart = 1 << 16
 
     /// The rows of an item's features.
     func rows(of item: Int) -> Range<Int> {
@@ -108,13 +161,16 @@ struct ReadItems {
     /// What is left of the items if only the last state of each feature counts, as a replay reads it.
     func update(_ plan: UpdatePlan) throws(SourceError) -> FeatureUpdate {
         try FeatureUpdate(
-            upserts: text(of: plan.outcome.rows), removals: plan.outcome.removals, allowsBoth: true, rules: rules,
+            upserts: text(of: plan.outcome.rows, isOfLast: false), removals: plan.outcome.removals, allowsBoth: true,
+            rules: rules,
             at: moment)
     }
 
     /// The text of a JSON array of some features, by their first rows.
-    func text(of rows: [Int]) -> [UInt8] {
-        let isAll = rows.count == store.count && zip(rows, rows.dropFirst()).allSatisfy { $0 < $1 }
+    ///
+    /// - Parameter isOfLast: whether they are the last feature of each id. In an update all features say the same.
+    func text(of rows: [Int], isOfLast: Bool) -> [UInt8] {
+        let isAll = isOfLast || rows.count == store.count && zip(rows, rows.dropFirst()).allSatisfy { $0 < $1 }
         guard !isAll else { return Self.joined(items.map(\.upserts)) }
         let elements = items.flatMap { JSONText.elements(ofValidated: $0.upserts) ?? [] }
         return JSONText.array(of: rows.map { elements[groups.feature(of: $0)] })

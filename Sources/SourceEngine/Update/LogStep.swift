@@ -70,17 +70,24 @@ public struct LogStep {
 
     /// Adds items of a feed, one after another.
     ///
-    /// - Parameter rejected: set to the index of an item that cannot be applied, if this throws because of one.
-    mutating func add(_ items: [LogItem], _ policy: InvalidFeaturePolicy, rejected: inout Int?) throws(SourceError) {
+    /// - Parameters:
+    ///   - isReplay: whether they are in a journal already. Everything is clustered again, however few they are, since a
+    ///     checkpoint has the numbers of points of changes that were made one by one.
+    ///   - rejected: set to the index of an item that cannot be applied, if this throws because of one.
+    mutating func add(
+        _ items: [LogItem], _ policy: InvalidFeaturePolicy, isReplay: Bool = false, rejected: inout Int?
+    ) throws(SourceError) {
         try cancellation.stopIfCancelled()
         let size = items.reduce(0) { $0 + $1.upserts.count }
         let claim = source.shared.memory.claim(for: source.owner)
         try claim.grow(to: size * Source.bytesOfUpsert)
         defer { withExtendedLifetime(claim) {} }
-        let read = try ReadItems(items, revision.options.featureRules, at: moment, policy, rejected: &rejected)
+        let read = try ReadItems(
+            items, revision.options.featureRules, at: moment, policy, threads: source.shared.limits.buildThreads,
+            allowsBoth: isReplay, rejected: &rejected)
         let update = FeatureUpdate(read, policy: policy)
         let applied: (plan: UpdatePlan, badWeights: Int, isChange: Bool)
-        do throws(SourceError) { applied = try follow(update) } catch {
+        do throws(SourceError) { applied = try follow(update, isWhole: isReplay) } catch {
             guard case .badFeature(let index?, FeatureBatch.badWeight, _, _) = error else { throw error }
             let location = read.location(ofFeature: index)
             rejected = location.item
@@ -93,8 +100,17 @@ public struct LogStep {
         counts.missing = plan.missing
         counts.skipped = read.skipped + applied.badWeights
         guard applied.isChange else { return }
+        guard !isReplay else { return keep(.progress, size: 0) }
         let (rows, removals) = plan.outcome
-        keep(.update(upserts: read.text(of: rows), removals: removals), size: size)
+        let isOfLast = items.allSatisfy { $0.removals.isEmpty } && removals.isEmpty && loadsAll
+        keep(.update(upserts: read.text(of: rows, isOfLast: isOfLast), removals: removals), size: size)
+    }
+
+    /// Whether a replay may read features that later ones replace: each is loaded, and none numbers a partition.
+    private var loadsAll: Bool {
+        ([base] + base.views).map(\.options).allSatisfy { options in
+            options.filter == nil && options.weight == nil && options.partitionBy == nil
+        }
     }
 
     /// Takes the record of a part.
@@ -134,11 +150,11 @@ public struct LogStep {
     }
 
     private mutating func follow(
-        _ update: FeatureUpdate
+        _ update: FeatureUpdate, isWhole: Bool = false
     ) throws(SourceError) -> (plan: UpdatePlan, badWeights: Int, isChange: Bool) {
         let made = try update.apply(
-            to: revision, owner: source.owner, asWhole: isBuilt(update), keepsUnchanged: true, views: .later,
-            spill: source.spill, cancellation)
+            to: revision, owner: source.owner, asWhole: isWhole || isBuilt(update), keepsUnchanged: true,
+            keepsFeatures: true, views: .later, spill: source.spill, cancellation)
         guard made.revision !== revision else { return (made.plan, made.badWeights, false) }
         if update.count > max(64, revision.pointCount / 1024) { isSmall = false }
         if let rows = made.changedRows(in: revision), let before = changedRows {
@@ -150,11 +166,15 @@ public struct LogStep {
         return (made.plan, made.badWeights, true)
     }
 
-    /// Whether to cluster everything again. Following a change takes about as long as clustering a hundred points, and
+    /// Whether to cluster everything again. Following a change takes about as long as clustering four hundred points, and
     /// only clustering gives back the memory of the changes that were followed.
     private func isBuilt(_ update: FeatureUpdate) -> Bool {
-        update.count > max(1024, revision.pointCount / 100) || revision.growth > max(65_536, revision.pointCount / 2)
+        update.count > Self.fewChanges(among: revision.pointCount)
+            || revision.indexGrowth > max(65_536, revision.pointCount / 2)
     }
+
+    /// Up to so many changes are followed.
+    static func fewChanges(among points: Int) -> Int { max(1024, points / 400) }
 
     /// Larger changes are stored by a snapshot, which takes less time to write than the changes to replay.
     private static let largestRecord = 16 << 20

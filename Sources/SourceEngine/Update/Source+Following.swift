@@ -101,6 +101,44 @@ extension Source {
         }
     }
 
+    /// The first of a journal's changes if they are a feed's and so many that clustering everything once takes less time
+    /// than following each; none otherwise.
+    func manyChanges(_ changes: ArraySlice<JournalRecord.Entry>) -> ArraySlice<JournalRecord.Entry> {
+        // Of features that expire, each keeps the moment of its own change.
+        guard let feed = changes.first?.feed, revision.options.ttlSeconds == nil else { return changes.prefix(0) }
+        var bytes = 0
+        let found = changes.prefix { change in
+            guard change.feed == feed, change.mark != nil, case .update(let upserts, _) = change.record,
+                bytes < Self.mostBytesTogether
+            else { return false }
+            bytes += upserts.count
+            return true
+        }
+        let enough = LogStep.fewChanges(among: revision.pointCount) * Self.bytesOfFeature
+        return bytes > enough ? found : changes.prefix(0)
+    }
+
+    /// What is read of a journal at once.
+    private static let mostBytesTogether = 64 << 20
+    /// About as many has the text of a small feature.
+    private static let bytesOfFeature = 100
+
+    /// Makes changes of a journal again, all at once.
+    func follow(_ changes: ArraySlice<JournalRecord.Entry>) throws(SourceError) {
+        guard let last = changes.last, let mark = last.mark else { return }
+        var items: [LogItem] = []
+        for change in changes {
+            guard let mark = change.mark, case .update(let upserts, let removals) = change.record else { continue }
+            items.append(
+                LogItem(position: mark.position, upserts: upserts, removals: try Self.identifiers(removals)))
+        }
+        _ = try follow(to: mark, of: last.feed, passing: items.dropLast().map(\.position), at: last.moment, .never) {
+            (step) throws(SourceError) in
+            var rejected: Int?
+            try step.add(items, .skip, isReplay: true, rejected: &rejected)
+        }
+    }
+
     /// Notes a position that the current data have reached, so that calls may wait for it.
     func note(_ log: FollowedLog, passed: [String]) {
         guard let feed = log.origin.feed else { return }

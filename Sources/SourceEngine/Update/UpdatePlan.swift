@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import GeoJSON
+import SystemSupport
 
 /// The rows of features after an update: an updated feature keeps its row, a new one is appended, a
 /// removed one leaves a gap.
@@ -39,6 +40,7 @@ package struct UpdatePlan {
 
     /// What becomes of the features with an id.
     private struct Trace {
+        let identifier: FeatureIdentifier
         /// Their rows in the old store.
         let old: [Int]
         /// Whether a feature has been in the first of these rows all the time.
@@ -47,15 +49,77 @@ package struct UpdatePlan {
         /// The first row of the new feature; nil: none, or still the old one.
         var new: Int?
         /// The number of its insertion.
-        var number = 0
+        var insertion = 0
+        /// The last step that removes them.
+        var removal: Int?
+        /// The last step that puts one in, and the place among the ids that it puts in.
+        var upsert: (step: Int, place: Int)?
 
-        init(_ old: [Int]) {
-            self.old = old
+        init(_ identifier: FeatureIdentifier, _ old: [Int]) {
+            (self.identifier, self.old) = (identifier, old)
             exists = !old.isEmpty
             keepsRows = exists
         }
 
         mutating func remove() { (exists, keepsRows, new) = (false, false, nil) }
+    }
+
+    /// What becomes of the features of all ids, in the order in which these occur.
+    private struct Traces {
+        var all: [Trace] = []
+        /// By their first rows in the old store, which are compared faster than ids.
+        private var known: [Int: Int] = [:]
+        /// By the ids of those that are new.
+        private var new: [FeatureIdentifier: Int] = [:]
+        private let identifiers: [FeatureIdentifier]
+        /// By new row.
+        private let found: [[Int]]
+        private let rows: @Sendable (FeatureIdentifier) -> [Int]
+
+        init(
+            _ identifiers: [FeatureIdentifier], threads: Int, _ rows: @escaping @Sendable (FeatureIdentifier) -> [Int]
+        ) {
+            (self.identifiers, self.rows) = (identifiers, rows)
+            // Each id is looked for in places far apart, so that most of the time is spent waiting for memory.
+            let parallel = Parallel(.shared, threads: threads, smallestShare: Self.smallestShare)
+            let count = parallel.shares(of: identifiers.count, perThread: 1)
+            let parts = parallel.map(count) { number, _ in
+                let (start, end) = Parallel.bounds(number, of: count, count: identifiers.count)
+                return identifiers[start..<end].map(rows)
+            }
+            found = parts.count == 1 ? parts[0] : Array(parts.joined())
+            known.reserveCapacity(identifiers.count)
+        }
+
+        /// Below this many ids for each thread, another thread costs more than it saves.
+        private static var smallestShare: Int { 512 }
+
+        mutating func number(of identifier: FeatureIdentifier) -> Int { number(of: identifier, at: rows(identifier)) }
+
+        private mutating func number(of identifier: FeatureIdentifier, at old: [Int]) -> Int {
+            if let number = old.first.map({ known[$0] }) ?? new[identifier] { return number }
+            if let row = old.first { known[row] = all.count } else { new[identifier] = all.count }
+            all.append(Trace(identifier, old))
+            return all.count - 1
+        }
+
+        /// The last feature of each id among the new rows of a step, in the order of the ids' first occurrence.
+        mutating func latest(
+            _ rows: Range<Int>, of step: Int, _ isIgnored: (Int) -> Bool
+        ) -> [(number: Int, row: Int)] {
+            var latest: [(number: Int, row: Int)] = []
+            latest.reserveCapacity(rows.count)
+            for row in rows where !isIgnored(row) {
+                let number = number(of: identifiers[row], at: found[row])
+                if let upsert = all[number].upsert, upsert.step == step {
+                    latest[upsert.place].row = row
+                } else {
+                    all[number].upsert = (step, latest.count)
+                    latest.append((number, row))
+                }
+            }
+            return latest
+        }
     }
 
     /// - Parameters:
@@ -65,55 +129,49 @@ package struct UpdatePlan {
     ///   - isLoaded: whether the source loads a new feature. One that it does not load is removed.
     ///   - isIgnored: whether a new feature changes nothing.
     ///   - countsRows: whether to count removed rows rather than removed ids.
+    ///   - threads: how many threads may look for rows.
     ///   - rows: the rows of an id's features in the old store, ascending.
     package init(
         _ steps: [Step], identifiers: [FeatureIdentifier], groups: RowGroups = RowGroups(), isLoaded: (Int) -> Bool,
-        isIgnored: (Int) -> Bool = { _ in false }, countsRows: Bool = true, rows: (FeatureIdentifier) -> [Int]
+        isIgnored: (Int) -> Bool = { _ in false }, countsRows: Bool = true, threads: Int = 1,
+        rows: @escaping @Sendable (FeatureIdentifier) -> [Int]
     ) {
-        var traces: [FeatureIdentifier: Trace] = [:]
-        var order: [FeatureIdentifier] = []
-        func trace(_ identifier: FeatureIdentifier) -> Trace {
-            if let trace = traces[identifier] { return trace }
-            order.append(identifier)
-            return Trace(rows(identifier))
-        }
+        var traces = Traces(identifiers, threads: threads, rows)
         var insertions = 0
-        for step in steps {
-            var seen: Set<FeatureIdentifier> = []
-            for identifier in step.removals where seen.insert(identifier).inserted {
-                var trace = trace(identifier)
-                if trace.exists {
-                    removed += countsRows && trace.new == nil ? trace.old.count : 1
-                    trace.remove()
-                } else {
+        for (step, now) in steps.enumerated() {
+            for identifier in now.removals {
+                let number = traces.number(of: identifier)
+                guard traces.all[number].removal != step else { continue }
+                traces.all[number].removal = step
+                guard traces.all[number].exists else {
                     missing += 1
+                    continue
                 }
-                traces[identifier] = trace
+                removed += countsRows && traces.all[number].new == nil ? traces.all[number].old.count : 1
+                traces.all[number].remove()
             }
-            for (identifier, row) in Self.latest(step.rows, identifiers, isIgnored) {
-                var trace = trace(identifier)
+            for (number, row) in traces.latest(now.rows, of: step, isIgnored) {
                 let group = groups.rows(of: row)
-                switch (group.contains(where: isLoaded), trace.exists) {
+                switch (group.contains(where: isLoaded), traces.all[number].exists) {
                 case (true, let exists):
                     if exists {
                         updated += 1
                     } else {
                         inserted += 1
                         insertions += 1
-                        trace.number = insertions
+                        traces.all[number].insertion = insertions
                     }
-                    (trace.exists, trace.new) = (true, group.lowerBound)
+                    (traces.all[number].exists, traces.all[number].new) = (true, group.lowerBound)
                 case (false, true):
                     removed += 1
-                    trace.remove()
+                    traces.all[number].remove()
                 case (false, false): break
                 }
-                traces[identifier] = trace
             }
         }
-        var appended: [(number: Int, row: Int)] = []
-        for identifier in order {
-            guard let trace = traces[identifier] else { continue }
+        changes.reserveCapacity(traces.all.count)
+        var appended: [(insertion: Int, row: Int)] = []
+        for trace in traces.all {
             if trace.keepsRows {
                 guard let row = trace.new else { continue }
                 put(groups.rows(of: row).filter(isLoaded), over: trace.old)
@@ -121,10 +179,10 @@ package struct UpdatePlan {
                 continue
             }
             for row in trace.old { changes[row] = .some(nil) }
-            if !trace.old.isEmpty { outcome.removals.append(identifier) }
-            if let row = trace.new { appended.append((trace.number, row)) }
+            if !trace.old.isEmpty { outcome.removals.append(trace.identifier) }
+            if let row = trace.new { appended.append((trace.insertion, row)) }
         }
-        for (_, row) in appended.sorted(by: { $0.number < $1.number }) {
+        for (_, row) in appended.sorted(by: { $0.insertion < $1.insertion }) {
             additions += groups.rows(of: row).filter(isLoaded)
             outcome.rows.append(row)
         }
@@ -155,25 +213,6 @@ package struct UpdatePlan {
         guard let first = rows.first else { return 0..<0 }
         let end = rows.indices.first { rows[$0] != first + $0 } ?? rows.count
         return first..<first + end
-    }
-
-    /// The last feature of each id, in the order of the ids' first occurrence.
-    private static func latest(
-        _ rows: Range<Int>, _ identifiers: [FeatureIdentifier], _ isIgnored: (Int) -> Bool
-    ) -> [(FeatureIdentifier, Int)] {
-        var places: [FeatureIdentifier: Int] = [:]
-        var latest: [(FeatureIdentifier, Int)] = []
-        latest.reserveCapacity(rows.count)
-        for row in rows where !isIgnored(row) {
-            let identifier = identifiers[row]
-            if let index = places[identifier] {
-                latest[index].1 = row
-            } else {
-                places[identifier] = latest.count
-                latest.append((identifier, row))
-            }
-        }
-        return latest
     }
 
     /// The features after the update, as slices of the two stores.

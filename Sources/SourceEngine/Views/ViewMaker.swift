@@ -92,6 +92,24 @@ package struct ViewMaker {
         return rows.compactMap { order.point(at: Int($0))?.rawValue }
     }
 
+    /// Clusters all features again after changes of a view whose points have the numbers of their rows. The positions of
+    /// other points are taken from the view's index.
+    ///
+    /// - Parameters:
+    ///   - changes: allowed by `canBeRebuilt`.
+    ///   - bounds: the extent of the points of the index.
+    func make(
+        _ changes: PointChanges, of view: View, bounds: (ClusterIndex) -> Box?
+    ) throws(SourceError) -> View {
+        try make(rows: columns.rows(readsRows ? nil : [], of: store, cancellation), members: nil, order: nil) {
+            (weights, partitions) throws(ClusteringError) in
+            let index = try view.index.rebuilt(
+                with: changes, weights: weights, partitions: partitions, threads: threads,
+                isCancelled: { cancellation.isCancelled })
+            return (index, bounds(index))
+        }
+    }
+
     private var readsRows: Bool {
         options.weight != nil || options.partitionBy != nil || !options.clusterProperties.isEmpty
             || !options.indexedProperties.isEmpty
