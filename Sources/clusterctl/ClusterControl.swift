@@ -12,6 +12,8 @@ import Rendering
     static func main() async {
         // A closed pipe must be an error of write(2), not a signal that ends the process.
         signal(SIGPIPE, SIG_IGN)
+        // So must a file that is larger than allowed.
+        signal(SIGXFSZ, SIG_IGN)
         let arguments = Launch.parseOrExit(CommandTable.root, version: Release.version)
         guard let command = CommandTable.subcommands.first(where: { $0.table.name == arguments.subcommand })
         else {

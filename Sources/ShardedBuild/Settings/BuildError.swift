@@ -14,9 +14,22 @@ public struct BuildError: Error, Sendable, Equatable, CustomStringConvertible {
         (self.description, self.isRefusal) = (description, isRefusal)
     }
 
-    init(_ error: FileError) { self.init(error.description) }
+    init(_ error: FileError) {
+        var text = error.description
+        if case .failed(_, let path, _) = error, error.isOutOfSpace {
+            let directory = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+            text += "; make room in \(directory.joined(separator: "/")), then go on with --resume"
+        }
+        self.init(text)
+    }
 
-    init(_ error: SourceError) { self.init(error.description, isRefusal: true) }
+    init(_ error: SourceError) {
+        switch error {
+        case .diskFull(let text): self.init(text + ", with --resume")
+        case .stateNotWritable(let text): self.init(text)
+        default: self.init(error.description, isRefusal: true)
+        }
+    }
 
     init(_ error: ClusteringError) { self.init(SourceError(error)) }
 

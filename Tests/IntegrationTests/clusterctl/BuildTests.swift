@@ -116,6 +116,34 @@ import Testing
         #expect(isSame, "\(archives.map(\.count)) bytes")
     }
 
+    @Test("are the same after the disk was full at one file after another, and each time the error says what to do")
+    func fullDisk() throws {
+        let folder = try built(20_000)
+        let image = URL(fileURLWithPath: folder.path + "/points.clusterd")
+        let expected = try Data(contentsOf: image)
+        try FileManager.default.removeItem(at: image)
+        let program = DaemonProcess.products.appendingPathComponent("clusterctl").path
+        var (failures, isDone) = (0, false)
+        for kibibytes in [64, 400, 1000, 1500, 3000, 5000, 40_000] where !isDone {
+            let result = try DaemonProcess.run(
+                "/bin/bash",
+                [
+                    "-c", "ulimit -f \(kibibytes); exec \"$0\" \"$@\"", program, "build", image.path,
+                    folder.path + "/points.geojsonl", "--memory", "64M", "--shards", "9", "--options", Self.options,
+                ] + (failures > 0 ? ["--resume"] : []))
+            isDone = result.status == 0
+            guard !isDone else { break }
+            failures += 1
+            #expect(result.status == 1, "\(result.status): \(result.errors)")
+            #expect(
+                result.errors.contains(folder.path) && result.errors.contains("ake room")
+                    && result.errors.contains("--resume"), "\(kibibytes) KiB: \(result.errors)")
+        }
+        #expect(isDone && failures > 2, "\(failures) failures")
+        let isSame = try Data(contentsOf: image) == expected
+        #expect(isSame, "the image depends on where the disk was full")
+    }
+
     @Test("name the line of an invalid feature, and do not replace a file without being asked")
     func refusals() throws {
         let folder = try built(50)
