@@ -7,7 +7,7 @@ import SystemSupport
 /// Builds the image of a source on one machine, out of core: exactly the clusters of a daemon that imports the same files
 /// with the same options.
 ///
-/// The features are read part by part and sorted by their keys. Then the zooms are made in groups of four, the deepest
+/// The features are read by steps, several at a time, and sorted by their keys. Then the zooms are made in groups of four, the deepest
 /// first. For each group the level below is cut into parts, each with a margin, and each part is clustered by a step of its
 /// own (`DecideStep`), several at a time. In the end the clusters are numbered, and the image is written. Every file has
 /// its name once it is complete, so a build that was ended goes on where it was.
@@ -37,8 +37,9 @@ public struct ShardedBuild {
         }
         let files = BuildFiles(settings.temporary, threads: settings.workers)
         try prepare(files, options)
-        let intake = try read(options, files)
-        let partitions = try order(options, files, intake)
+        let (intake, partitions) = try Intake(
+            settings: settings, options: options, files: files, runner: runner, progress: progress
+        ).run()
         var summary = BuildSummary()
         let outputs = try cluster(options, files, points: intake.points, &summary)
         progress(BuildProgress(stage: .assembling, detail: ""))
@@ -57,7 +58,7 @@ public struct ShardedBuild {
     /// Makes the temporary directory, or checks that its files are of the same build.
     private func prepare(_ files: BuildFiles, _ options: SourceOptions) throws(BuildError) {
         let job = JSONValue.object([
-            "version": .number(1), "options": options.json, "skips": .bool(settings.policy == .skip),
+            "version": .number(2), "options": options.json, "skips": .bool(settings.policy == .skip),
             "wraps": .bool(settings.wrapsLongitudes), "format": .string("\(settings.format)"),
             "inputs": .array(settings.inputs.map { .array([.string($0.name), .string($0.stamp)]) }),
         ])
@@ -79,26 +80,6 @@ public struct ShardedBuild {
         try onDisk(try FileIO.makeDirectory(files.directory))
         try BuildFiles.write(job, to: files.job)
         try BuildFiles.write(options.json, to: files.options)
-    }
-
-    private func read(_ options: SourceOptions, _ files: BuildFiles) throws(BuildError) -> IntakeSummary {
-        if let known = try BuildFiles.value(files.intake).flatMap({ IntakeSummary($0) }) { return known }
-        let summary = try Intake(settings, options, files, progress).run()
-        try BuildFiles.write(summary.json, to: files.intake)
-        return summary
-    }
-
-    private func order(
-        _ options: SourceOptions, _ files: BuildFiles, _ intake: IntakeSummary
-    ) throws(BuildError) -> [JSONValue] {
-        if case .array(let known)? = try BuildFiles.value(files.order) { return known }
-        progress(BuildProgress(stage: .ordering, detail: String(intake.points)))
-        let partitions = try Ordering.run(
-            files, memory: settings.memory, deepest: options.clustering.maximumZoom, partitions: intake.partitions)
-        try BuildFiles.write(.array(partitions), to: files.order)
-        FileIO.remove(files.records)
-        FileIO.remove(files.strings)
-        return partitions
     }
 
     /// Makes all zooms.

@@ -60,6 +60,23 @@ enum FeatureSet: String, CaseIterable, Sendable {
     }
 }
 
+extension FeatureSet {
+    /// The same as CSV, with line ends and quotation marks within cells.
+    func table(_ count: Int, seed: UInt64 = 1) -> String {
+        var rows = "id,longitude,latitude,name,value,kind,open\n"
+        for (index, line) in lines(count, seed: seed).split(separator: "\n").enumerated() {
+            guard case .object(let feature)? = try? JSONReader.parse(String(line)),
+                case .object(let geometry)? = feature["geometry"], case .array(let position)? = geometry["coordinates"],
+                case .object(let properties)? = feature["properties"]
+            else { continue }
+            let name = index % 3 == 0 ? "\"a \"\"name\"\",\nof \(index % 9) lines\n\"" : "n\(index % 13)"
+            let cells = [feature["id"], position[0], position[1], nil, properties["value"], properties["kind"]]
+            rows += cells.map { $0.map(\.text) ?? name }.joined(separator: ",") + ",\(index % 2 == 0)\n"
+        }
+        return rows
+    }
+}
+
 private struct Generator: RandomNumberGenerator {
     var state: UInt64
 
@@ -84,11 +101,19 @@ private final class FileReader: BuildReader {
     }
 }
 
+extension BuildInput {
+    init(file path: String) {
+        self.init(name: path, stamp: "1", file: PlainFile(path: path, size: FileIO.size(path))) {
+            try FileReader(path)
+        }
+    }
+}
+
 extension BuildSettings {
     /// A build of files of a folder, into `image.clusterd` there.
     init(_ folder: BuildFolder, _ inputs: [String], options: String) throws {
         self.init(
-            inputs: inputs.map { path in BuildInput(name: path, stamp: "1") { try FileReader(path) } },
+            inputs: inputs.map { BuildInput(file: $0) },
             options: try JSONReader.parse(options), output: folder.path + "/image.clusterd",
             temporary: folder.path + "/temporary")
         memory = BuildSettings.leastMemory

@@ -115,6 +115,66 @@ import Testing
         #expect(isSame, "the image depends on who runs the steps")
     }
 
+    @Test("the image is the same however the inputs are divided among steps", arguments: [0, 1, 2, 3])
+    func divisions(_ optionSet: Int) throws {
+        let folder = try BuildFolder()
+        let inputs = [
+            try folder.write(FeatureSet.gathered.lines(900, seed: 1), to: "a.geojsonl"),
+            try folder.write(FeatureSet.uniform.lines(10, seed: 2), to: "b.geojsonl"),
+            try folder.write(FeatureSet.gathered.table(800, seed: 3), to: "c.csv"),
+            try folder.write(FeatureSet.gathered.table(5, seed: 4), to: "d.csv"),
+            try folder.write(
+                "\u{FEFF}" + FeatureSet.gathered.lines(700, seed: 5).replacing("\n", with: "\r\n"), to: "e.geojsonl"),
+            try folder.write(
+                "[" + FeatureSet.lines.lines(100, seed: 6).split(separator: "\n").joined(separator: ",") + "]",
+                to: "f.geojson"),
+        ]
+        var settings = try BuildSettings(folder, inputs, options: Self.optionSets[optionSet])
+        settings.overwrites = true
+        let summary = try ShardedBuild(settings).run()
+        #expect(summary.points > 1000)
+        let expected = try folder.bytes("image.clusterd")
+        for bytes in [3_000, 20_000] {
+            settings.leastBytesOfStep = bytes
+            let steps = EndedSteps(after: .max)
+            _ = try ShardedBuild(settings, runner: steps).run()
+            let isSame = try folder.bytes("image.clusterd") == expected
+            #expect(isSame, "the image depends on the division into steps of \(bytes) bytes")
+            #expect(steps.count > 250_000 / bytes, "\(steps.count) steps")
+        }
+    }
+
+    @Test(
+        "a build that was ended while it joined what it read goes on",
+        arguments: ["text", "lengths", "identified", "records"])
+    func endedJoining(_ damaged: String) throws {
+        let folder = try BuildFolder()
+        let inputs = [try folder.write(FeatureSet.gathered.lines(1500), to: "a.geojsonl")]
+        var settings = try BuildSettings(folder, inputs, options: Self.optionSets[1])
+        settings.overwrites = true
+        settings.leastBytesOfStep = 20_000
+        _ = try ShardedBuild(settings).run()
+        let expected = try folder.bytes("image.clusterd")
+        let path = settings.temporary + "/read-2." + damaged
+        let content = Mutex(Data())
+        let runner = WatchedSteps {
+            guard let bytes = FileManager.default.contents(atPath: path) else { return }
+            content.withLock { $0 = bytes }
+            var other = bytes
+            other[5] ^= 1
+            _ = FileManager.default.createFile(atPath: path, contents: other)
+        }
+        let error = #expect(throws: BuildError.self) { _ = try ShardedBuild(settings, runner: runner).run() }
+        #expect(error?.description.contains("read-2.\(damaged) is damaged") == true, "\(String(describing: error))")
+        content.withLock { _ = FileManager.default.createFile(atPath: path, contents: $0) }
+        settings.resumes = true
+        let last = EndedSteps(after: .max)
+        _ = try ShardedBuild(settings, runner: last).run()
+        let isSame = try folder.bytes("image.clusterd") == expected
+        #expect(isSame, "the image depends on where the build was ended")
+        #expect(last.count < 10, "inputs were read again: \(last.count) steps")
+    }
+
     @Test("parts of another cut are not taken for those of this one")
     func otherCut() throws {
         let folder = try BuildFolder()
@@ -183,6 +243,28 @@ import Testing
         #expect(summary.points == 5 && summary.skippedReasons.values.reduce(0, +) == 1)
     }
 
+    @Test("an invalid line or row in a later range is named as by one reader", arguments: ["a.geojsonl", "a.csv"])
+    func invalidLaterLines(_ name: String) throws {
+        let folder = try BuildFolder()
+        let isTable = name.hasSuffix("csv")
+        var lines = (isTable ? FeatureSet.uniform.table(900) : FeatureSet.uniform.lines(900)).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        // A cell may have several lines; those that begin with a digit begin a row.
+        let place = try #require(
+            lines.indices.dropFirst(lines.count - 60).first { isTable ? lines[$0].first?.isNumber == true : true })
+        lines.insert(isTable ? "7,200,95" : #"{"type":"Feature","id":7}"#, at: place)
+        var settings = try BuildSettings(
+            folder, [try folder.write(lines.joined(separator: "\n"), to: name)], options: Self.optionSets[0])
+        let expected = #expect(throws: BuildError.self) { _ = try ShardedBuild(settings).run() }
+        settings.leastBytesOfStep = 4_000
+        let error = #expect(throws: BuildError.self) { _ = try ShardedBuild(settings).run() }
+        #expect(error == expected)
+        #expect(error?.description.contains("\(name):\(place + 1):") == true, "\(String(describing: error))")
+        settings.policy = .skip
+        let summary = try ShardedBuild(settings).run()
+        #expect(summary.accepted == 900 && summary.skippedReasons.values.reduce(0, +) == 1)
+    }
+
     @Test("an existing image is replaced only on request, and other inputs are not resumed")
     func otherBuilds() throws {
         let folder = try BuildFolder()
@@ -221,13 +303,31 @@ final class EndedSteps: StepRunner {
     }
 }
 
+/// Runs steps here, and calls a function after those of the first list.
+private final class WatchedSteps: StepRunner {
+    private let after: Mutex<(@Sendable () -> Void)?>
+
+    init(_ after: @escaping @Sendable () -> Void) { self.after = Mutex(after) }
+
+    func run(_ steps: [any BuildStep]) throws(BuildError) {
+        for step in steps { try step.run() }
+        let call = after.withLock { after in
+            defer { after = nil }
+            return after
+        }
+        call?()
+    }
+}
+
 /// Runs steps as an engine may that tries again whatever it has doubts about: from their JSON, the last first, each twice at
 /// the same time, and once more when it is complete.
 private struct RepeatedSteps: StepRunner {
     func run(_ steps: [any BuildStep]) throws(BuildError) {
         let failure = Mutex<BuildError?>(nil)
         for step in steps.reversed() {
-            guard let text = try? JSONReader.parse(step.json.text), let read = StepReading.step(text) else {
+            guard let text = try? JSONReader.parse(step.json.text),
+                let read = StepReading.step(text, opening: { path, _ in BuildInput(file: path) })
+            else {
                 throw BuildError("\(step.json.text) is not read as a step")
             }
             for attempts in [2, 1] {

@@ -40,6 +40,8 @@ struct FeatureCutter {
     private var records: RecordMembers?
     /// Memory for the next piece's text.
     var spare: [UInt8] = []
+    /// In a cutter that begins later in a text: the length of the text's byte order mark and header.
+    private(set) var headLength = 0
     /// Whether the frame is that of an array of records.
     private var isWrapped = false
 
@@ -54,6 +56,29 @@ struct FeatureCutter {
 
     init(_ format: FeatureFormat = FeatureFormat(), longestPart: Int = longestPart) {
         (self.format, self.longestPart) = (format, longestPart)
+    }
+
+    /// Begins later in a text whose layout its head shows: at the start of a line or a row. Nil if the text has no
+    /// such places.
+    init?(_ format: FeatureFormat, after head: [UInt8]) {
+        self.init(format)
+        // As much at once as a reader of the whole text gets.
+        while case .start = state, consumed + held.count < head.count {
+            let from = consumed + held.count
+            held += head[from..<min(head.count, from + FeatureFileReader.windowSize)]
+            guard (try? begin(false)) != nil else { return nil }
+        }
+        switch state {
+        case .lines, .table: break
+        case .start, .collection, .sequence, .objects, .trailer: return nil
+        }
+        (headLength, isFirstPiece) = (consumed, false)
+        (held, consumed, droppedLines) = ([], 0, 0)
+    }
+
+    /// What separates the cells of a table; nil for lines.
+    var delimiter: UInt8? {
+        if case .table(let header) = state { header.delimiter } else { nil }
     }
 
     /// Adds a piece of text and yields the complete features. If much text without a complete feature is held, it is

@@ -19,14 +19,23 @@ public struct FeatureReader: ~Copyable {
     private final class Cutting {
         var cutter: FeatureCutter
 
-        init(_ format: FeatureFormat) { cutter = FeatureCutter(format) }
+        init(_ cutter: FeatureCutter) { self.cutter = cutter }
     }
 
     /// - Parameters:
     ///   - threads: the most threads to use.
     ///   - window: the number of bytes to gather before parsing.
     public init(_ format: FeatureFormat = FeatureFormat(), threads: Int = 1, window: Int = 2 << 20) {
-        cutting = Cutting(format)
+        cutting = Cutting(FeatureCutter(format))
+        parser = ParallelParser(threads: max(1, threads), window: window)
+    }
+
+    /// A reader for a piece of a file that begins at one of `FeatureCuts`' offsets; nil if the file has none.
+    ///
+    /// - Parameter head: the file's first `FeatureCuts.headSize` bytes.
+    public init?(_ format: FeatureFormat, after head: [UInt8], threads: Int = 1, window: Int = 2 << 20) {
+        guard let cutter = FeatureCutter(format, after: head) else { return nil }
+        cutting = Cutting(cutter)
         parser = ParallelParser(threads: max(1, threads), window: window)
     }
 

@@ -4,7 +4,7 @@ import SourceEngine
 import SystemSupport
 
 /// The temporary files of a build. Each has its name once it is complete, so what exists need not be made again.
-final class BuildFiles {
+final class BuildFiles: Sendable {
     let directory: String
     let shared: SharedState
 
@@ -21,17 +21,19 @@ final class BuildFiles {
     /// The source's options, for the steps.
     var options: String { path("options.json") }
 
+    /// The first part of the names of what a step of reading makes.
+    func read(_ step: Int) -> IntakeFiles { IntakeFiles(base: path("read-\(step)")) }
+
     // By the features' rows.
     var text: String { path("text") }
-    var blockStarts: String { path("block-starts") }
     var offsets: String { path("offsets") }
-    var records: String { path("records") }
+    /// Written after the offsets.
+    var blockStarts: String { path("block-starts") }
     var strings: String { path("strings") }
     var identified: String { path("identified") }
     var anonymous: String { path("anonymous") }
+    /// Written after the other hashes.
     var repeated: String { path("repeated") }
-    /// What was found while reading. Written last.
-    var intake: String { path("intake.json") }
 
     // By the points' order.
     var nodes: String { path("nodes") }
@@ -69,6 +71,12 @@ final class BuildFiles {
             throw BuildError("\(path) is damaged; build again without --resume")
         }
         return value
+    }
+
+    /// The options of the source in a file.
+    static func sourceOptions(_ path: String) throws(BuildError) -> SourceOptions {
+        guard let value = try value(path) else { throw BuildError("there is no file \(path)") }
+        return try inEngine(try SourceOptions(reading: value))
     }
 
     /// Whether the directory has nothing but what a build has made: it is empty or absent, or has a build's description.

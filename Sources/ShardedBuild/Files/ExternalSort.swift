@@ -4,8 +4,7 @@ import SystemSupport
 /// Sorts more values than fit into memory: sorted runs in files, which are merged. Equal values keep no order, so their
 /// comparison should leave none equal.
 struct ExternalSort<Value: BitwiseCopyable & Sendable> {
-    private let directory: String
-    private let name: String
+    private let path: String
     private let isBefore: (Value, Value) -> Bool
     private var gathered: [Value] = []
     private let mostGathered: Int
@@ -15,10 +14,10 @@ struct ExternalSort<Value: BitwiseCopyable & Sendable> {
     private(set) var count = 0
 
     /// - Parameters:
-    ///   - name: begins the names of the runs' files.
+    ///   - path: begins the names of the runs' files.
     ///   - memory: in bytes.
-    init(in directory: String, name: String, memory: Int, by isBefore: @escaping (Value, Value) -> Bool) {
-        (self.directory, self.name, self.memory, self.isBefore) = (directory, name, memory, isBefore)
+    init(at path: String, memory: Int, by isBefore: @escaping (Value, Value) -> Bool) {
+        (self.path, self.memory, self.isBefore) = (path, memory, isBefore)
         mostGathered = max(1024, memory / MemoryLayout<Value>.stride)
     }
 
@@ -31,10 +30,10 @@ struct ExternalSort<Value: BitwiseCopyable & Sendable> {
     private mutating func endRun() throws(BuildError) {
         guard !gathered.isEmpty else { return }
         gathered.sort(by: isBefore)
-        let path = Attempt.path(of: "\(directory)/\(name)-run-\(runs.count)")
+        let path = Attempt.path(of: "\(path).run")
         let writer = try ValueWriter<Value>(path)
         try gathered.withUnsafeBufferPointer { (values) throws(BuildError) in try writer.append(contentsOf: values) }
-        try writer.finish()
+        try writer.finish(isTemporary: true)
         runs.append(path)
         gathered.removeAll(keepingCapacity: true)
     }
@@ -52,26 +51,48 @@ struct ExternalSort<Value: BitwiseCopyable & Sendable> {
         while let value = try merge.next() { try body(value) }
         for path in runs { FileIO.remove(path) }
     }
+
+    /// Writes all values in order into a file.
+    mutating func write(to path: String) throws(BuildError) {
+        let writer = try ValueWriter<Value>(path)
+        try finish { (value) throws(BuildError) in try writer.append(value) }
+        try writer.finish()
+    }
 }
 
 /// Reads sorted files of values as one.
 struct SortedMerge<Value: BitwiseCopyable> {
     private let readers: [ValueReader<Value>]
+    private let adjust: ((inout Value, Int) -> Void)?
     private let isBefore: (Value, Value) -> Bool
     /// A binary heap of the readers' next values, the least first.
     private var heap: [(value: Value, reader: Int)] = []
 
-    /// - Parameter memory: for buffers, in bytes.
-    init(_ paths: [String], memory: Int, by isBefore: @escaping (Value, Value) -> Bool) throws(BuildError) {
+    /// - Parameters:
+    ///   - memory: for buffers, in bytes.
+    ///   - adjust: changes the values of a file, with its index, and not their order.
+    init(
+        _ paths: [String], memory: Int, adjust: ((inout Value, Int) -> Void)? = nil,
+        by isBefore: @escaping (Value, Value) -> Bool
+    ) throws(BuildError) {
         var readers: [ValueReader<Value>] = []
         let bytes = max(1 << 14, min(1 << 20, memory / max(1, paths.count)))
         for path in paths { readers.append(try ValueReader<Value>(path, bufferBytes: bytes)) }
-        (self.readers, self.isBefore) = (readers, isBefore)
-        for (index, reader) in readers.enumerated() {
-            if let value = try reader.read() { heap.append((value, index)) }
+        (self.readers, self.adjust, self.isBefore) = (readers, adjust, isBefore)
+        for index in readers.indices {
+            if let value = try read(index) { heap.append((value, index)) }
         }
         for index in heap.indices.reversed() { siftDown(index) }
     }
+
+    @inline(__always) private func read(_ reader: Int) throws(BuildError) -> Value? {
+        guard var value = try readers[reader].read() else { return nil }
+        adjust?(&value, reader)
+        return value
+    }
+
+    /// The index of the file that has the next value; nil at the end.
+    var nextReader: Int? { heap.first?.reader }
 
     private mutating func siftDown(_ start: Int) {
         var index = start
@@ -87,7 +108,7 @@ struct SortedMerge<Value: BitwiseCopyable> {
     /// The next value in order; nil at the end.
     mutating func next() throws(BuildError) -> Value? {
         guard let first = heap.first else { return nil }
-        if let value = try readers[first.reader].read() {
+        if let value = try read(first.reader) {
             heap[0].value = value
         } else {
             let last = heap.removeLast()

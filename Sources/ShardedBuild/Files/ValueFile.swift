@@ -12,13 +12,20 @@ enum ValueFile {
     /// How many values a buffer has room for: pieces of a multiple of 8 bytes.
     static func capacity(_ bytes: Int, _ stride: Int) -> Int { max(8, bytes / stride & ~7) }
 
+    static func writeTail(
+        to file: FileDescriptor, bytes: Int, checksum: UInt64, path: String
+    ) throws(BuildError) {
+        let tail = [magic, UInt64(bytes), checksum].flatMap { word in withUnsafeBytes(of: word) { Array($0) } }
+        try onDisk(try FileIO.write(tail, to: file, at: bytes, path: path))
+    }
+
     /// Whether there is a complete file.
     static func exists(_ path: String) -> Bool { FileIO.exists(path) }
 }
 
 /// Writes a file of values. Not safe for concurrent use.
 final class ValueWriter<Value: BitwiseCopyable> {
-    private let path: String
+    let path: String
     private let file: FileDescriptor
     private let buffer: UnsafeMutableBufferPointer<Value>
     private var pending = 0
@@ -71,17 +78,10 @@ final class ValueWriter<Value: BitwiseCopyable> {
 
     /// Writes the rest and gives the file its name.
     ///
-    /// - Parameter isTemporary: whether only this process will read the file, so that it need not be on the disk.
+    /// - Parameter isTemporary: whether only this process reads the file, so that it need not be on the disk.
     func finish(isTemporary: Bool = false) throws(BuildError) {
         try flush()
-        let tail = [ValueFile.magic, UInt64(written), sum.value]
-        var failure: BuildError?
-        tail.withUnsafeBytes { bytes in
-            do throws(BuildError) {
-                try onDisk(try FileIO.write(bytes, to: file, at: written, path: temporary))
-            } catch { failure = error }
-        }
-        if let failure { throw failure }
+        try ValueFile.writeTail(to: file, bytes: written, checksum: sum.value, path: temporary)
         if !isTemporary { try onDisk(try FileIO.sync(file, path: temporary)) }
         try onDisk(try FileIO.rename(temporary, to: path))
         isFinished = true
@@ -149,6 +149,14 @@ final class ValueReader<Value: BitwiseCopyable> {
     func verify() throws(BuildError) {
         while try fill() {}
         next = filled
+    }
+
+    /// Lends the next values; false at the end.
+    func readPiece(_ body: (UnsafeBufferPointer<Value>) throws(BuildError) -> Void) throws(BuildError) -> Bool {
+        if next == filled, try !fill() { return false }
+        try body(UnsafeBufferPointer(rebasing: buffer[next..<filled]))
+        next = filled
+        return true
     }
 
     private func fill() throws(BuildError) -> Bool {

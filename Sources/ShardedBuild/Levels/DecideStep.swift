@@ -47,10 +47,7 @@ public struct DecideStep: BuildStep {
     public func run() throws(BuildError) {
         // Another attempt was faster.
         if ValueFile.exists(survivors) { return }
-        guard case .some(let value) = try BuildFiles.value(options) else {
-            throw BuildError("there is no file \(options)")
-        }
-        let options = try inEngine(try SourceOptions(reading: value)).clustering
+        let options = try BuildFiles.sourceOptions(options).clustering
         // The inputs as one file, which nobody else uses.
         let merged = inputs.count == 1 ? nil : Attempt.path(of: output + ".nodes")
         defer { if let merged { FileIO.remove(merged) } }

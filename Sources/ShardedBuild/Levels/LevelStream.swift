@@ -84,7 +84,7 @@ public struct LevelStream: BuildStep {
             rest: (0..<2).map { Attempt.path(of: "\(output).rest-\($0)") }
         )
         var members = ExternalSort<ClaimedNode>(
-            in: DecideStep.directory(of: output), name: Self.name(of: output) + ".members", memory: memory / 8,
+            at: output + ".members", memory: memory / 8,
             by: ClaimedNode.isBefore)
         let claimants = try ValueWriter<LevelNode>(paths.claimants)
         var windows = 0
@@ -150,8 +150,6 @@ public struct LevelStream: BuildStep {
         }
         while growing != nil { try end() }
     }
-
-    private static func name(of path: String) -> String { String(path.split(separator: "/").last ?? "") }
 
     private final class Results {
         let clusters: ValueWriter<FormedCluster>

@@ -3,8 +3,8 @@ import JSON
 import SourceEngine
 import SystemSupport
 
-/// What reading the inputs has found besides the features themselves.
-struct IntakeSummary {
+/// What reading the inputs, or some of them, has found besides the features themselves.
+struct IntakeSummary: Sendable {
     /// Loaded features: each is a point.
     var points = 0
     var accepted = 0
@@ -12,6 +12,33 @@ struct IntakeSummary {
     var bounds: Box?
     /// The values of `partitionBy`, by the number that the features have.
     var partitions: [JSONValue] = []
+    /// The sizes of the features' text, and of the keys that are longer than a record has room for.
+    var textBytes = 0
+    var stringBytes = 0
+
+    mutating func include(_ place: (longitude: Double, latitude: Double)) {
+        var bounds = bounds ?? .nowhere
+        bounds.include(place)
+        self.bounds = bounds
+    }
+
+    /// Adds what was read after this, but for its partitions.
+    mutating func add(_ next: IntakeSummary) {
+        points += next.points
+        accepted += next.accepted
+        textBytes += next.textBytes
+        stringBytes += next.stringBytes
+        skippedReasons.merge(next.skippedReasons, uniquingKeysWith: +)
+        guard let edges = next.bounds?.edges, edges.count == 4 else { return }
+        include((edges[0], edges[1]))
+        include((edges[2], edges[3]))
+    }
+
+    static func checkCount(_ points: Int) throws(BuildError) {
+        guard points <= Int(UInt32.max / 2) else {
+            throw BuildError("there are more than \(UInt32.max / 2) points, the most that can be numbered")
+        }
+    }
 
     var json: JSONValue {
         .object([
@@ -19,7 +46,8 @@ struct IntakeSummary {
             "skippedReasons": .object(
                 JSONObject(skippedReasons.sorted { $0.key < $1.key }.map { ($0.key, .number(Double($0.value))) })),
             "bounds": bounds.map { .array($0.edges.map(JSONValue.number)) } ?? .null,
-            "partitions": .array(partitions),
+            "partitions": .array(partitions), "textBytes": .number(Double(textBytes)),
+            "stringBytes": .number(Double(stringBytes)),
         ])
     }
 
@@ -29,9 +57,12 @@ struct IntakeSummary {
         guard case .object(let object) = value, case .number(let points)? = object["points"],
             case .number(let accepted)? = object["accepted"], case .object(let reasons)? = object["skippedReasons"],
             case .array(let partitions)? = object["partitions"], let points = Int(exactly: points),
-            let accepted = Int(exactly: accepted)
+            let accepted = Int(exactly: accepted), case .number(let textBytes)? = object["textBytes"],
+            case .number(let stringBytes)? = object["stringBytes"], let textBytes = Int(exactly: textBytes),
+            let stringBytes = Int(exactly: stringBytes)
         else { return nil }
         (self.points, self.accepted, self.partitions) = (points, accepted, partitions)
+        (self.textBytes, self.stringBytes) = (textBytes, stringBytes)
         for (name, count) in reasons.members {
             if case .number(let count) = count { skippedReasons[name] = Int(exactly: count) }
         }

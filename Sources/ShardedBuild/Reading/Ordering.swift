@@ -5,25 +5,32 @@ import SystemSupport
 
 /// Sorts the features by their keys: the points' nodes in order, and which row each has.
 enum Ordering {
-    /// - Parameter partitions: the values of `partitionBy`, in the order in which they were read.
+    /// - Parameters:
+    ///   - parts: what was read, each with its records sorted.
+    ///   - partitions: the values of `partitionBy`, in the order in which they were read.
     /// - Returns: these values in the order of the points, as a build of all at once finds them.
     static func run(
-        _ files: BuildFiles, memory: Int, deepest: Int, partitions: [JSONValue]
+        _ files: BuildFiles, _ parts: [Intake.Part], memory: Int, deepest: Int, partitions: [JSONValue]
     ) throws(BuildError) -> [JSONValue] {
-        let strings = try MappedValues<UInt8>(files.strings)
+        if case .array(let known)? = try BuildFiles.value(files.order) { return known }
+        let strings = try joinedStrings(parts, files)
         let texts = strings.values
-        var sort = ExternalSort<SortRecord>(in: files.directory, name: "order", memory: memory / 4) {
-            SortRecord.isBefore($0, $1, texts)
-        }
-        let records = try ValueReader<SortRecord>(files.records)
-        while let record = try records.read() { try sort.append(record) }
+        var merge = try SortedMerge<SortRecord>(
+            parts.map(\.files.records), memory: memory / 2,
+            adjust: { record, number in
+                let part = parts[number]
+                record.row += UInt32(truncatingIfNeeded: part.firstRow)
+                record.text += UInt64(part.firstString)
+                if !part.partitions.isEmpty { record.partition = part.partitions[Int(record.partition)] }
+            },
+            by: { SortRecord.isBefore($0, $1, texts) })
         let nodes = try ValueWriter<LevelNode>(files.nodes)
         let rows = try ValueWriter<UInt32>(files.rows)
         // The row above the order.
-        var pairs = ExternalSort<UInt64>(in: files.directory, name: "rows", memory: memory / 4, by: <)
+        var pairs = ExternalSort<UInt64>(at: files.points, memory: memory / 2, by: <)
         var numbers = [UInt32?](repeating: nil, count: partitions.count)
         var found: [JSONValue] = []
-        try sort.finish { (record) throws(BuildError) in
+        while let record = try merge.next() {
             let order = UInt32(truncatingIfNeeded: nodes.count)
             var partition = record.partition
             if !partitions.isEmpty {
@@ -47,6 +54,25 @@ enum Ordering {
         try nodes.finish()
         try rows.finish()
         try points.finish()
+        try BuildFiles.write(.array(found), to: files.order)
+        for part in parts {
+            FileIO.remove(part.files.records)
+            FileIO.remove(part.files.strings)
+        }
+        FileIO.remove(files.strings)
         return found
+    }
+
+    /// The keys that are longer than a record has room for.
+    private static func joinedStrings(
+        _ parts: [Intake.Part], _ files: BuildFiles
+    ) throws(BuildError) -> MappedValues<UInt8> {
+        let writer = try ValueWriter<UInt8>(files.strings)
+        for part in parts {
+            let reader = try ValueReader<UInt8>(part.files.strings)
+            while try reader.readPiece({ (piece) throws(BuildError) in try writer.append(contentsOf: piece) }) {}
+        }
+        try writer.finish(isTemporary: true)
+        return try MappedValues(files.strings)
     }
 }

@@ -2,6 +2,7 @@
 import GeoJSON
 import JSON
 import SourceEngine
+import SystemSupport
 
 /// What an image is built of, and how.
 public struct BuildSettings {
@@ -25,6 +26,9 @@ public struct BuildSettings {
     /// Whether to go on where an earlier build of the same inputs was ended.
     public var resumes = false
     public var overwrites = false
+
+    /// The least number of bytes of inputs that are worth a step of reading.
+    var leastBytesOfStep = 64 << 20
 
     /// The least memory that can be given.
     public static let leastMemory = 64 << 20
@@ -66,11 +70,36 @@ public struct BuildInput: Sendable {
     public let name: String
     /// Changes with the file's content, such as its size and the moment of its last change.
     public let stamp: String
+    /// What `Opening` needs besides the name.
+    public let arguments: [String]
+    /// The file whose bytes `open` reads; nil if they come from elsewhere.
+    public let file: PlainFile?
     /// Opens it from the start.
     public let open: @Sendable () throws -> any BuildReader
 
-    public init(name: String, stamp: String, open: @escaping @Sendable () throws -> any BuildReader) {
-        (self.name, self.stamp, self.open) = (name, stamp, open)
+    /// Makes an input of its name and arguments, in the process that reads it; nil if there is no such file.
+    public typealias Opening = (_ name: String, _ arguments: [String]) -> BuildInput?
+
+    /// A regular file.
+    public struct PlainFile: Sendable {
+        public let path: String
+        /// In bytes.
+        public let size: Int
+
+        public init(path: String, size: Int) { (self.path, self.size) = (path, size) }
+
+        /// Its first bytes, which show whether it can be cut.
+        func head() throws(BuildError) -> [UInt8] {
+            let file = try onDisk(try FileDescriptor(reading: path))
+            return try onDisk(try FileIO.read(min(size, FeatureCuts.headSize), from: file, at: 0, path: path))
+        }
+    }
+
+    public init(
+        name: String, stamp: String, arguments: [String] = [], file: PlainFile? = nil,
+        open: @escaping @Sendable () throws -> any BuildReader
+    ) {
+        (self.name, self.stamp, self.arguments, self.file, self.open) = (name, stamp, arguments, file, open)
     }
 }
 
@@ -85,7 +114,7 @@ public struct BuildProgress: Sendable {
     public enum Stage: String, Sendable { case reading, ordering, clustering, assembling }
 
     public let stage: Stage
-    /// While reading, the number of features; while clustering, the zooms that are being made.
+    /// While reading, the number of steps; while ordering, that of points; while clustering, the zooms that are being made.
     public let detail: String
 }
 

@@ -112,7 +112,7 @@ enum BuildCommand: Subcommand {
 
     private static func line(of progress: BuildProgress) -> String {
         switch progress.stage {
-        case .reading: "\(Quantity.grouped(Int(progress.detail) ?? 0)) points read"
+        case .reading: "reading, in \(Quantity.count(Int(progress.detail) ?? 0, "part"))"
         case .ordering: "sorting \(Quantity.grouped(Int(progress.detail) ?? 0)) points"
         case .clustering: "clustering \(progress.detail)"
         case .assembling: "writing the image"
@@ -199,7 +199,9 @@ enum BuildStepCommand: Subcommand {
     static func run(_ invocation: Invocation) async throws {
         var text = try invocation.operand(0)
         if text.hasPrefix("@") { text = try SmallFile.read(String(text.dropFirst())) }
-        guard let value = try? JSONReader.parse(text), let step = StepReading.step(value) else {
+        guard let value = try? JSONReader.parse(text),
+            let step = StepReading.step(value, opening: { InputFile.input($0, words: $1) })
+        else {
             throw invocation.arguments.usageError("invalid operand: a step of a build is expected")
         }
         do throws(BuildError) { try step.run() } catch {

@@ -16,6 +16,7 @@ import clusterd_spark
 from clusterd_spark import _build, _program
 
 CLUSTERCTL = os.environ.get("CLUSTERCTL", "")
+POINTS = 10_000
 OPTIONS = {"clusterIds": "origin", "sortKey": ["hash", ["id"]]}
 
 
@@ -50,7 +51,7 @@ class BuildTests(unittest.TestCase):
             raise unittest.SkipTest("$CLUSTERCTL is not set")
         cls.folder = tempfile.TemporaryDirectory()
         cls.points = cls.folder.name + "/points.geojsonl"
-        subprocess.run([CLUSTERCTL, "generate", "gathered", "20000", "--lines", "-o", cls.points], check=True)
+        subprocess.run([CLUSTERCTL, "generate", "gathered", str(POINTS), "--lines", "-o", cls.points], check=True)
         cls.expected = cls.folder.name + "/expected.clusterd"
         subprocess.run(
             [CLUSTERCTL, "build", cls.expected, cls.points, "--options", json.dumps(OPTIONS)], check=True, stdout=subprocess.DEVNULL)
@@ -92,26 +93,28 @@ class BuildTests(unittest.TestCase):
 
         engine = Engine(act)
         summary = self.build(engine)
-        self.assertEqual((summary["points"], summary["skipped"]), (20000, 0))
+        self.assertEqual((summary["points"], summary["skipped"]), (POINTS, 0))
         self.assertGreaterEqual(summary["groups"][0]["parts"], 16)
-        self.assertEqual(summary["spark"]["jobs"], len(summary["groups"]))
-        self.assertTrue(engine.descriptions[0].endswith("× a step of zooms 13 to 16"), engine.descriptions[0])
+        self.assertEqual(summary["spark"]["jobs"], 1 + len(summary["groups"]))
+        self.assertEqual(engine.descriptions[0], "clusterd: 1 × reading features")
+        self.assertTrue(engine.descriptions[2].endswith("× a step of zooms 13 to 16"), engine.descriptions)
 
     def test_a_failed_build_says_why_and_goes_on(self):
         calls = []
 
         def act(lines, run):
             calls.append(len(lines))
-            if len(calls) == 2:
+            if len(calls) == 3:
                 raise RuntimeError("Traceback …\n  StepError: clusterctl: no space left\n  at somewhere")
             return run(lines)
 
         engine = Engine(act)
         with self.assertRaisesRegex(clusterd_spark.BuildError, "^a step of zooms 9 to 12 failed: no space left$"):
             self.build(engine)
-        first = calls[0]
         self.build(engine, resume=True)
-        self.assertEqual(calls.count(first), 1, f"steps that were complete ran again: {calls}")
+        done = [text.split("× ")[1] for text in engine.descriptions if text]
+        self.assertEqual(done[:4], ["reading features", "a step of zooms 13 to 16", *["a step of zooms 9 to 12"] * 2])
+        self.assertEqual(len(set(done)), len(done) - 1, f"steps that were complete ran again: {done}")
 
     def test_a_step_that_fails_is_named(self):
         def act(lines, run):

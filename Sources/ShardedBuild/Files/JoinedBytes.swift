@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+import SystemSupport
+
+/// Writes a file of bytes that are joined piece by piece, over several builds: one that goes on writes only what was not
+/// synced. It has its name and its checksum once it is complete.
+final class JoinedBytes {
+    private let path: String
+    private let temporary: String
+    private let file: FileDescriptor
+    private let bytes: Int
+    private var sum = StreamChecksum()
+    /// The bytes that are summed are those before this offset, but for the last few.
+    private var summed = 0
+    /// Fewer than 8 bytes.
+    private var unsummed: [UInt8] = []
+
+    /// - Parameter bytes: how many it will have.
+    init(_ path: String, bytes: Int) throws(BuildError) {
+        (self.path, temporary, self.bytes) = (path, path + ".joined", bytes)
+        file = try onDisk(try FileIO.open(temporary, O_RDWR | O_CREAT))
+    }
+
+    func write(_ piece: UnsafeRawBufferPointer, at offset: Int) throws(BuildError) {
+        try onDisk(try FileIO.write(piece, to: file, at: offset, path: temporary))
+        if offset == summed { add(piece) }
+    }
+
+    func sync() throws(BuildError) { try onDisk(try FileIO.sync(file, path: temporary)) }
+
+    func finish() throws(BuildError) {
+        if summed < bytes { try sumAll() }
+        unsummed.withUnsafeBytes { sum.add($0) }
+        try ValueFile.writeTail(to: file, bytes: bytes, checksum: sum.value, path: temporary)
+        try sync()
+        try onDisk(try FileIO.rename(temporary, to: path))
+    }
+
+    /// Sums what earlier builds have written too.
+    private func sumAll() throws(BuildError) {
+        (sum, summed, unsummed) = (StreamChecksum(), 0, [])
+        while summed < bytes {
+            let size = min(1 << 20, bytes - summed)
+            let piece = try onDisk(try FileIO.read(size, from: file, at: summed, path: temporary))
+            guard piece.count == size else {
+                throw BuildError("\(temporary) is cut short; build again without --resume")
+            }
+            piece.withUnsafeBytes { add($0) }
+        }
+    }
+
+    /// A checksum's pieces but the last are a multiple of 8 bytes long.
+    private func add(_ piece: UnsafeRawBufferPointer) {
+        summed += piece.count
+        var rest = piece[...]
+        if !unsummed.isEmpty {
+            let first = rest.prefix(8 - unsummed.count)
+            unsummed += first
+            rest = rest.dropFirst(first.count)
+            guard unsummed.count == 8 else { return }
+            unsummed.withUnsafeBytes { sum.add($0) }
+        }
+        let whole = rest.prefix(rest.count & ~7)
+        sum.add(UnsafeRawBufferPointer(rebasing: whole))
+        unsummed = Array(rest.dropFirst(whole.count))
+    }
+}
