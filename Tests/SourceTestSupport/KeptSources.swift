@@ -26,6 +26,8 @@ package final class KeptSources {
     private let longestReplay: Double
     /// A checkpoint is written once updates have clustered for longer, in milliseconds.
     private let longestClustering: Double
+    /// Snapshots of so many features have the numbers by which watchers know them: by default the same as a daemon's.
+    package var leastWithCodes = SourceLimits(filterCacheBytes: 0, buildThreads: 1).leastWithCodes
     /// Called by the next restart before it reads a source. Then the restart only begins to read, and the test ends
     /// that.
     package var beforeReading: (@Sendable (SourceName) -> Void)?
@@ -76,6 +78,7 @@ package final class KeptSources {
         (limits.longestReplay, limits.longReplay) = (longestReplay, longestReplay)
         limits.longestClustering = longestClustering
         limits.imageInMemory = imageInMemory
+        limits.leastWithCodes = leastWithCodes
         limits.evictsIndexes = isOnDemand
         registry = SourceRegistry(limits: limits, directory: try StateDirectory(path), report: { events.add($0) })
         if let beforeReading {

@@ -9,6 +9,8 @@ public struct SourceLimits: Sendable {
     /// The most changed features and clusters in a source's delta before it is
     /// compacted. Small sources compact earlier.
     public var changesKept = 524_288
+    /// Snapshots of so many features have the numbers by which watchers know them.
+    package var leastWithCodes = 1 << 20
     /// Text shorter than this many bytes stays in memory after a change.
     package var textInMemory = 1 << 20
     /// Data whose changes take longer than this to replay, in milliseconds, are kept by a new snapshot.

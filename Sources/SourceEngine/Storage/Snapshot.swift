@@ -27,7 +27,9 @@ package struct Snapshot {
     ) throws(SourceError) {
         guard revision.isPlain else { throw .defect("a snapshot is to be written of data with changes") }
         let identifiers = try revision.identifierIndex(.never)
-        let codes = revision.needsCodes ? try revision.featureCodes(.never) : nil
+        // Of many features, to make them again at the next start takes longer than anything else that an answer needs.
+        let storesCodes = revision.needsCodes || revision.store.count >= revision.shared.limits.leastWithCodes
+        let codes = storesCodes ? try revision.featureCodes(.never) : nil
         let threads = revision.shared.limits.buildThreads
         let writer: SectionFileWriter
         if let begun = (revision.store.text as? ImageText)?.draft?.begin(path, threads: threads) {

@@ -56,6 +56,34 @@ import Testing
         #expect(try self.ids(other) == ids)
     }
 
+    @Test("features without ids have the same numbers on any number of threads, and a start of many knows them")
+    func anonymous() throws {
+        let lines = (0..<10_000).map { "{\"type\":\"Point\",\"coordinates\":[\($0 % 360 - 180),\($0 % 170 - 85)]}" }
+        let list =
+            "["
+            + lines.map { "{\"type\":\"Feature\",\"properties\":null,\"geometry\":\($0)}" }
+            .joined(separator: ",") + "]"
+        let kept = try KeptSources(isQuick: true)
+        let source = try kept.create()
+        try source.load(list)
+        let store = source.revision.store
+        let (one, several) = (try FeatureCodes(store, threads: 1, .never), try FeatureCodes(store, threads: 4, .never))
+        for row in stride(from: 0, to: store.count, by: 37) {
+            let code = one.code(of: row, in: store)
+            #expect(several.code(of: row, in: store) == code)
+            #expect(several.row(of: code, in: store) == row)
+        }
+        try kept.restart()
+        #expect(try !kept.source().revision.isReadyToName)
+        kept.leastWithCodes = 10_000
+        try kept.restart()
+        try kept.source().load(list)
+        try kept.restart()
+        let opened = try kept.source().revision
+        #expect(opened.isReadyToName, "a snapshot of many features has their numbers")
+        #expect(opened.readyFeatureCodes?.code(of: 5000, in: opened.store) == one.code(of: 5000, in: store))
+    }
+
     @Test("an id of a cluster that no longer exists finds nothing") func unknownIds() throws {
         let test = try TestSource(options: Self.options)
         try test.load(list(point(1, 10, 10), point(2, 10.00001, 10), point(3, 80, 10)))
