@@ -48,7 +48,7 @@ class Lab:
             "CLUSTERD_PROGRAM": program, "JUPYTER_PATH": f"{PACKAGES}/share/jupyter", "JUPYTER_PREFER_ENV_PATH": "0",
             "IPYTHONDIR": f"{self.folder}/ipython",
             # The examples are smaller and faster here.
-            "FLIGHTS_PAUSE": "0.01", "POINTS": "200000",
+            "FLIGHTS_PAUSE": "0.01", "POINTS": os.environ.get("POINTS", "200000"),
         }
         self.environment.pop("CLUSTERD_SOCKET", None)
         command = [
@@ -102,7 +102,8 @@ class Lab:
         page = self.browser.page(*size, dark=dark)
         page.open(f"http://127.0.0.1:{self.port}/lab/workspaces/{name}/tree/{name}.ipynb")
         page.wait("window.jupyterapp?.shell?.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'", "the kernel is ready", 120)
-        page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells').then(() => true)")
+        # It ends when all cells have run, which may take minutes.
+        page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells')")
         return Notebook(self, page)
 
 
@@ -418,7 +419,7 @@ def the_examples_run(lab):
         book = lab.notebook(name=name, path=path, size=(1180, 1000))
         page = book.page
         cells = "jupyterapp.shell.currentWidget.content.widgets.filter((cell) => cell.model.type === 'code')"
-        page.wait(f"{cells}.some((cell) => cell.model.outputs.toJSON().some((output) => output.output_type === 'error')) || {cells}.every((cell) => cell.model.executionCount !== null && cell.model.executionState !== 'running')", f"{name} has run", 180)
+        page.wait(f"{cells}.some((cell) => cell.model.outputs.toJSON().some((output) => output.output_type === 'error')) || {cells}.every((cell) => cell.model.executionCount !== null && cell.model.executionState !== 'running')", f"{name} has run", 1800 if "POINTS" in os.environ else 180)
         errors = page.evaluate(f"{cells}.flatMap((cell) => cell.model.outputs.toJSON()).filter((output) => output.output_type === 'error').map((output) => output.ename + ': ' + output.evalue)")
         check(not errors, f"{name}: {errors}")
         page.evaluate("document.querySelector('.clusterd-map')?.scrollIntoView({ block: 'center' })")
