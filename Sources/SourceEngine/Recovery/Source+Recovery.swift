@@ -141,7 +141,7 @@ extension Source {
             if number == checkpointed, number > 0 { try endCheckpointed() }
             // Those of a checkpoint are made one by one, since its clusters have the numbers of their points.
             let together =
-                number < checkpointed ? rest.prefix(0) : manyChanges(rest.prefix(recovered.firstGap - number))
+                number < checkpointed ? rest.prefix(0) : manyChanges(rest.prefix(max(0, recovered.firstGap - number)))
             rest = rest.dropFirst(max(1, together.count))
             do throws(SourceError) {
                 if together.count > 1 { try follow(together) } else { try make(change) }
