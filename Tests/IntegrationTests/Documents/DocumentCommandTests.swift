@@ -58,6 +58,12 @@ import Testing
                 contentsOf: ShellBlock.root.appendingPathComponent("proto/clusterd/v1/clusterd.proto"), encoding: .utf8)
             let method = words.last?.split(separator: "/").last ?? ""
             #expect(method == "list" || proto.contains("rpc \(method)("), "\(page): \(command)")
+        case "spark-submit":
+            let script = try #require(words.first { $0.hasSuffix(".py") })
+            let text = try String(contentsOf: ShellBlock.root.appendingPathComponent(script), encoding: .utf8)
+            for flag in words.drop(while: { $0 != script }) where flag.hasPrefix("--") {
+                #expect(text.contains("\"\(flag)\""), "\(page): \(script) has no \(flag)")
+            }
         case "xdg-open": #expect(words.count == 2 && words[1].hasPrefix("http"))
         default: Issue.record("\(page): nobody runs or checks '\(command)'")
         }
