@@ -63,7 +63,7 @@ struct ClusterCodes {
         return rows
     }
 
-    /// The numbers that are those of several features before these are told apart; nil if there are too many.
+    /// The numbers that several features share until their ranks tell them apart; nil if there are too many.
     private func alike() throws(BuildError) -> Set<UInt64>? {
         // Rows of features whose hashes have the same upper half.
         var rows = ExternalSort<UInt64>(at: "\(files.directory)/alike-rows", memory: memory / 8, by: <)

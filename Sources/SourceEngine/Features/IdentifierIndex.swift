@@ -122,10 +122,18 @@ extension IdentifierIndex {
     static func entries(
         of store: FeatureStore, key: SipHash, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) -> [UInt64] {
-        let partCount = max(1, min(threads, store.count / leastRows))
+        try sorted(store.count, threads: threads, cancellation) { hashed($0, of: store, key, cancellation) }
+    }
+
+    /// What is made of each range of rows on a thread of its own, sorted by the upper halves.
+    ///
+    /// - Parameter make: the entries of some rows, ascending.
+    static func sorted(
+        _ rowCount: Int, threads: Int, _ cancellation: Cancellation, _ make: @Sendable (Range<Int>) -> [UInt64]
+    ) throws(SourceError) -> [UInt64] {
+        let partCount = max(1, min(threads, rowCount / leastRows))
         let parts = Parallel(.shared, threads: threads).map(below: partCount) { part in
-            let rows = store.count * part / partCount..<store.count * (part + 1) / partCount
-            return hashed(rows, of: store, key, cancellation)
+            make(rowCount * part / partCount..<rowCount * (part + 1) / partCount)
         }
         try cancellation.stopIfCancelled()
         // The rows already ascend.

@@ -11,7 +11,7 @@ import SystemSupport
 extension Source {
     package func compactIfGrown(_ revision: Revision) {
         let growth = revision.growth
-        let most = min(shared.limits.changesKept, max(8192, revision.pointCount / 2))
+        let most = min(shared.limits.changesKept, max(8192, revision.pointCount / 8))
         guard growth > max(most, compactionFloor) else { return }
         jobs.run(.compact) { [self] in
             if let base = beginCompaction() { compact(base) }

@@ -8,8 +8,8 @@ public struct SourceLimits: Sendable {
     public var buildThreads: Int
     /// The most changed features and clusters in a source's delta before it is
     /// compacted. Small sources compact earlier.
-    public var changesKept = 524_288
-    /// Snapshots of so many features have the numbers by which watchers know them.
+    public var changesKept = 131_072
+    /// Snapshots of this many features and more have the numbers by which watchers know them.
     package var leastWithCodes = 1 << 20
     /// Text shorter than this many bytes stays in memory after a change.
     package var textInMemory = 1 << 20

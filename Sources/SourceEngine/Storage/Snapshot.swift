@@ -27,7 +27,7 @@ package struct Snapshot {
     ) throws(SourceError) {
         guard revision.isPlain else { throw .defect("a snapshot is to be written of data with changes") }
         let identifiers = try revision.identifierIndex(.never)
-        // Of many features, to make them again at the next start takes longer than anything else that an answer needs.
+        // Of many features, making them again at the next start would keep the first watcher waiting for a minute.
         let storesCodes = revision.needsCodes || revision.store.count >= revision.shared.limits.leastWithCodes
         let codes = storesCodes ? try revision.featureCodes(.never) : nil
         let threads = revision.shared.limits.buildThreads

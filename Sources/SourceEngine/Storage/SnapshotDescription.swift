@@ -222,7 +222,8 @@ package enum SnapshotSection {
     package static let sortedPoints: UInt32 = 14
     /// The rows of the features of points that are in the order of the rows: of views that show only some features.
     package static let (rowHighs, rowLows): (UInt32, UInt32) = (0x23, 0x24)
-    /// The numbers from which cluster ids are made: `FeatureCodes`. Only with the option `clusterIds` `"origin"`.
+    /// The numbers from which cluster ids and watchers' keys are made: `FeatureCodes`. Only with the option `clusterIds`
+    /// `"origin"`, and of many features.
     package static let origins = FeatureCodes.Sections(identified: 0x20, anonymous: 0x21, repeated: 0x22)
 
     /// The numbers of the features that the source's own clusters grew from, 64 bits each (`FeatureCodes`): what ids are made

@@ -204,7 +204,7 @@ package final class SourceFiles: Sendable {
     }
 
     /// So that large checkpoints take a small part of the time of updates.
-    private static let checkpointBytesPerMillisecond = 50_000.0
+    private static let checkpointBytesPerMillisecond = 200_000.0
 
     /// Where a checkpoint belongs.
     struct CheckpointPlan {

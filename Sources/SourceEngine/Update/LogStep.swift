@@ -166,7 +166,7 @@ public struct LogStep {
         return (made.plan, made.badWeights, true)
     }
 
-    /// Whether to cluster everything again. Following a change takes about as long as clustering four hundred points, and
+    /// Whether to cluster everything again. Following a change takes about as long as clustering some hundred points, and
     /// only clustering gives back the memory of the changes that were followed.
     private func isBuilt(_ update: FeatureUpdate) -> Bool {
         update.count > Self.fewChanges(among: revision.pointCount)

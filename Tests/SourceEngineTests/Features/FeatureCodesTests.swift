@@ -58,7 +58,7 @@ import Testing
 
     @Test("features without ids have the same numbers on any number of threads, and a start of many knows them")
     func anonymous() throws {
-        let lines = (0..<10_000).map { "{\"type\":\"Point\",\"coordinates\":[\($0 % 360 - 180),\($0 % 170 - 85)]}" }
+        let lines = (0..<66_000).map { "{\"type\":\"Point\",\"coordinates\":[\($0 % 360 - 180),\($0 % 170 - 85)]}" }
         let list =
             "["
             + lines.map { "{\"type\":\"Feature\",\"properties\":null,\"geometry\":\($0)}" }
@@ -68,7 +68,7 @@ import Testing
         try source.load(list)
         let store = source.revision.store
         let (one, several) = (try FeatureCodes(store, threads: 1, .never), try FeatureCodes(store, threads: 4, .never))
-        for row in stride(from: 0, to: store.count, by: 37) {
+        for row in stride(from: 0, to: store.count, by: 137) {
             let code = one.code(of: row, in: store)
             #expect(several.code(of: row, in: store) == code)
             #expect(several.row(of: code, in: store) == row)
