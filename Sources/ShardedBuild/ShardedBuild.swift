@@ -35,7 +35,7 @@ public struct ShardedBuild {
             throw BuildError(
                 "\(settings.output) exists already: --overwrite replaces it", isRefusal: true)
         }
-        let files = BuildFiles(settings.temporary, threads: settings.workers)
+        let files = BuildFiles(settings.temporary, output: settings.output, threads: settings.workers)
         try prepare(files, options)
         let (intake, partitions) = try Intake(
             settings: settings, options: options, files: files, runner: runner, progress: progress
@@ -58,7 +58,7 @@ public struct ShardedBuild {
     /// Makes the temporary directory, or checks that its files are of the same build.
     private func prepare(_ files: BuildFiles, _ options: SourceOptions) throws(BuildError) {
         let job = JSONValue.object([
-            "version": .number(2), "options": options.json, "skips": .bool(settings.policy == .skip),
+            "version": .number(3), "options": options.json, "skips": .bool(settings.policy == .skip),
             "wraps": .bool(settings.wrapsLongitudes), "format": .string("\(settings.format)"),
             "inputs": .array(settings.inputs.map { .array([.string($0.name), .string($0.stamp)]) }),
         ])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Compression
+import Glibc
 import Synchronization
 import SystemSupport
 
@@ -15,6 +16,8 @@ package final class SectionFileWriter: @unchecked Sendable {
     private let sums: PageSums
     /// How many threads may compute checksums.
     package var threads: Int
+    /// Called with each part of the bytes given when it is in the file. Safe from any thread.
+    package var didWrite: (@Sendable (UnsafeRawBufferPointer) -> Void)?
     private var offset = SourceImage.pageSize
     private var table: [UInt8] = []
     private var count: UInt32 = 0
@@ -27,6 +30,18 @@ package final class SectionFileWriter: @unchecked Sendable {
         self.threads = threads
         file = try FileIO.create(path)
         sums = PageSums()
+    }
+
+    /// Goes on with a file that has its first section, for which the caller reserves the space. What was after it is lost.
+    ///
+    /// - Parameter first: the section's bytes.
+    package init(_ path: String, after first: UnsafeRawBufferPointer, threads: Int) throws(FileError) {
+        self.path = path
+        self.threads = threads
+        file = try FileIO.open(path, O_RDWR)
+        try FileIO.truncate(file, to: SourceImage.pageSize + first.count, path: path)
+        sums = PageSums()
+        sums.add(first, at: SourceImage.pageSize, threads: threads)
     }
 
     package func rename(to new: String) throws(FileError) {
@@ -58,6 +73,7 @@ package final class SectionFileWriter: @unchecked Sendable {
             buffer.copyMemory(from: part)
             try FileIO.write(
                 UnsafeRawBufferPointer(rebasing: buffer[..<part.count]), to: file, at: start + first, path: path)
+            didWrite?(part)
         }
     }
 
@@ -83,6 +99,18 @@ package final class SectionFileWriter: @unchecked Sendable {
         count += 1
         offset += size
         return start
+    }
+
+    /// Gives a section that was added another name too.
+    package func add(_ name: UInt32, sameAs other: UInt32) {
+        for start in stride(from: 0, to: table.count, by: SectionFile.entrySize) {
+            var entry = Array(table[start..<start + SectionFile.entrySize])
+            guard SectionFile.number(at: 0, in: entry) as UInt64 == UInt64(other) else { continue }
+            SectionFile.store(UInt64(name), at: 0, in: &entry)
+            table += entry
+            count += 1
+            return
+        }
     }
 
     package func add<Element: BitwiseCopyable>(_ name: UInt32, _ values: [Element]) throws(FileError) {

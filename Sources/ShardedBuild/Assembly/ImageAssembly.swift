@@ -22,7 +22,7 @@ struct ImageAssembly {
     /// In bytes.
     let memory: Int
 
-    /// Writes the image under a temporary name and renames it, so that it is complete or absent.
+    /// Adds all else to the image's text, and gives the image its name, so that it is complete or absent.
     ///
     /// - Returns: the number of clusters, and of bytes.
     func write(to path: String) throws(BuildError) -> (clusters: Int, bytes: Int) {
@@ -61,28 +61,23 @@ struct ImageAssembly {
 
     private func write(_ revision: Revision, to path: String) throws(BuildError) -> (clusters: Int, bytes: Int) {
         guard let name = SourceName("image") else { throw BuildError("an image has no name") }
-        let new = path + ".new"
         let moment = Timestamp(milliseconds: 0)
-        do throws(BuildError) {
-            try inEngine(
-                try Snapshot.write(
-                    revision, of: SourceIdentity(name: name, owner: nil, createdAt: moment), updatedAt: moment,
-                    generation: 1, to: new))
-            try onDisk(try FileIO.rename(new, to: path))
-        } catch {
-            FileIO.remove(new)
-            throw error
-        }
+        // What is written is not read again: its room on the disk is needed for what follows.
+        try inEngine(
+            try Snapshot.write(
+                revision, of: SourceIdentity(name: name, owner: nil, createdAt: moment), updatedAt: moment,
+                generation: 1, to: files.image, didWrite: FileBlocks.discard))
+        try onDisk(try FileIO.rename(files.image, to: path))
         return (revision.view.index.clusterCount, FileIO.size(path))
     }
 
     private func store() throws(BuildError) -> FeatureStore {
-        let text = try MappedValues<UInt8>(files.text)
         let blockStarts = try MappedValues<Int>(files.blockStarts)
         let offsets = try MappedValues<UInt32>(files.offsets)
+        let text = try ImageFile(files).text(Owners([blockStarts, offsets]))
         do throws(FeatureSectionError) {
             return try FeatureStore.onSections(
-                MappedText(text, Owners([blockStarts, offsets])),
+                text,
                 blockStarts: UnsafeRawBufferPointer(blockStarts.values),
                 offsets: UnsafeRawBufferPointer(offsets.values), moments: FeatureMoments(all: 0))
         } catch { throw BuildError(error.message) }
@@ -135,26 +130,4 @@ struct ImageAssembly {
             while let cluster = try reader.read() { try body(cluster) }
         }
     }
-}
-
-/// Keeps several objects alive.
-private final class Owners: @unchecked Sendable {
-    // Nothing reads them.
-    private let objects: [AnyObject]
-    init(_ objects: [AnyObject]) { self.objects = objects }
-}
-
-/// Features' text in a file of the build. Keeps the arrays beside it alive too.
-private final class MappedText: FeatureText {
-    private let text: MappedValues<UInt8>
-    private let owners: Owners
-
-    init(_ text: MappedValues<UInt8>, _ owners: Owners) { (self.text, self.owners) = (text, owners) }
-
-    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(text.values) }
-    var isDamaged: Bool { false }
-    var isEvictable: Bool { false }
-    func isResident(_ range: Range<Int>, room: inout Int) -> Bool { true }
-    func fill(_ window: UnsafeMutableRawBufferPointer, from offset: Int) -> Range<Int>? { nil }
-    func verify(goesOn: () -> Bool) -> Bool { true }
 }

@@ -8,8 +8,11 @@ final class BuildFiles: Sendable {
     let directory: String
     let shared: SharedState
 
-    init(_ directory: String, threads: Int) {
-        self.directory = directory
+    /// The image until it is complete. Its text is written before all else.
+    let image: String
+
+    init(_ directory: String, output: String, threads: Int) {
+        (self.directory, image) = (directory, output + ".new")
         shared = SharedState(limits: SourceLimits(filterCacheBytes: 0, buildThreads: threads))
     }
 
@@ -25,7 +28,8 @@ final class BuildFiles: Sendable {
     func read(_ step: Int) -> IntakeFiles { IntakeFiles(base: path("read-\(step)")) }
 
     // By the features' rows.
-    var text: String { path("text") }
+    /// Written when the text is in `image`.
+    var text: String { path("text.json") }
     var offsets: String { path("offsets") }
     /// Written after the offsets.
     var blockStarts: String { path("block-starts") }
@@ -100,8 +104,9 @@ final class BuildFiles: Sendable {
         }
     }
 
-    /// Removes the directory with all that is in it.
+    /// Removes the directory with all that is in it, and an image that is not complete.
     func removeAll() {
+        FileIO.remove(image)
         for folder in groups + [directory] { FileIO.removeDirectory(folder) }
     }
 }

@@ -48,14 +48,18 @@ public struct DecideStep: BuildStep {
         // Another attempt was faster.
         if ValueFile.exists(survivors) { return }
         let options = try BuildFiles.sourceOptions(options).clustering
-        // The inputs as one file, which nobody else uses.
-        let merged = inputs.count == 1 ? nil : Attempt.path(of: output + ".nodes")
-        defer { if let merged { FileIO.remove(merged) } }
-        let nodes = try loadNodes(merged)
+        let nodes: MappedValues<LevelNode>
+        do throws(BuildError) { nodes = try loadNodes() } catch {
+            // Another attempt may have ended meanwhile, and have removed the inputs.
+            if ValueFile.exists(survivors) { return }
+            throw error
+        }
         let group = try inIndex(
             try LevelGroup.cluster(nodes.values, options, zooms: zooms, part: part, threads: threads))
         try write(group)
         withExtendedLifetime(nodes) {}
+        // A part's nodes are copies that only its step reads.
+        if part != nil { for input in inputs { FileIO.remove(input) } }
     }
 
     private func write(_ group: LevelGroup) throws(BuildError) {
@@ -82,19 +86,16 @@ public struct DecideStep: BuildStep {
         try survivors.finish()
     }
 
-    /// The nodes in one file, mapped.
-    private func loadNodes(_ merged: String?) throws(BuildError) -> MappedValues<LevelNode> {
-        guard let merged else { return try MappedValues(inputs[0]) }
+    /// The nodes as one array.
+    private func loadNodes() throws(BuildError) -> MappedValues<LevelNode> {
+        if inputs.count == 1 { return try MappedValues(inputs[0]) }
+        let merged = Attempt.path(of: output + ".nodes")
         let writer = try ValueWriter<LevelNode>(merged)
         var merge = try SortedMerge<LevelNode>(inputs, memory: memory / 4) { $0.order < $1.order }
         while let node = try merge.next() { try writer.append(node) }
-        try writer.finish()
+        try writer.finish(isTemporary: true)
+        defer { FileIO.remove(merged) }
         return try MappedValues(merged)
-    }
-
-    static func directory(of path: String) -> String {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-        return parts.isEmpty ? "." : parts.joined(separator: "/")
     }
 }
 

@@ -30,12 +30,12 @@ enum IntakeJoining {
         for path in paths { FileIO.remove(path) }
     }
 
-    /// The features' text and where each begins. Each step's text is removed when it is written to the disk, so that
-    /// there are not two copies of all.
+    /// The features' text, in the image to be, and where each begins. Each step's text is removed when it is written to the
+    /// disk, so that there are not two copies of all.
     static func joinTexts(_ parts: [Intake.Part], _ files: BuildFiles, bytes: Int) throws(BuildError) {
         if !FileIO.exists(files.blockStarts) { try joinLengths(parts, files) }
         if FileIO.exists(files.text) { return }
-        let target = try JoinedBytes(files.text, bytes: bytes)
+        let target = try JoinedText(files.image, bytes: bytes)
         for part in parts where FileIO.exists(part.files.text) {
             let reader = try ValueReader<UInt8>(part.files.text, bufferBytes: 1 << 20)
             guard reader.count == part.summary.textBytes else {
@@ -49,7 +49,7 @@ enum IntakeJoining {
             try target.sync()
             FileIO.remove(part.files.text)
         }
-        try target.finish()
+        try ImageFile.Text(bytes: bytes, checksum: try target.finish()).write(to: files.text)
     }
 
     private static func joinLengths(_ parts: [Intake.Part], _ files: BuildFiles) throws(BuildError) {

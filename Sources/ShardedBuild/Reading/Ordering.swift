@@ -5,11 +5,26 @@ import SystemSupport
 
 /// Sorts the features by their keys: the points' nodes in order, and which row each has.
 enum Ordering {
+    /// What exists already is not made again, and the parts' records are removed before all is made.
+    ///
     /// - Parameters:
     ///   - parts: what was read, each with its records sorted.
     ///   - partitions: the values of `partitionBy`, in the order in which they were read.
     /// - Returns: these values in the order of the points, as a build of all at once finds them.
     static func run(
+        _ files: BuildFiles, _ parts: [Intake.Part], memory: Int, deepest: Int, partitions: [JSONValue]
+    ) throws(BuildError) -> [JSONValue] {
+        let found = try order(files, parts, memory: memory, deepest: deepest, partitions: partitions)
+        for part in parts {
+            FileIO.remove(part.files.records)
+            FileIO.remove(part.files.strings)
+        }
+        if !FileIO.exists(files.points) { try invert(files, memory: memory) }
+        return found
+    }
+
+    /// Writes the nodes and the rows in order.
+    private static func order(
         _ files: BuildFiles, _ parts: [Intake.Part], memory: Int, deepest: Int, partitions: [JSONValue]
     ) throws(BuildError) -> [JSONValue] {
         if case .array(let known)? = try BuildFiles.value(files.order) { return known }
@@ -26,8 +41,6 @@ enum Ordering {
             by: { SortRecord.isBefore($0, $1, texts) })
         let nodes = try ValueWriter<LevelNode>(files.nodes)
         let rows = try ValueWriter<UInt32>(files.rows)
-        // The row above the order.
-        var pairs = ExternalSort<UInt64>(at: files.points, memory: memory / 2, by: <)
         var numbers = [UInt32?](repeating: nil, count: partitions.count)
         var found: [JSONValue] = []
         while let record = try merge.next() {
@@ -46,21 +59,24 @@ enum Ordering {
                     x: record.x, y: record.y, weight: record.weight, order: order, count: 1, partition: partition,
                     zoom: UInt32(truncatingIfNeeded: deepest + 1)))
             try rows.append(record.row)
-            try pairs.append(UInt64(record.row) << 32 | UInt64(order))
         }
         withExtendedLifetime(strings) {}
-        let points = try ValueWriter<UInt32>(files.points)
-        try pairs.finish { (pair) throws(BuildError) in try points.append(UInt32(truncatingIfNeeded: pair)) }
         try nodes.finish()
         try rows.finish()
-        try points.finish()
         try BuildFiles.write(.array(found), to: files.order)
-        for part in parts {
-            FileIO.remove(part.files.records)
-            FileIO.remove(part.files.strings)
-        }
         FileIO.remove(files.strings)
         return found
+    }
+
+    /// Writes the points by their rows.
+    private static func invert(_ files: BuildFiles, memory: Int) throws(BuildError) {
+        // The row above the order.
+        var pairs = ExternalSort<UInt64>(at: files.points, memory: memory, by: <)
+        let rows = try ValueReader<UInt32>(files.rows)
+        while let row = try rows.read() { try pairs.append(UInt64(row) << 32 | UInt64(pairs.count)) }
+        let points = try ValueWriter<UInt32>(files.points)
+        try pairs.finish { (pair) throws(BuildError) in try points.append(UInt32(truncatingIfNeeded: pair)) }
+        try points.finish()
     }
 
     /// The keys that are longer than a record has room for.

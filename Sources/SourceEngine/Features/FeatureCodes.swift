@@ -54,6 +54,13 @@ package struct FeatureCodes: Sendable {
         init() {}
     }
 
+    /// Whether an index by id is on the same array.
+    func hasEntries(of identifiers: IdentifierIndex) -> Bool {
+        identified.withValues { own in
+            identifiers.entries.withValues { $0.baseAddress == own.baseAddress && $0.count == own.count }
+        }
+    }
+
     /// The codes if only some features count.
     ///
     /// - Parameter groups: what was found of these features before.

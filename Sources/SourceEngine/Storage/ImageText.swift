@@ -9,8 +9,14 @@ extension SourceImage: IndexMemory {
     package func willRead(_ addresses: [UnsafeRawPointer]) { readAhead(addresses) }
 }
 
+/// Features' text in a file that can become a snapshot.
+package protocol SnapshotBeginning: FeatureText {
+    /// Turns the file into a snapshot under a new name, to which the other sections are added; nil if it cannot become one.
+    func begin(_ new: String, threads: Int) throws(FileError) -> SectionFileWriter?
+}
+
 /// Features' text in an image.
-package final class ImageText: FeatureText {
+package final class ImageText: SnapshotBeginning {
     package let image: SourceImage
     package nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
     /// Where the text begins in the image, which is at a page.
@@ -23,6 +29,8 @@ package final class ImageText: FeatureText {
         (self.image, self.bytes, self.draft) = (image, bytes, draft)
         start = image.offset(of: bytes)
     }
+
+    package func begin(_ new: String, threads: Int) -> SectionFileWriter? { draft?.begin(new, threads: threads) }
 
     package var isDamaged: Bool { image.isDamaged }
     package var isEvictable: Bool { image.isEvictable }
@@ -147,7 +155,6 @@ final class TextDraft: TextSink {
         }
         guard isOurs else { return nil }
         writer.threads = threads
-        _ = writer.reserve(SnapshotSection.text, count: bytes)
         return writer
     }
 }

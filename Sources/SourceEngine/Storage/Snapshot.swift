@@ -19,11 +19,13 @@ package struct Snapshot {
 
     /// Writes a plain revision under a temporary name, and syncs it.
     ///
-    /// - Parameter loss: why the data are older than what was acknowledged; nil if they are not.
+    /// - Parameters:
+    ///   - loss: why the data are older than what was acknowledged; nil if they are not.
+    ///   - didWrite: called with each part of the revision's arrays that is in the file.
     /// - Complexity: O(the revision's bytes). Blocks: only for threads of the pool.
     package static func write(
         _ revision: Revision, of source: SourceIdentity, updatedAt: Timestamp, loss: String? = nil,
-        generation: UInt64, to path: String
+        generation: UInt64, to path: String, didWrite: (@Sendable (UnsafeRawBufferPointer) -> Void)? = nil
     ) throws(SourceError) {
         guard revision.isPlain else { throw .defect("a snapshot is to be written of data with changes") }
         let identifiers = try revision.identifierIndex(.never)
@@ -32,12 +34,16 @@ package struct Snapshot {
         let codes = storesCodes ? try revision.featureCodes(.never) : nil
         let threads = revision.shared.limits.buildThreads
         let writer: SectionFileWriter
-        if let begun = (revision.store.text as? ImageText)?.draft?.begin(path, threads: threads) {
+        if let text = revision.store.text as? any SnapshotBeginning,
+            let begun = try onDisk(try text.begin(path, threads: threads))
+        {
             writer = begun
+            _ = writer.reserve(SnapshotSection.text, count: text.bytes.count)
         } else {
             writer = try onDisk(try SectionFileWriter(path, threads: threads))
             try onDisk(try writeText(revision.store, to: writer, threads: threads))
         }
+        writer.didWrite = didWrite
         try onDisk(try writeSections(revision, identifiers, codes, to: writer))
         try onDisk(try writeDescription(revision, of: source, updatedAt: updatedAt, loss: loss, to: writer))
         // New checksums must not hide damage. Without a header, the file is not read.
@@ -81,7 +87,7 @@ package struct Snapshot {
         try codes?.store(in: writer, SnapshotSection.origins)
         if let codes = revision.view.clusterCodes { try writer.add(SnapshotSection.clusterCodes, codes) }
         for (number, named) in revision.views.enumerated() { try writeSections(named, number + 1, to: writer) }
-        try write(identifiers, to: writer)
+        try write(identifiers, sharing: codes, to: writer)
     }
 
     /// Writes the clusters of a source or of one of its views.
@@ -119,10 +125,18 @@ package struct Snapshot {
     }
 
     /// On pages of their own, so that their damage is no other section's.
-    package static func write(_ identifiers: IdentifierIndex, to writer: SectionFileWriter) throws(FileError) {
+    ///
+    /// - Parameter codes: what was written before; in an image their hashes are those of the ids.
+    package static func write(
+        _ identifiers: IdentifierIndex, sharing codes: FeatureCodes? = nil, to writer: SectionFileWriter
+    ) throws(FileError) {
         writer.beginPage()
         try writer.add(SnapshotSection.identifierKey, identifiers.key.key)
-        try writer.add(SnapshotSection.identifiers, identifiers.entries)
+        if codes?.hasEntries(of: identifiers) == true {
+            writer.add(SnapshotSection.identifiers, sameAs: SnapshotSection.origins.identified)
+        } else {
+            try writer.add(SnapshotSection.identifiers, identifiers.entries)
+        }
         writer.beginPage()
     }
 

@@ -20,7 +20,7 @@ package final class FileBlocks: Sendable {
     private let leastBytes: Int
     private let blocks = Mutex<[UInt: Block]>([:])
 
-    init(directory: String? = nil, leastBytes: Int = 1 << 20) {
+    package init(directory: String? = nil, leastBytes: Int = 1 << 20) {
         self.directory = Mutex(directory)
         self.leastBytes = leastBytes
     }
@@ -60,18 +60,39 @@ package final class FileBlocks: Sendable {
 
     /// A block; nil if blocks of this size lie in memory.
     func allocate(_ size: Int) -> UnsafeMutableRawPointer? {
+        do throws(FileError) { return try map(size) } catch { Self.end(error.description) }
+    }
+
+    /// A block, in memory if it is small. `deallocate` releases it.
+    package func allocate(throwing size: Int) throws(FileError) -> UnsafeMutableRawPointer {
+        if let block = try map(size) { return block }
+        guard let block = malloc(size) else { throw FileIO.failure(ENOMEM, "allocate", "memory") }
+        return block
+    }
+
+    package func deallocate(_ block: UnsafeMutableRawPointer) { if !release(block) { free(block) } }
+
+    private func map(_ size: Int) throws(FileError) -> UnsafeMutableRawPointer? {
         guard size >= leastBytes, let directory = directory.withLock({ $0 }) else { return nil }
         guard let file = Self.unnamedFile(directory) else {
-            Self.end("\(directory): no file can be made: \(String(cString: strerror(errno)))")
+            throw FileIO.failure(errno, "create a file in", directory)
         }
         let block = Block(file: file, directory: directory, size: size)
-        Self.makeRoom(block, 0..<size)
+        try Self.makeRoom(block, 0..<size)
         let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.number, 0)
-        guard let memory, memory != MAP_FAILED else {
-            Self.end("\(directory): a file of \(size) bytes cannot be mapped")
-        }
+        guard let memory, memory != MAP_FAILED else { throw FileIO.failure(errno, "map a file in", directory) }
         blocks.withLock { $0[UInt(bitPattern: memory)] = block }
         return memory
+    }
+
+    /// Gives the room on the disk of whole pages of blocks back. They contain zeros afterwards. Nothing happens to other memory.
+    package static func discard(_ bytes: UnsafeRawBufferPointer) {
+        guard let base = bytes.baseAddress else { return }
+        let page = sysconf(Int32(_SC_PAGESIZE))
+        let before = -Int(bitPattern: base) & (page - 1)
+        let length = (bytes.count - before) & ~(page - 1)
+        // Only mappings of files that may be written can be discarded: those here.
+        if length > 0 { madvise(UnsafeMutableRawPointer(mutating: base) + before, length, Int32(MADV_REMOVE)) }
     }
 
     /// Resizes a block and keeps its content; nil if the block is none of these and does not become one.
@@ -83,7 +104,9 @@ package final class FileBlocks: Sendable {
             free(block)
             return new
         }
-        if size > known.size { Self.makeRoom(known, known.size..<size) }
+        if size > known.size {
+            do throws(FileError) { try Self.makeRoom(known, known.size..<size) } catch { Self.end(error.description) }
+        }
         let memory = clusterd_remap(block, known.size, size)
         guard let memory, memory != MAP_FAILED else {
             Self.end("\(known.directory): a file of \(size) bytes cannot be mapped")
@@ -101,11 +124,9 @@ package final class FileBlocks: Sendable {
         return true
     }
 
-    private static func makeRoom(_ block: Block, _ range: Range<Int>) {
+    private static func makeRoom(_ block: Block, _ range: Range<Int>) throws(FileError) {
         let code = posix_fallocate(block.file.number, off_t(range.lowerBound), off_t(range.count))
-        guard code != 0 else { return }
-        let reason = String(cString: strerror(code))
-        end("\(block.directory) has no room for \(range.count) more bytes: \(reason)")
+        if code != 0 { throw FileIO.failure(code, "make room for \(range.count) more bytes in", block.directory) }
     }
 
     private static func unnamedFile(_ directory: String) -> FileDescriptor? {

@@ -2,11 +2,10 @@
 import Glibc
 import SystemSupport
 
-/// Writes a file of bytes that are joined piece by piece, over several builds: one that goes on writes only what was not
-/// synced. It has its name and its checksum once it is complete.
-final class JoinedBytes {
+/// Writes the features' text piece by piece to where it lies in the image, over several builds: one that goes on writes only
+/// what was not synced.
+final class JoinedText {
     private let path: String
-    private let temporary: String
     private let file: FileDescriptor
     private let bytes: Int
     private var sum = StreamChecksum()
@@ -15,25 +14,27 @@ final class JoinedBytes {
     /// Fewer than 8 bytes.
     private var unsummed: [UInt8] = []
 
-    /// - Parameter bytes: how many it will have.
+    /// - Parameters:
+    ///   - path: that of the image to be, which may have more than the text.
+    ///   - bytes: the text's size.
     init(_ path: String, bytes: Int) throws(BuildError) {
-        (self.path, temporary, self.bytes) = (path, path + ".joined", bytes)
-        file = try onDisk(try FileIO.open(temporary, O_RDWR | O_CREAT))
+        (self.path, self.bytes) = (path, bytes)
+        file = try onDisk(try FileIO.open(path, O_RDWR | O_CREAT))
     }
 
     func write(_ piece: UnsafeRawBufferPointer, at offset: Int) throws(BuildError) {
-        try onDisk(try FileIO.write(piece, to: file, at: offset, path: temporary))
+        try onDisk(try FileIO.write(piece, to: file, at: ImageFile.textStart + offset, path: path))
         if offset == summed { add(piece) }
     }
 
-    func sync() throws(BuildError) { try onDisk(try FileIO.sync(file, path: temporary)) }
+    func sync() throws(BuildError) { try onDisk(try FileIO.sync(file, path: path)) }
 
-    func finish() throws(BuildError) {
+    /// The text's checksum, when all is on the disk.
+    func finish() throws(BuildError) -> UInt64 {
         if summed < bytes { try sumAll() }
         unsummed.withUnsafeBytes { sum.add($0) }
-        try ValueFile.writeTail(to: file, bytes: bytes, checksum: sum.value, path: temporary)
         try sync()
-        try onDisk(try FileIO.rename(temporary, to: path))
+        return sum.value
     }
 
     /// Sums what earlier builds have written too.
@@ -41,10 +42,8 @@ final class JoinedBytes {
         (sum, summed, unsummed) = (StreamChecksum(), 0, [])
         while summed < bytes {
             let size = min(1 << 20, bytes - summed)
-            let piece = try onDisk(try FileIO.read(size, from: file, at: summed, path: temporary))
-            guard piece.count == size else {
-                throw BuildError("\(temporary) is cut short; build again without --resume")
-            }
+            let piece = try onDisk(try FileIO.read(size, from: file, at: ImageFile.textStart + summed, path: path))
+            guard piece.count == size else { throw BuildError("\(path) is cut short; build again without --resume") }
             piece.withUnsafeBytes { add($0) }
         }
     }
