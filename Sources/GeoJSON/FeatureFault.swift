@@ -22,6 +22,8 @@ public enum FeatureFault: String, Error, Sendable, CaseIterable {
     case badQuotes
     case badPosition
     case badEncoding
+    /// What the source's option `weight` makes of it. Not found by parsers.
+    case badWeight
 
     /// The message to follow "Feature 7 ".
     public var message: String {
@@ -53,6 +55,8 @@ public enum FeatureFault: String, Error, Sendable, CaseIterable {
         case .badPosition:
             "has a longitude or latitude that is not a number with a decimal point, such as 12.5"
         case .badEncoding: "is not UTF-8: \(ForeignFormat.conversion)"
+        case .badWeight:
+            "has a weight, by the source's option, that is not a number above 0 (from 1e-100 to 1e100)"
         }
     }
 }

@@ -9,6 +9,9 @@ public struct FeatureRules: Sendable, Equatable {
     public var bounds: CoordinateBounds?
     /// Whether longitudes beyond ±180 are wrapped around instead of being faults.
     public var wrapsLongitudes = false
+    /// The index of a feature of the text that is refused for its weight, if the text is read again to learn the
+    /// feature's line. All others are left out.
+    public var refused: Int?
 
     public init(promoteId: String? = nil) { self.promoteId = promoteId }
 

@@ -93,6 +93,7 @@ final class FeatureParser {
         }
         let range = feature.rawRange.lowerBound + offset..<feature.rawRange.upperBound + offset
         do throws(FeatureFault) {
+            if rules.refused != nil { throw .badWeight }
             try read(feature, members, result)
             if result.keepsRanges { result.ranges.append(range) }
             result.seen += 1

@@ -24,6 +24,8 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
 
     /// How many features other builders have taken from the same text before: indexes in errors continue theirs.
     public var featuresBefore = 0
+    /// How many features of the text were read so far.
+    public var features: Int { featuresBefore + accepted + skipped }
 
     /// The most rows, each a point: indexes number points and clusters in 32 bits. Adding more throws `tooMany`.
     var mostRows = Int(UInt32.max / 2)
@@ -94,10 +96,14 @@ public struct FeatureStoreBuilder: ~Copyable, Sendable {
     /// - Parameter line: the line of an offset in the text that was parsed.
     mutating func admit(_ parsed: ParsedFeatures, line: (Int) -> Int?) throws(GeoJSONError) {
         try parsed.checkCommas()
-        let before = featuresBefore + accepted + skipped
+        let before = features
         advice.add(parsed.advice)
         if !parsed.faults.isEmpty || skipped > 0 { advice.note(longitudes: parsed.longitudes) }
         for fault in parsed.faults {
+            if let refused = rules.refused, before + fault.index != refused {
+                skipped += 1
+                continue
+            }
             let isDescribed = policy == .reject || firstSkipped.count < Self.mostDescribed
             var feature = InvalidFeature(
                 index: before + fault.index, fault: fault.fault,

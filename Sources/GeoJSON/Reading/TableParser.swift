@@ -36,7 +36,7 @@ struct TableParser: ~Copyable {
             if fault == nil, !isUTF8, !JSONText.isUTF8(bytes) { fault = .badEncoding }
             if fault == nil, cells.count != header.names.count { fault = .badCellCount }
             if let copy, fault == nil { replaceDecimalCommas(header, in: copy) }
-            if let fault = fault ?? add(header, id, result) {
+            if let fault = fault ?? (rules.refused == nil ? add(header, id, result) : .badWeight) {
                 let hasCells = row.fault == nil && cells.count == header.names.count && fault != .badEncoding
                 result.addFault(fault, identifier: hasCells ? identifier(header, id) : nil, range: row.range)
             } else {

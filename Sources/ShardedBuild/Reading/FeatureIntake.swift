@@ -77,7 +77,7 @@ final class FeatureIntake {
     private func read(_ piece: IntakeStep.Piece) throws(BuildError) {
         builder.featuresBefore = 0
         do {
-            try piece.read(step.rules.format, threads: step.threads, into: &builder) { (builder) throws(BuildError) in
+            try piece.read(step.rules.format, threads: step.threads, into: &builder) { builder in
                 if builder.rowCount >= Self.rowsOfPart { try endPart(&builder) }
             }
             try endPart(&builder)
@@ -92,35 +92,58 @@ final class FeatureIntake {
 
     /// An error in a piece, with the line and the number that a reader of the whole file finds.
     private func located(_ error: GeoJSONError, _ piece: IntakeStep.Piece) -> BuildError {
-        guard let range = piece.range, range.lowerBound > 0 else { return BuildError(error, of: piece.input.name) }
-        var builder = FeatureStoreBuilder(policy: step.rules.policy, rules: rules)
+        let start = piece.range?.lowerBound ?? 0
         do {
-            let whole = IntakeStep.Piece(input: piece.input, range: 0..<range.upperBound)
-            let (policy, rules) = (step.rules.policy, rules)
-            try whole.read(step.rules.format, threads: step.threads, into: &builder) { builder in
-                guard builder.rowCount >= Self.rowsOfPart else { return }
-                let before = builder.featuresBefore + builder.accepted + builder.skipped
-                builder = FeatureStoreBuilder(policy: policy, rules: rules)
-                builder.featuresBefore = before
+            var rules = rules
+            if case .badFeature(let feature) = error, feature.line == nil {
+                rules.refused = feature.index + (start > 0 ? try count(piece, before: start, rules) : 0)
+            } else if start == 0 {
+                return BuildError(error, of: piece.input.name)
             }
+            _ = try count(piece, before: piece.range?.upperBound, rules)
         } catch let error as GeoJSONError {
             return BuildError(error, of: piece.input.name)
         } catch {}
         return BuildError(error, of: piece.input.name)
     }
 
+    /// The number of features of a piece's file before an offset, or in all of it.
+    private func count(_ piece: IntakeStep.Piece, before end: Int?, _ rules: FeatureRules) throws -> Int {
+        let policy = step.rules.policy
+        let whole = IntakeStep.Piece(input: piece.input, range: end.map { 0..<$0 })
+        var builder = FeatureStoreBuilder(policy: policy, rules: rules)
+        try whole.read(step.rules.format, threads: step.threads, into: &builder) { builder in
+            guard builder.rowCount >= Self.rowsOfPart else { return }
+            let before = builder.features
+            builder = FeatureStoreBuilder(policy: policy, rules: rules)
+            builder.featuresBefore = before
+        }
+        return builder.features
+    }
+
     /// Takes what has been gathered.
-    private func endPart(_ builder: inout FeatureStoreBuilder) throws(BuildError) {
+    private func endPart(_ builder: inout FeatureStoreBuilder) throws {
+        let before = builder.featuresBefore
         var next = FeatureStoreBuilder(policy: step.rules.policy, rules: rules)
-        next.featuresBefore = builder.featuresBefore + builder.accepted + builder.skipped
+        next.featuresBefore = builder.features
         swap(&next, &builder)
         for (reason, count) in next.skippedReasons { summary.skippedReasons[reason, default: 0] += count }
         let (accepted, groups) = (next.accepted, next.groups)
         let gathered = next.finish(moments: FeatureMoments(all: 0))
-        let batch = try inEngine(try maker.screen(gathered, policy: step.rules.policy, groups: groups))
+        let batch = try screen(gathered, groups, before: before)
         summary.accepted += accepted - batch.badWeights
         if batch.badWeights > 0 { summary.skippedReasons[FeatureBatch.badWeight, default: 0] += batch.badWeights }
         try add(batch.store(after: nil))
+    }
+
+    /// - Parameter before: how many features of the piece were read before these.
+    private func screen(_ store: FeatureStore, _ groups: RowGroups, before: Int) throws -> FeatureBatch {
+        do throws(SourceError) {
+            return try maker.screen(store, policy: step.rules.policy, groups: groups)
+        } catch {
+            guard case .badFeature(let index?, FeatureBatch.badWeight, _, _) = error else { throw BuildError(error) }
+            throw GeoJSONError.badFeature(InvalidFeature(index: before + index, fault: .badWeight))
+        }
     }
 
     private func add(_ store: FeatureStore) throws(BuildError) {

@@ -216,11 +216,8 @@ package struct RevisionMaker {
 
     /// The error of a feature with an invalid weight.
     static func badWeight(_ index: Int) -> SourceError {
-        .badFeature(
-            index: index, reason: FeatureBatch.badWeight,
-            message:
-                "Feature \(index) has a weight, by the source's option, that is not a number above 0 (from 1e-100 to 1e100)."
-        )
+        let feature = InvalidFeature(index: index, fault: .badWeight)
+        return .badFeature(index: index, reason: feature.fault.rawValue, message: feature.message)
     }
 }
 
@@ -274,7 +271,7 @@ package struct FeatureBatch {
     func isBad(_ row: Int) -> Bool { !bad.isEmpty && bad.contains(UInt32(truncatingIfNeeded: row)) }
 
     /// The reason under which features with a bad weight are counted.
-    package static let badWeight = "badWeight"
+    package static let badWeight = FeatureFault.badWeight.rawValue
 
     /// How many features are accepted.
     var count: Int { rows?.count ?? store.count }

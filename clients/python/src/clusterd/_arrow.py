@@ -82,13 +82,13 @@ class Layout:
         self.properties = known if columns is None else [_column(schema.names, name, ()) for name in columns]
 
     def encode(self, batch: Any, first_row: Optional[int] = None) -> bytes:
-        """The rows as an item: one array of texts, whose bytes are the JSON already.
+        """The rows as an item, a line for each: one array of texts, whose bytes are the JSON already.
 
         With the number of the batch's first row, each row must have a position.
         """
         if first_row is not None:
             self._check_positions(batch, first_row)
-        pieces: List[Any] = [',{"type":"Feature"']
+        pieces: List[Any] = [',\n{"type":"Feature"']
         if self.id is not None:
             pieces.append(_member("id", batch.column(batch.schema.get_field_index(self.id))))
         pieces += [',"geometry":', self._geometries(batch), ',"properties":']
@@ -96,7 +96,7 @@ class Layout:
         rows = _join(pieces)
         _, offsets, text = rows.buffers()
         first, last = (_offset(offsets, rows.offset + at, rows.type) for at in (0, len(rows)))
-        return item_text(memoryview(text)[first + 1 : last])
+        return item_text(memoryview(text)[first + 2 : last])
 
     def _check_positions(self, batch: Any, first_row: int) -> None:
         for name in [self.geometry] if self.geometry else [self.longitude, self.latitude]:

@@ -7,7 +7,9 @@ from typing import Any, Optional
 
 
 def write(path: str, longitude: Optional[str] = None, latitude: Optional[str] = None, id: Optional[str] = None) -> None:
-    """Writes a FeatureCollection. Ends the process with status 1 and a line on standard error if that fails."""
+    """Writes a FeatureCollection, each row's feature on the line of the row's number, so that messages with lines name rows.
+
+    Ends the process with status 1 and a line on standard error if that fails."""
     try:
         _write(path, longitude, latitude, id)
     except BrokenPipeError:
@@ -21,7 +23,7 @@ def _write(path: str, longitude: Optional[str], latitude: Optional[str], id: Opt
 
     output = sys.stdout.buffer
     output.write(b'{"type":"FeatureCollection","features":[')
-    separator = b"\n"
+    separator = b""
     for item in _loading.table_items(_reader(path), longitude, latitude, None, id, None):
         output.write(separator)
         # An item is the object of a call's message: its features lie between the brackets.
