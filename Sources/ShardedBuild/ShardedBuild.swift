@@ -43,8 +43,6 @@ public struct ShardedBuild {
         var summary = BuildSummary()
         let outputs = try cluster(options, files, points: intake.points, &summary)
         progress(BuildProgress(stage: .assembling, detail: ""))
-        if intake.points * DecideStep.bytesOfNode > settings.memory { FileBlocks.use(directory: files.directory) }
-        defer { FileBlocks.endUse() }
         let assembly = ImageAssembly(
             options: options, files: files, intake: intake, partitions: partitions, outputs: outputs,
             threads: settings.workers, memory: settings.memory)
@@ -87,16 +85,15 @@ public struct ShardedBuild {
     /// - Returns: the outputs of all steps.
     private func cluster(
         _ options: SourceOptions, _ files: BuildFiles, points: Int, _ summary: inout BuildSummary
-    ) throws(BuildError) -> [String] {
+    ) throws(BuildError) -> [LevelFiles] {
         let clustering = options.clustering
         // A part has its margin too.
         var most = max(1, settings.memory / DecideStep.bytesOfNode / 2)
         if let shards = settings.shards { most = min(most, max(1, (points + shards - 1) / shards)) }
         var (level, count) = ([files.nodes], points)
-        var outputs: [String] = []
+        var outputs: [LevelFiles] = []
         var zoom = clustering.maximumZoom
         while zoom >= clustering.minimumZoom {
-            let start = ContinuousClock.now
             let isLast = count <= most
             let lowest = isLast ? clustering.minimumZoom : max(clustering.minimumZoom, zoom - Self.zoomsOfGroup + 1)
             let zooms = lowest...zoom
@@ -107,13 +104,9 @@ public struct ShardedBuild {
                 level: level, nodeCount: count, most: most, memory: settings.memory, workers: settings.workers,
                 runner: runner
             ).run()
-            summary.groups.append(
-                BuildSummary.GroupSummary(
-                    zooms: zooms, nodes: count, parts: outcome.parts, copies: outcome.copies,
-                    open: outcome.open, rounds: outcome.rounds,
-                    seconds: (ContinuousClock.now - start) / .seconds(1)))
+            summary.groups.append(outcome.summary)
             outputs += outcome.outputs
-            (level, count) = (outcome.outputs.map { $0 + ".survivors" }, outcome.survivors)
+            (level, count) = (outcome.outputs.map(\.survivors), try outcome.survivors())
             zoom = lowest - 1
         }
         return outputs

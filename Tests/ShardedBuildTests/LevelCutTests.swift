@@ -61,11 +61,13 @@ import Testing
         var part = LevelPart(LevelRectangle(west: 0.1, north: 1.0 / 3, east: 0.7, south: 1), margin: 1e-5)
         part.holes = [.all, LevelRectangle(west: 0.25, north: 0.125, east: 0.5, south: 0.2)]
         let step = DecideStep(
-            options: "o", zooms: 3...7, part: part, inputs: ["a", "b"], output: "out", memory: 1 << 30, threads: 2)
+            options: "o", zooms: 3...7, part: part, inputs: ["a", "b"], output: LevelFiles(base: "out"),
+            memory: 1 << 30, threads: 2)
         let read = try #require(StepReading.step(step.json) as? DecideStep)
         #expect(read.part == part && read.json == step.json)
         let stream = LevelStream(
-            options: "o", zooms: 0...4, open: ["a"], claimed: [], taken: ["b", "c"], output: "out", memory: 64)
+            options: "o", zooms: 0...4, open: ["a"], claimed: [], taken: ["b", "c"], output: LevelFiles(base: "out"),
+            memory: 64)
         #expect((StepReading.step(stream.json) as? LevelStream)?.json == stream.json)
     }
 }

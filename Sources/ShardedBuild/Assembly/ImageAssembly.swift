@@ -17,7 +17,7 @@ struct ImageAssembly {
     /// The values of `partitionBy`, by partition.
     let partitions: [JSONValue]
     /// The outputs of all steps.
-    let outputs: [String]
+    let outputs: [LevelFiles]
     let threads: Int
     /// In bytes.
     let memory: Int
@@ -26,6 +26,8 @@ struct ImageAssembly {
     ///
     /// - Returns: the number of clusters, and of bytes.
     func write(to path: String) throws(BuildError) -> (clusters: Int, bytes: Int) {
+        if intake.points * DecideStep.bytesOfNode > memory { FileBlocks.use(directory: files.directory) }
+        defer { FileBlocks.endUse() }
         let index = try index()
         let store = try store()
         let rows = try MappedValues<UInt32>(files.rows)
@@ -108,14 +110,14 @@ struct ImageAssembly {
 
     private func setChildren(_ assembly: IndexAssembly) throws(BuildError) {
         for output in outputs {
-            let clusters = try ValueReader<FormedCluster>(output + ".clusters")
-            let names = try ValueReader<NodeName>(output + ".children")
+            let clusters = try ValueReader<FormedCluster>(output.clusters)
+            let names = try ValueReader<NodeName>(output.children)
             var children: [NodeName] = []
             while let cluster = try clusters.read() {
                 children.removeAll(keepingCapacity: true)
                 for _ in 0..<cluster.childCount {
                     guard let name = try names.read() else {
-                        throw BuildError("\(output).children is of another build; build again without --resume")
+                        throw BuildError("\(output.children) is of another build; build again without --resume")
                     }
                     children.append(name)
                 }
@@ -126,7 +128,7 @@ struct ImageAssembly {
 
     private func forEachCluster(_ body: (FormedCluster) throws(BuildError) -> Void) throws(BuildError) {
         for output in outputs {
-            let reader = try ValueReader<FormedCluster>(output + ".clusters")
+            let reader = try ValueReader<FormedCluster>(output.clusters)
             while let cluster = try reader.read() { try body(cluster) }
         }
     }

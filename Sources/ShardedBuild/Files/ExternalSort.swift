@@ -60,39 +60,72 @@ struct ExternalSort<Value: BitwiseCopyable & Sendable> {
     }
 }
 
-/// Reads sorted files of values as one.
+/// Reads sorted files of values as one. If there are more files than may be open, some are merged into others before.
 struct SortedMerge<Value: BitwiseCopyable> {
     private let readers: [ValueReader<Value>]
+    /// Changes a value of the file with this index.
     private let adjust: ((inout Value, Int) -> Void)?
+    /// By reader: the index of its file; nil if its values are adjusted already.
+    private let files: [Int?]
     private let isBefore: (Value, Value) -> Bool
     /// A binary heap of the readers' next values, the least first.
     private var heap: [(value: Value, reader: Int)] = []
 
     /// - Parameters:
     ///   - memory: for buffers, in bytes.
+    ///   - most: how many files are open at the same time.
     ///   - adjust: changes the values of a file, with its index, and not their order.
+    /// - Complexity: reads and writes values once more for each power of `most` files.
     init(
-        _ paths: [String], memory: Int, adjust: ((inout Value, Int) -> Void)? = nil,
+        _ paths: [String], memory: Int, most: Int = OpenFiles.merged, adjust: ((inout Value, Int) -> Void)? = nil,
         by isBefore: @escaping (Value, Value) -> Bool
     ) throws(BuildError) {
+        var sources = paths.indices.map { (path: paths[$0], file: Int?($0)) }
+        while sources.count > most {
+            // No more than are needed to leave as many as may be open.
+            let count = min(most, sources.count - most + 1)
+            let target = Attempt.path(of: paths[0] + ".merged")
+            try Self(Array(sources[..<count]), memory, adjust, isBefore).write(to: target)
+            sources.removeFirst(count)
+            sources.append((target, nil))
+        }
+        try self.init(sources, memory, adjust, isBefore)
+    }
+
+    private init(
+        _ sources: [(path: String, file: Int?)], _ memory: Int, _ adjust: ((inout Value, Int) -> Void)?,
+        _ isBefore: @escaping (Value, Value) -> Bool
+    ) throws(BuildError) {
         var readers: [ValueReader<Value>] = []
-        let bytes = max(1 << 14, min(1 << 20, memory / max(1, paths.count)))
-        for path in paths { readers.append(try ValueReader<Value>(path, bufferBytes: bytes)) }
+        let bytes = max(1 << 14, min(1 << 20, memory / max(1, sources.count)))
+        for source in sources {
+            readers.append(try ValueReader<Value>(source.path, bufferBytes: bytes))
+            // What was merged before is read once, by this reader.
+            if source.file == nil { FileIO.remove(source.path) }
+        }
         (self.readers, self.adjust, self.isBefore) = (readers, adjust, isBefore)
+        files = sources.map(\.file)
         for index in readers.indices {
             if let value = try read(index) { heap.append((value, index)) }
         }
         for index in heap.indices.reversed() { siftDown(index) }
     }
 
+    /// Writes all values into a file for this process alone.
+    private consuming func write(to path: String) throws(BuildError) {
+        let writer = try ValueWriter<Value>(path)
+        while let value = try next() { try writer.append(value) }
+        try writer.finish(isTemporary: true)
+    }
+
     @inline(__always) private func read(_ reader: Int) throws(BuildError) -> Value? {
         guard var value = try readers[reader].read() else { return nil }
-        adjust?(&value, reader)
+        if let adjust, let file = files[reader] { adjust(&value, file) }
         return value
     }
 
-    /// The index of the file that has the next value; nil at the end.
-    var nextReader: Int? { heap.first?.reader }
+    /// The value that comes next; nil at the end.
+    var head: Value? { heap.first?.value }
 
     private mutating func siftDown(_ start: Int) {
         var index = start

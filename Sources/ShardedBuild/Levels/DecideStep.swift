@@ -10,48 +10,32 @@ import SystemSupport
 /// Of `OUTPUT.clusters`, `OUTPUT.children` and `OUTPUT.survivors` the last is written last. What the part cannot decide, since
 /// it depends on nodes beyond its margin, is in `OUTPUT.open`, `OUTPUT.claimed` and `OUTPUT.taken` (`LevelStream`), if there
 /// is any.
-public struct DecideStep: BuildStep {
+struct DecideStep: BuildStep {
     /// The file with the source's options, as JSON.
-    public var options: String
-    public var zooms: ClosedRange<Int>
+    let options: String
+    let zooms: ClosedRange<Int>
     /// Nil for the whole level.
-    public var part: LevelPart?
+    let part: LevelPart?
     /// Files of nodes, each in order.
-    public var inputs: [String]
-    public var output: String
+    let inputs: [String]
+    let output: LevelFiles
     /// In bytes.
-    public var memory: Int
-    public var threads: Int
+    let memory: Int
+    let threads: Int
 
-    public init(
-        options: String, zooms: ClosedRange<Int>, part: LevelPart?, inputs: [String], output: String, memory: Int,
-        threads: Int
-    ) {
-        (self.options, self.zooms, self.part) = (options, zooms, part)
-        (self.inputs, self.output, self.memory, self.threads) = (inputs, output, memory, threads)
-    }
-
-    var clusters: String { output + ".clusters" }
-    var children: String { output + ".children" }
-    var survivors: String { output + ".survivors" }
-    var open: String { output + ".open" }
-    var claimed: String { output + ".claimed" }
-    var taken: String { output + ".taken" }
-
-    public var title: String { "a step of zooms \(zooms.lowerBound) to \(zooms.upperBound)" }
+    var title: String { "a step of zooms \(zooms.lowerBound) to \(zooms.upperBound)" }
 
     /// What clustering a node takes at its peak, in bytes.
     static let bytesOfNode = 250
 
-    /// Runs the step.
-    public func run() throws(BuildError) {
+    func run() throws(BuildError) {
         // Another attempt was faster.
-        if ValueFile.exists(survivors) { return }
+        if ValueFile.exists(output.survivors) { return }
         let options = try BuildFiles.sourceOptions(options).clustering
         let nodes: MappedValues<LevelNode>
         do throws(BuildError) { nodes = try loadNodes() } catch {
             // Another attempt may have ended meanwhile, and have removed the inputs.
-            if ValueFile.exists(survivors) { return }
+            if ValueFile.exists(output.survivors) { return }
             throw error
         }
         let group = try inIndex(
@@ -63,10 +47,11 @@ public struct DecideStep: BuildStep {
     }
 
     private func write(_ group: LevelGroup) throws(BuildError) {
-        let clusters = try ValueWriter<FormedCluster>(clusters)
-        let children = try ValueWriter<NodeName>(children)
-        var (open, claimed) = (OptionalWriter<OpenNode>(open), OptionalWriter<ClaimedNode>(claimed))
-        var taken = OptionalWriter<NodeName>(taken)
+        let clusters = try ValueWriter<FormedCluster>(output.clusters)
+        let children = try ValueWriter<NodeName>(output.children)
+        var open = OptionalWriter<OpenNode>(output.open)
+        var claimed = OptionalWriter<ClaimedNode>(output.claimed)
+        var taken = OptionalWriter<NodeName>(output.taken)
         try group.forEachCluster { (cluster, names) throws(BuildError) in
             try clusters.append(cluster)
             for name in names { try children.append(name) }
@@ -81,7 +66,7 @@ public struct DecideStep: BuildStep {
         try open.finish()
         try claimed.finish()
         try taken.finish()
-        let survivors = try ValueWriter<LevelNode>(survivors)
+        let survivors = try ValueWriter<LevelNode>(output.survivors)
         try group.forEachSurvivor { (node) throws(BuildError) in try survivors.append(node) }
         try survivors.finish()
     }
@@ -89,7 +74,7 @@ public struct DecideStep: BuildStep {
     /// The nodes as one array.
     private func loadNodes() throws(BuildError) -> MappedValues<LevelNode> {
         if inputs.count == 1 { return try MappedValues(inputs[0]) }
-        let merged = Attempt.path(of: output + ".nodes")
+        let merged = Attempt.path(of: output.nodes)
         let writer = try ValueWriter<LevelNode>(merged)
         var merge = try SortedMerge<LevelNode>(inputs, memory: memory / 4) { $0.order < $1.order }
         while let node = try merge.next() { try writer.append(node) }
@@ -100,9 +85,9 @@ public struct DecideStep: BuildStep {
 }
 
 extension DecideStep {
-    public var json: JSONValue {
+    var json: JSONValue {
         .object([
-            "options": .string(options), "output": .string(output),
+            "options": .string(options), "output": .string(output.base),
             "zooms": .array([.number(Double(zooms.lowerBound)), .number(Double(zooms.upperBound))]),
             "part": part?.json ?? .null,
             "inputs": .array(inputs.map { .string($0) }), "memory": .number(Double(memory)),
@@ -111,7 +96,7 @@ extension DecideStep {
     }
 
     /// Nil if a member is missing or of another type.
-    public init?(_ value: JSONValue) {
+    init?(_ value: JSONValue) {
         guard case .object(let object) = value, case .string(let options)? = object["options"],
             case .string(let output)? = object["output"], let zooms = object["zooms"].flatMap(Self.zooms),
             let inputs = object["inputs"].flatMap(Self.paths), case .number(let memory)? = object["memory"],
@@ -124,8 +109,8 @@ extension DecideStep {
             part = read
         }
         self.init(
-            options: options, zooms: zooms, part: part, inputs: inputs, output: output, memory: memory,
-            threads: threads)
+            options: options, zooms: zooms, part: part, inputs: inputs, output: LevelFiles(base: output),
+            memory: memory, threads: threads)
     }
 
     static func zooms(_ value: JSONValue) -> ClosedRange<Int>? {

@@ -22,52 +22,74 @@ struct GroupRun {
 
     /// What the steps have made.
     struct Outcome {
-        /// The steps' outputs: the first parts of the names of their files.
-        var outputs: [String] = []
-        var parts = 0
-        var copies = 0
-        /// How many nodes were left open by the parts, or lay in a crowd.
-        var open = 0
-        /// How often the stream read nodes of a zoom, at most; 0 if nothing was open.
-        var rounds = 0
-        /// The number of nodes alive at the lowest zoom.
-        var survivors = 0
-    }
+        var outputs: [LevelFiles]
+        var summary: BuildSummary.GroupSummary
 
-    /// How many parts' files are written at the same time.
-    private static let mostWriters = 400
+        /// The number of nodes alive at the lowest zoom.
+        func survivors() throws(BuildError) -> Int { try count(LevelNode.self, outputs.map(\.survivors)) }
+    }
 
     func run() throws(BuildError) -> Outcome {
         try onDisk(try FileIO.makeDirectory(directory))
-        var outcome = Outcome()
-        if nodeCount <= most {
-            let step = DecideStep(
-                options: optionsFile, zooms: zooms, part: nil, inputs: level, output: "\(directory)/whole",
-                memory: memory, threads: workers)
-            if !ValueFile.exists(step.survivors) { try runner.run([step]) }
-            (outcome.outputs, outcome.parts) = ([step.output], 1)
-        } else {
-            let cut = try cut()
-            let steps = cut.parts.indices.filter { !cut.isCrowd[$0] }.map { step(of: $0, in: cut) }
-            outcome.parts = steps.count
-            try shuffle(cut, steps, &outcome.copies)
-            try runner.run(steps.filter { !ValueFile.exists($0.survivors) })
-            outcome.outputs = steps.map(\.output)
-            try decideOpen(steps, &outcome)
-        }
-        for output in outcome.outputs {
-            outcome.survivors += try ValueReader<LevelNode>(output + ".survivors").count
-        }
+        let known = try BuildFiles.value(outcomeFile).flatMap { Outcome($0) }
+        if let known, !known.outputs.isEmpty { return known }
+        let start = ContinuousClock.now
+        var outcome = known ?? Outcome(outputs: [], summary: BuildSummary.GroupSummary(zooms: zooms, nodes: nodeCount))
+        let outputs = try nodeCount <= most ? whole(&outcome.summary) : parts(&outcome)
+        outcome.outputs = outputs
+        outcome.summary.bytes += size(outputs.flatMap { [$0.open, $0.claimed, $0.taken, $0.survivors] } + [crowd])
+        outcome.summary.seconds += (ContinuousClock.now - start) / .seconds(1)
+        try BuildFiles.write(outcome.json, to: outcomeFile)
         return outcome
     }
+
+    /// Where the outcome is kept: without outputs once the parts' nodes are written, which their steps remove.
+    private var outcomeFile: String { "\(directory)/outcome.json" }
+
+    private func whole(_ summary: inout BuildSummary.GroupSummary) throws(BuildError) -> [LevelFiles] {
+        let step = DecideStep(
+            options: optionsFile, zooms: zooms, part: nil, inputs: level,
+            output: LevelFiles(base: "\(directory)/whole"), memory: memory, threads: workers)
+        if !ValueFile.exists(step.output.survivors) { try runner.run([step]) }
+        summary.parts = 1
+        return [step.output]
+    }
+
+    private func parts(_ outcome: inout Outcome) throws(BuildError) -> [LevelFiles] {
+        let cut = try cut()
+        let steps = cut.parts.indices.filter { !cut.isCrowd[$0] }.map { step(of: $0, in: cut) }
+        var outputs = steps.map(\.output)
+        try shuffle(cut, steps)
+        if outcome.summary.parts == 0 {
+            outcome.summary.parts = steps.count
+            let known = try count(LevelNode.self, outputs.map(\.nodes))
+            outcome.summary.copies = known + (try count(OpenNode.self, [crowd])) - nodeCount
+            outcome.summary.bytes = size(outputs.map(\.nodes))
+            try BuildFiles.write(outcome.json, to: outcomeFile)
+        }
+        try runner.run(steps.filter { !ValueFile.exists($0.output.survivors) })
+        let open = (outputs.map(\.open) + [crowd]).filter(ValueFile.exists)
+        guard !open.isEmpty else { return outputs }
+        outcome.summary.open = try count(OpenNode.self, open)
+        let stream = LevelStream(
+            options: optionsFile, zooms: zooms, open: open, claimed: outputs.map(\.claimed).filter(ValueFile.exists),
+            taken: outputs.map(\.taken).filter(ValueFile.exists), output: LevelFiles(base: "\(directory)/stream"),
+            memory: memory)
+        if !ValueFile.exists(stream.output.survivors) { try runner.run([stream]) }
+        outcome.summary.rounds = try stream.rounds()
+        outputs.append(stream.output)
+        return outputs
+    }
+
+    private func size(_ paths: [String]) -> Int { paths.reduce(0) { $0 + FileIO.size($1) } }
 
     /// The nodes in crowds.
     private var crowd: String { "\(directory)/crowd.open" }
 
     private func step(of part: Int, in cut: LevelCut) -> DecideStep {
-        let output = "\(directory)/part-\(part)"
+        let output = LevelFiles(base: "\(directory)/part-\(part)")
         return DecideStep(
-            options: optionsFile, zooms: zooms, part: cut.parts[part], inputs: [output + ".nodes"], output: output,
+            options: optionsFile, zooms: zooms, part: cut.parts[part], inputs: [output.nodes], output: output,
             memory: memory, threads: 1)
     }
 
@@ -84,22 +106,22 @@ struct GroupRun {
     }
 
     /// Writes the nodes that each part has to know, and those in crowds, in order.
-    private func shuffle(_ cut: LevelCut, _ steps: [DecideStep], _ copies: inout Int) throws(BuildError) {
+    private func shuffle(_ cut: LevelCut, _ steps: [DecideStep]) throws(BuildError) {
         // Others were left by an earlier build that was ended.
-        let missing = steps.filter { !ValueFile.exists($0.survivors) }
+        let missing = steps.filter { !ValueFile.exists($0.output.survivors) }
         var isFirst = true
         let needsCrowd = cut.isCrowd.contains(true) && !ValueFile.exists(crowd)
-        for start in stride(from: 0, to: max(1, missing.count), by: Self.mostWriters) {
-            let chosen = missing[start..<min(missing.count, start + Self.mostWriters)]
+        for start in stride(from: 0, to: max(1, missing.count), by: OpenFiles.written) {
+            let chosen = missing[start..<min(missing.count, start + OpenFiles.written)]
             let crowd = isFirst && needsCrowd ? try ValueWriter<OpenNode>(crowd) : nil
             isFirst = false
             guard !chosen.isEmpty || crowd != nil else { return }
-            try shuffle(cut, chosen, crowd, &copies)
+            try shuffle(cut, chosen, crowd)
         }
     }
 
     private func shuffle(
-        _ cut: LevelCut, _ steps: ArraySlice<DecideStep>, _ crowd: ValueWriter<OpenNode>?, _ copies: inout Int
+        _ cut: LevelCut, _ steps: ArraySlice<DecideStep>, _ crowd: ValueWriter<OpenNode>?
     ) throws(BuildError) {
         let buffer = max(1 << 12, min(1 << 17, memory / 4 / max(1, steps.count)))
         var writers = [ValueWriter<LevelNode>?](repeating: nil, count: cut.parts.count)
@@ -115,25 +137,31 @@ struct GroupRun {
                 continue
             }
             try cut.forEachPart(x: node.x, y: node.y) { (part) throws(BuildError) in
-                guard let writer = writers[part] else { return }
-                try writer.append(node)
-                if part != owner { copies += 1 }
+                try writers[part]?.append(node)
             }
         }
         for writer in writers { try writer?.finish() }
         try crowd?.finish()
     }
+}
 
-    /// Decides what the parts left open.
-    private func decideOpen(_ steps: [DecideStep], _ outcome: inout Outcome) throws(BuildError) {
-        let open = (steps.map(\.open) + [crowd]).filter { ValueFile.exists($0) }
-        guard !open.isEmpty else { return }
-        for path in open { outcome.open += try ValueReader<OpenNode>(path).count }
-        let stream = LevelStream(
-            options: optionsFile, zooms: zooms, open: open, claimed: steps.map(\.claimed).filter(ValueFile.exists),
-            taken: steps.map(\.taken).filter(ValueFile.exists), output: "\(directory)/stream", memory: memory)
-        if !ValueFile.exists(stream.survivors) { try runner.run([stream]) }
-        outcome.rounds = try stream.rounds()
-        outcome.outputs.append(stream.output)
+extension GroupRun.Outcome {
+    var json: JSONValue {
+        .object(["outputs": .array(outputs.map { .string($0.base) }), "summary": summary.json])
     }
+
+    /// Nil if a member is missing or of another type.
+    init?(_ value: JSONValue) {
+        guard case .object(let object) = value, let bases = object["outputs"].flatMap(DecideStep.paths),
+            let summary = object["summary"].flatMap({ BuildSummary.GroupSummary($0) })
+        else { return nil }
+        self.init(outputs: bases.map { LevelFiles(base: $0) }, summary: summary)
+    }
+}
+
+/// The number of values in those of some files that exist.
+private func count<Value: BitwiseCopyable>(_ type: Value.Type, _ paths: [String]) throws(BuildError) -> Int {
+    var count = 0
+    for path in paths where ValueFile.exists(path) { count += try ValueReader<Value>(path).count }
+    return count
 }

@@ -9,7 +9,7 @@ import SystemSupport
 ///
 /// At each zoom the open nodes are read in order. Claimants are kept in memory, as many as fit; when there are more, what
 /// they do not claim is read again, window by window. All else is read and written in sequence.
-public struct LevelStream: BuildStep {
+struct LevelStream: BuildStep {
     /// The file with the source's options, as JSON.
     let options: String
     let zooms: ClosedRange<Int>
@@ -19,27 +19,24 @@ public struct LevelStream: BuildStep {
     let claimed: [String]
     /// Files of `NodeName`, likewise: open nodes that clusters of parts have claimed at a zoom.
     let taken: [String]
-    let output: String
+    let output: LevelFiles
     /// In bytes.
     let memory: Int
 
-    var survivors: String { output + ".survivors" }
-    private var roundsFile: String { output + ".rounds" }
-
     /// How often the nodes of a zoom were read, at most.
     func rounds() throws(BuildError) -> Int {
-        guard case .number(let rounds)? = try BuildFiles.value(roundsFile), let rounds = Int(exactly: rounds) else {
-            throw BuildError("\(roundsFile) is missing; build again without --resume")
+        guard case .number(let rounds)? = try BuildFiles.value(output.rounds), let rounds = Int(exactly: rounds) else {
+            throw BuildError("\(output.rounds) is missing; build again without --resume")
         }
         return rounds
     }
 
-    public var title: String { "the stream of zooms \(zooms.lowerBound) to \(zooms.upperBound)" }
+    var title: String { "the stream of zooms \(zooms.lowerBound) to \(zooms.upperBound)" }
 
     /// Writes `OUTPUT.clusters`, `OUTPUT.children`, and last `OUTPUT.survivors`.
-    public func run() throws(BuildError) {
+    func run() throws(BuildError) {
         // Another attempt was faster.
-        if ValueFile.exists(survivors) { return }
+        if ValueFile.exists(output.survivors) { return }
         guard case .some(let value) = try BuildFiles.value(options) else {
             throw BuildError("there is no file \(options)")
         }
@@ -49,7 +46,7 @@ public struct LevelStream: BuildStep {
         let claimed = try Sections(try SortedMerge<ClaimedNode>(claimed, memory: memory / 16, by: ClaimedNode.isBefore))
         let taken = try Sections(try SortedMerge<NodeName>(taken, memory: memory / 16, by: NodeName.isBefore))
         let results = Results(
-            clusters: try ValueWriter(output + ".clusters"), children: try ValueWriter(output + ".children"))
+            clusters: try ValueWriter(output.clusters), children: try ValueWriter(output.children))
         // With one claimant for each node, windows need no more.
         var count = 16
         for path in open { count += try ValueReader<OpenNode>(path).count }
@@ -57,14 +54,14 @@ public struct LevelStream: BuildStep {
         var (alive, before): (ValueReader<LevelNode>?, String?)
         for zoom in zooms.reversed() {
             let isLast = zoom == zooms.lowerBound
-            let target = isLast ? survivors : Attempt.path(of: "\(output).level-\(zoom)")
+            let target = isLast ? output.survivors : Attempt.path(of: "\(output.base).level-\(zoom)")
             let input = try LevelInput(alive, opened, taken, zoom: zoom)
             let window = ClaimWindow(options, zoom: zoom, memory: windowBytes)
             try pass(input, window, claimed, zoom, options, results, target, &rounds)
             if let before { FileIO.remove(before) }
             if isLast {
                 try results.finish()
-                try BuildFiles.write(.number(Double(rounds)), to: roundsFile)
+                try BuildFiles.write(.number(Double(rounds)), to: output.rounds)
                 try results.survivors?.finish()
             } else {
                 try results.survivors?.finish(isTemporary: true)
@@ -80,11 +77,11 @@ public struct LevelStream: BuildStep {
         _ results: Results, _ target: String, _ rounds: inout Int
     ) throws(BuildError) {
         let paths = (
-            claimants: Attempt.path(of: output + ".claimants"),
-            rest: (0..<2).map { Attempt.path(of: "\(output).rest-\($0)") }
+            claimants: Attempt.path(of: output.base + ".claimants"),
+            rest: (0..<2).map { Attempt.path(of: "\(output.base).rest-\($0)") }
         )
         var members = ExternalSort<ClaimedNode>(
-            at: output + ".members", memory: memory / 8,
+            at: output.base + ".members", memory: memory / 8,
             by: ClaimedNode.isBefore)
         let claimants = try ValueWriter<LevelNode>(paths.claimants)
         var windows = 0
@@ -168,17 +165,17 @@ public struct LevelStream: BuildStep {
 }
 
 extension LevelStream {
-    public var json: JSONValue {
+    var json: JSONValue {
         func list(_ paths: [String]) -> JSONValue { .array(paths.map { .string($0) }) }
         return .object([
-            "options": .string(options), "output": .string(output),
+            "options": .string(options), "output": .string(output.base),
             "zooms": .array([.number(Double(zooms.lowerBound)), .number(Double(zooms.upperBound))]),
             "open": list(open), "claimed": list(claimed), "taken": list(taken), "memory": .number(Double(memory)),
         ])
     }
 
     /// Nil if a member is missing or of another type.
-    public init?(_ value: JSONValue) {
+    init?(_ value: JSONValue) {
         guard case .object(let object) = value, case .string(let options)? = object["options"],
             case .string(let output)? = object["output"], let zooms = object["zooms"].flatMap(DecideStep.zooms),
             let open = object["open"].flatMap(DecideStep.paths),
@@ -187,7 +184,8 @@ extension LevelStream {
             let memory = Int(exactly: memory)
         else { return nil }
         self.init(
-            options: options, zooms: zooms, open: open, claimed: claimed, taken: taken, output: output, memory: memory)
+            options: options, zooms: zooms, open: open, claimed: claimed, taken: taken,
+            output: LevelFiles(base: output), memory: memory)
     }
 }
 

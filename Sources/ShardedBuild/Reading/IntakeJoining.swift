@@ -10,13 +10,17 @@ enum IntakeJoining {
         let identified = try ValueWriter<UInt64>(files.identified)
         let anonymous = try ValueWriter<UInt64>(files.anonymous)
         let repeated = try ValueWriter<UInt32>(files.repeated)
-        let paths = parts.map(\.files.identified) + parts.map(\.files.anonymous)
-        let firsts = (parts + parts).map { UInt64($0.firstRow) }
-        // Equal hashes are in the order of the rows, in each file and among all.
-        var merge = try SortedMerge<UInt64>(paths, memory: memory, adjust: { $0 += firsts[$1] }, by: <)
+        func merge(_ paths: [String]) throws(BuildError) -> SortedMerge<UInt64> {
+            // Equal hashes are in the order of the rows, in each file and among all.
+            try SortedMerge(paths, memory: memory / 2, adjust: { $0 += UInt64(parts[$1].firstRow) }, by: <)
+        }
+        var known = try merge(parts.map(\.files.identified))
+        var unknown = try merge(parts.map(\.files.anonymous))
         var (last, noted): (UInt64?, UInt64?) = (nil, nil)
-        while let reader = merge.nextReader, let entry = try merge.next() {
-            if reader < parts.count { try identified.append(entry) } else { try anonymous.append(entry) }
+        while true {
+            let isKnown = (known.head ?? .max) < (unknown.head ?? .max)
+            guard let entry = isKnown ? try known.next() : try unknown.next() else { break }
+            if isKnown { try identified.append(entry) } else { try anonymous.append(entry) }
             let prefix = entry >> 32
             if prefix == last, prefix != noted {
                 try repeated.append(UInt32(truncatingIfNeeded: prefix))
@@ -27,7 +31,10 @@ enum IntakeJoining {
         try identified.finish()
         try anonymous.finish()
         try repeated.finish()
-        for path in paths { FileIO.remove(path) }
+        for part in parts {
+            FileIO.remove(part.files.identified)
+            FileIO.remove(part.files.anonymous)
+        }
     }
 
     /// The features' text, in the image to be, and where each begins. Each step's text is removed when it is written to the

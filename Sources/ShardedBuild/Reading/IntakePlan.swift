@@ -11,8 +11,8 @@ struct IntakePlan {
     /// About how many bytes a step reads.
     private let step: Int
 
-    /// Each step's files are merged, and are open at the same time.
-    private static let mostSteps = 256
+    /// What steps make is merged: so many files at the same time (`OpenFiles`).
+    private static let mostSteps = 192
     /// How much text a file's byte stands for if it is compressed or in columns.
     private static let bytesOfByte = 5
 

@@ -128,16 +128,48 @@ public struct BuildSummary: Sendable {
     public var bytes = 0
 
     /// What a group of zooms took.
-    public struct GroupSummary: Sendable {
+    public struct GroupSummary: Sendable, Equatable {
         public let zooms: ClosedRange<Int>
         public let nodes: Int
-        public let parts: Int
+        public var parts = 0
         /// Nodes that were given to more than one part.
-        public let copies: Int
+        public var copies = 0
         /// Nodes that the parts left open, or that lie in a crowd: a stream in order has decided them.
-        public let open: Int
+        public var open = 0
         /// How often the stream read the nodes of a zoom, at most; 0 if nothing was open.
-        public let rounds: Int
-        public let seconds: Double
+        public var rounds = 0
+        /// The size of all files in which nodes were handed on: to the parts, from them to the stream, and to the next
+        /// group.
+        public var bytes = 0
+        public var seconds = 0.0
+    }
+}
+
+extension BuildSummary.GroupSummary {
+    private static var counts: [(name: String, count: WritableKeyPath<Self, Int>)] {
+        [("parts", \.parts), ("copies", \.copies), ("open", \.open), ("rounds", \.rounds), ("bytes", \.bytes)]
+    }
+
+    public var json: JSONValue {
+        var object: JSONObject = [
+            "zooms": .array([.number(Double(zooms.lowerBound)), .number(Double(zooms.upperBound))]),
+            "nodes": .number(Double(nodes)),
+        ]
+        for (name, count) in Self.counts { object[name] = .number(Double(self[keyPath: count])) }
+        object["seconds"] = .number(seconds)
+        return .object(object)
+    }
+
+    /// Nil if a member is missing or of another type.
+    init?(_ value: JSONValue) {
+        guard case .object(let object) = value, let zooms = object["zooms"].flatMap(DecideStep.zooms),
+            case .number(let nodes)? = object["nodes"], let nodes = Int(exactly: nodes),
+            case .number(let seconds)? = object["seconds"]
+        else { return nil }
+        self.init(zooms: zooms, nodes: nodes, seconds: seconds)
+        for (name, count) in Self.counts {
+            guard case .number(let number)? = object[name], let number = Int(exactly: number) else { return nil }
+            self[keyPath: count] = number
+        }
     }
 }

@@ -150,13 +150,14 @@ enum BuildCommand: Subcommand {
             invocation.print(line)
             var table = Table([
                 .text("ZOOMS"), .number("NODES"), .number("PARTS"), .number("COPIES"), .number("OPEN"),
-                .number("ROUNDS"), .number("SECONDS"),
+                .number("ROUNDS"), .number("EXCHANGED"), .number("SECONDS"),
             ])
             for group in summary.groups {
                 table.add([
                     "\(group.zooms.upperBound) to \(group.zooms.lowerBound)", Quantity.grouped(group.nodes),
                     Quantity.grouped(group.parts), Quantity.grouped(group.copies), Quantity.grouped(group.open),
-                    String(group.rounds), Quantity.fixed(group.seconds, decimals: 1),
+                    String(group.rounds), Quantity.bytes(Double(group.bytes)),
+                    Quantity.fixed(group.seconds, decimals: 1),
                 ])
             }
             invocation.print(table)
@@ -171,16 +172,7 @@ enum BuildCommand: Subcommand {
             "accepted": .number(Double(summary.accepted)),
             "skipped": .number(Double(reasons.reduce(0) { $0 + $1.value })),
             "skippedReasons": .object(JSONObject(reasons.map { ($0.key, .number(Double($0.value))) })),
-            "groups": .array(
-                summary.groups.map { group in
-                    .object([
-                        "zooms": .array([
-                            .number(Double(group.zooms.lowerBound)), .number(Double(group.zooms.upperBound)),
-                        ]), "nodes": .number(Double(group.nodes)), "parts": .number(Double(group.parts)),
-                        "copies": .number(Double(group.copies)), "open": .number(Double(group.open)),
-                        "rounds": .number(Double(group.rounds)), "seconds": .number(group.seconds),
-                    ])
-                }),
+            "groups": .array(summary.groups.map(\.json)),
         ])
     }
 }

@@ -144,6 +144,30 @@ import Testing
         #expect(isSame, "the image depends on where the disk was full")
     }
 
+    @Test("are the same if fewer files may be open than a level has parts")
+    func fewOpenFiles() throws {
+        let folder = try built(20_000)
+        let image = URL(fileURLWithPath: folder.path + "/points.clusterd")
+        let expected = try Data(contentsOf: image)
+        let program = DaemonProcess.products.appendingPathComponent("clusterctl").path
+        let result = try DaemonProcess.run(
+            "/bin/bash",
+            [
+                "-c", "ulimit -n 80; exec \"$0\" \"$@\"", program, "build", image.path,
+                folder.path + "/points.geojsonl", "--memory", "64M", "--shards", "100", "--options", Self.options,
+                "--overwrite", "--output", "json",
+            ])
+        try #require(result.status == 0, "\(result.errors)")
+        let summary = try JSONReader.parse(result.output)
+        let group = summary["groups"]?.asArray?.first
+        #expect(group?["parts"]?.asInteger ?? 0 > 100, "\(summary.text)")
+        // A node takes more than a byte in a file.
+        let nodes = 20_000 + (group?["copies"]?.asInteger ?? 0)
+        #expect(group?["bytes"]?.asInteger ?? 0 > nodes, "\(summary.text)")
+        let isSame = try Data(contentsOf: image) == expected
+        #expect(isSame, "the image depends on how many files may be open")
+    }
+
     @Test("name the line of an invalid feature, and do not replace a file without being asked")
     func refusals() throws {
         let folder = try built(50)
