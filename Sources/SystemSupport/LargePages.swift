@@ -7,14 +7,14 @@ package enum LargePages {
     private static let pageSize = 2 << 20
     private static let smallPageSize = sysconf(Int32(_SC_PAGESIZE))
 
-    /// Requests large pages for memory that has not been touched yet. Only a hint.
+    /// Requests large pages for memory that has not been touched yet, or lets it lie in a file (`FileBlocks`). Only a hint.
     package static func advise<Value>(_ memory: UnsafeMutableBufferPointer<Value>) {
         advise(UnsafeMutableRawBufferPointer(memory))
     }
 
     /// The same for raw memory.
     package static func advise(_ memory: UnsafeMutableRawBufferPointer) {
-        guard let base = memory.baseAddress else { return }
+        guard let base = memory.baseAddress, FileBlocks.current?.back(memory) != true else { return }
         let before = -Int(bitPattern: base) & (pageSize - 1)
         let length = (memory.count - before) & ~(pageSize - 1)
         if length > 0 { madvise(base + before, length, Int32(MADV_HUGEPAGE)) }
@@ -97,5 +97,24 @@ package enum LargePages {
         let before = Int(bitPattern: block) & (smallPageSize - 1)
         let length = (before + size + smallPageSize - 1) & ~(smallPageSize - 1)
         madvise(block - before, length, Int32(MADV_HUGEPAGE))
+    }
+}
+
+extension Array {
+    /// An empty array with memory for a large number of values: on large pages, or in a file (`FileBlocks`).
+    package init(roomFor capacity: Int) {
+        self.init(unsafeUninitializedCapacity: capacity) { memory, count in
+            LargePages.advise(UnsafeMutableRawBufferPointer(memory))
+            count = 0
+        }
+    }
+
+    /// A large number of values, such as one for each point.
+    @inline(__always) package init(large count: Int, _ value: (Int) -> Element) {
+        self.init(unsafeUninitializedCapacity: count) { memory, written in
+            LargePages.advise(UnsafeMutableRawBufferPointer(memory))
+            for index in 0..<count { memory.initializeElement(at: index, to: value(index)) }
+            written = count
+        }
     }
 }

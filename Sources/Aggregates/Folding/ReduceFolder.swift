@@ -19,7 +19,7 @@ package struct ReduceFolder {
     package func fold(
         _ properties: [(name: String, reducer: Expression?)], _ mapped: [RowValues]
     ) throws(EvaluationStop) -> (columns: [[JSONValue]], errors: [String: Int]) {
-        var columns = properties.map { _ in [JSONValue]() }
+        var columns = properties.map { _ in [JSONValue](roomFor: index.clusterCount) }
         var errors = ErrorCounts()
         // A cluster may have a longer value than any of its points.
         var room = ValueRoom(rows: index.clusterCount)

@@ -49,7 +49,7 @@ package struct FlagAggregate: ValueAggregate {
             errors.merge(failures.counts(points, folded, isNull: { isNull($0) }), uniquingKeysWith: +)
         }
         if let initial, (initial ? 1 : 0) == decisive {
-            folded = Array(repeating: decisive, count: folded.count)
+            for cluster in folded.indices { folded[cluster] = decisive }
         }
         return (Self.column(ClusterValues(folded)), errors)
     }

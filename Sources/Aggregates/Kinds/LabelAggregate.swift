@@ -104,7 +104,7 @@ package final class LabelColumn: AggregateColumn {
         self.kind = kind
         self.format = format
         labels = order.map { found.values[$0] }
-        codes = SectionValues(found.codes.map { ranks[Int($0)] })
+        codes = SectionValues(Array(large: found.codes.count) { ranks[Int(found.codes[$0])] })
     }
 
     /// Reads what `store` wrote.

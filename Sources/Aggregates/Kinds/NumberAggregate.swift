@@ -64,7 +64,9 @@ package struct NumberAggregate: ValueAggregate {
             }
             errors.merge(failures.counts(points, clusters, isNull: \.isNaN), uniquingKeysWith: +)
         }
-        if let initial { clusters = clusters.map { simple.fold(initial, $0) } }
+        if let initial {
+            for cluster in clusters.indices { clusters[cluster] = simple.fold(initial, clusters[cluster]) }
+        }
         return (Self.column(ClusterValues(clusters)), errors)
     }
 

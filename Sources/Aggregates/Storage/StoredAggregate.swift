@@ -86,8 +86,8 @@ package enum ValueSections {
     package static func write(
         _ values: [JSONValue], to writer: SectionFileWriter, _ name: (UInt32) -> UInt32
     ) throws(FileError) {
-        var kinds: [UInt8] = []
-        var numbers: [Double] = []
+        var kinds = [UInt8](roomFor: values.count)
+        var numbers = [Double](roomFor: values.count)
         var others: [JSONValue] = []
         for value in values {
             var number = 0.0

@@ -123,7 +123,7 @@ public struct PointOrder: Sendable {
     public var pointLimit: Int { builtCount + entries.count }
 
     /// The indexes of the build's features in the store, in clustering order.
-    public var builtRows: [UInt32] { (0..<builtCount).map { UInt32(truncatingIfNeeded: builtRow($0)) } }
+    public var builtRows: [UInt32] { Array(large: builtCount) { UInt32(truncatingIfNeeded: builtRow($0)) } }
 
     /// The index of a point's feature in the store.
     @inline(__always) public func row(of point: PointIndex) -> Int {

@@ -133,6 +133,7 @@ public final class PropertyCells: @unchecked Sendable {
         else { preconditionFailure("out of memory") }
         self.kinds = kinds.bindMemory(to: UInt8.self, capacity: count)
         self.numbers = numbers.bindMemory(to: Double.self, capacity: count)
+        LargePages.advise(UnsafeMutableBufferPointer(start: self.kinds, count: count))
         LargePages.advise(UnsafeMutableBufferPointer(start: self.numbers, count: count))
     }
 

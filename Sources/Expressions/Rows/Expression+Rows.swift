@@ -62,8 +62,7 @@ extension Expression {
             return RowNumbers(column, source.rows)
         }
         let program = program(source)
-        var numbers: [Double] = []
-        numbers.reserveCapacity(source.rows.count)
+        var numbers = [Double](roomFor: source.rows.count)
         for chunk in source.chunks {
             try source.budget.check()
             let vector = program.values(root, chunk)

@@ -47,8 +47,8 @@ public struct RowValues: Sendable {
     }
 
     init(capacity: Int) {
-        kinds.reserveCapacity(capacity)
-        numbers.reserveCapacity(capacity)
+        kinds = Array(roomFor: capacity)
+        numbers = Array(roomFor: capacity)
     }
 
     mutating func append(_ kind: Kind, _ number: Double = 0) {

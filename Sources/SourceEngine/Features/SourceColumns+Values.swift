@@ -93,7 +93,7 @@ extension SourceColumns {
     /// A number for each row; NaN if the expression fails or returns anything else.
     package static func numbers(_ expression: Expression, _ rows: RowSource) throws(SourceError) -> [Double] {
         let values = try Self.values(expression, rows)
-        return zip(values.numbers, values.kinds).map { $1 == .number ? $0 : .nan }
+        return Array(large: values.count) { values.kinds[$0] == .number ? values.numbers[$0] : .nan }
     }
 
     /// An expression's value for each row.

@@ -20,7 +20,9 @@ package final class FileBlocks: Sendable {
     private let leastBytes: Int
     private let blocks = Mutex<[UInt: Block]>([:])
 
-    package init(directory: String? = nil, leastBytes: Int = 1 << 20) {
+    private static let leastBytes = 1 << 20
+
+    package init(directory: String? = nil, leastBytes: Int = FileBlocks.leastBytes) {
         self.directory = Mutex(directory)
         self.leastBytes = leastBytes
     }
@@ -30,8 +32,10 @@ package final class FileBlocks: Sendable {
     private static let used = Mutex<FileBlocks?>(nil)
     private static let isUsed = Atomic<Bool>(false)
 
-    /// Lets all large blocks that `LargePages` allocates from now on lie in files of a directory.
+    /// Lets all large blocks that `LargePages` allocates from now on lie in files of a directory, and so the memory for which it
+    /// is asked for advice, such as that of large arrays.
     package static func use(directory: String) {
+        Allocator.giveBackBlocks(from: Int32(leastBytes))
         used.withLock { $0 = $0 ?? FileBlocks() }
         used.withLock { $0 }?.directory.withLock { $0 = directory }
         isUsed.store(true, ordering: .releasing)
@@ -74,11 +78,8 @@ package final class FileBlocks: Sendable {
 
     private func map(_ size: Int) throws(FileError) -> UnsafeMutableRawPointer? {
         guard size >= leastBytes, let directory = directory.withLock({ $0 }) else { return nil }
-        guard let file = Self.unnamedFile(directory) else {
-            throw FileIO.failure(errno, "create a file in", directory)
-        }
+        guard let file = try Self.file(of: size, directory) else { return nil }
         let block = Block(file: file, directory: directory, size: size)
-        try Self.makeRoom(block, 0..<size)
         let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.number, 0)
         guard let memory, memory != MAP_FAILED else { throw FileIO.failure(errno, "map a file in", directory) }
         blocks.withLock { $0[UInt(bitPattern: memory)] = block }
@@ -95,6 +96,25 @@ package final class FileBlocks: Sendable {
         if length > 0 { madvise(UnsafeMutableRawPointer(mutating: base) + before, length, Int32(MADV_REMOVE)) }
     }
 
+    /// Lets the whole pages inside of a block lie in a file, which goes with the block's mapping. False if blocks of this size
+    /// lie in memory.
+    ///
+    /// - Parameter block: memory with a mapping of its own, as `malloc` gives from some size on, that nobody has written to.
+    func back(_ block: UnsafeMutableRawBufferPointer) -> Bool {
+        guard block.count >= leastBytes, let base = block.baseAddress, let directory = directory.withLock({ $0 })
+        else { return false }
+        let page = sysconf(Int32(_SC_PAGESIZE))
+        let before = -Int(bitPattern: base) & (page - 1)
+        let size = (block.count - before) & ~(page - 1)
+        guard size > 0 else { return false }
+        let file: FileDescriptor?
+        do throws(FileError) { file = try Self.file(of: size, directory) } catch { Self.end(error.description) }
+        guard let file else { return false }
+        let memory = mmap(base + before, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.number, 0)
+        guard memory == base + before else { Self.end("\(directory): a file of \(size) bytes cannot be mapped") }
+        return true
+    }
+
     /// Resizes a block and keeps its content; nil if the block is none of these and does not become one.
     func resize(_ block: UnsafeMutableRawPointer?, to size: Int) -> UnsafeMutableRawPointer? {
         guard let block else { return allocate(size) }
@@ -105,7 +125,9 @@ package final class FileBlocks: Sendable {
             return new
         }
         if size > known.size {
-            do throws(FileError) { try Self.makeRoom(known, known.size..<size) } catch { Self.end(error.description) }
+            do throws(FileError) {
+                try Self.makeRoom(known.file, known.size..<size, known.directory)
+            } catch { Self.end(error.description) }
         }
         let memory = clusterd_remap(block, known.size, size)
         guard let memory, memory != MAP_FAILED else {
@@ -124,9 +146,21 @@ package final class FileBlocks: Sendable {
         return true
     }
 
-    private static func makeRoom(_ block: Block, _ range: Range<Int>) throws(FileError) {
-        let code = posix_fallocate(block.file.number, off_t(range.lowerBound), off_t(range.count))
-        if code != 0 { throw FileIO.failure(code, "make room for \(range.count) more bytes in", block.directory) }
+    /// An unnamed file with room on the disk; nil if the directory was removed at the end of its use.
+    private static func file(of size: Int, _ directory: String) throws(FileError) -> FileDescriptor? {
+        guard let file = unnamedFile(directory) else {
+            if errno == ENOENT { return nil }
+            throw FileIO.failure(errno, "create a file in", directory)
+        }
+        try makeRoom(file, 0..<size, directory)
+        return file
+    }
+
+    private static func makeRoom(
+        _ file: FileDescriptor, _ range: Range<Int>, _ directory: String
+    ) throws(FileError) {
+        let code = posix_fallocate(file.number, off_t(range.lowerBound), off_t(range.count))
+        if code != 0 { throw FileIO.failure(code, "make room for \(range.count) more bytes in", directory) }
     }
 
     private static func unnamedFile(_ directory: String) -> FileDescriptor? {

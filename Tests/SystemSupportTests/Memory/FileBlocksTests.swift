@@ -57,6 +57,38 @@ import Testing
         #expect(blocks.release(larger) && blocks.roomOnDisk == 0)
     }
 
+    @Test("the pages of a large array lie in a file, and go with the array") func arrays() throws {
+        let folder = directory + "clusterd-blocks-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let blocks = FileBlocks(directory: folder, leastBytes: 1 << 20)
+        var (isInFile, isSmallInFile) = (false, true)
+        do {
+            // Larger than what the allocator may have left of other blocks.
+            let count = 96 << 20
+            var array = [UInt8](unsafeUninitializedCapacity: count) { memory, written in
+                isInFile = blocks.back(UnsafeMutableRawBufferPointer(memory))
+                memory.update(repeating: 7)
+                written = count
+            }
+            array[0] = 1
+            array[count - 1] = 2
+            #expect([0, 1, 5000, count / 2, count - 1].map { array[$0] } == [1, 7, 7, 7, 2])
+            // Unnamed files are in the list of mappings by the directory that they are in.
+            #expect(try Self.mappings().contains(folder), "no page is in a file")
+        }
+        #expect(isInFile)
+        #expect(try !Self.mappings().contains(folder), "the file is left")
+        _ = [Int](unsafeUninitializedCapacity: 1000) { memory, _ in
+            isSmallInFile = blocks.back(UnsafeMutableRawBufferPointer(memory))
+        }
+        #expect(!isSmallInFile)
+    }
+
+    private static func mappings() throws -> String {
+        try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
+    }
+
     @Test("blocks without a directory lie in memory")
     func noDirectory() { #expect(FileBlocks(leastBytes: 4096).allocate(1 << 20) == nil) }
 }
