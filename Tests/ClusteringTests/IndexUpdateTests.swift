@@ -174,7 +174,7 @@ import Testing
         var random = SeededGenerator(state: UInt64(seed) + 77)
         let options = Self.variants[seed % Self.variants.count]
         let area = Self.areas[seed / Self.variants.count % Self.areas.count]
-        for round in 0..<15 {
+        for round in 0..<8 {
             let start = Int(random.next() % 40)
             var live = try Live((0..<start).map { _ in area(&random) }, options)
             for step in 0..<20 {

@@ -36,10 +36,9 @@ struct PackedBlockTests {
     func roundTrips(shape: Int) throws {
         var random = SeededRandom(seed: UInt64(shape) + 1)
         for count in [0, 1, 2, 7, 2047, 2048, 2049, 10_000] {
-            do {
-                let folder = try BuildFolder()
-                let directory = folder.path
-                let path = "\(directory)/values"
+            let folder = try BuildFolder()
+            try withExtendedLifetime(folder) {
+                let path = "\(folder.path)/values"
                 let records = Self.records(count, shape, &random)
                 let writer = try ValueWriter<Record>(path, bufferBytes: 1 << 12)
                 for record in records.prefix(count / 2) { try writer.append(record) }
@@ -51,10 +50,15 @@ struct PackedBlockTests {
                 while let record = try reader.read() { read.append(record) }
                 #expect(reader.count == count)
                 #expect(Self.bits(read) == Self.bits(records), "\(count) values of shape \(shape) differ")
-                let mapped = try MappedValues<Record>(path)
-                #expect(Self.bits(Array(mapped.values)) == Self.bits(records), "an array of \(count) values differs")
+                let array: [Record] = try Self.array(path)
+                #expect(Self.bits(array) == Self.bits(records), "an array of \(count) values differs")
             }
         }
+    }
+
+    private static func array<Value: BitwiseCopyable>(_ path: String) throws -> [Value] {
+        let mapped = try MappedValues<Value>(path)
+        return withExtendedLifetime(mapped) { Array(mapped.values) }
     }
 
     private static func bits(_ records: [Record]) -> [[UInt64]] {
@@ -64,14 +68,14 @@ struct PackedBlockTests {
     @Test("bytes are stored as they are, and words that are alike take little room")
     func sizes() throws {
         var random = SeededRandom(seed: 5)
-        do {
-            let folder = try BuildFolder()
+        let folder = try BuildFolder()
+        try withExtendedLifetime(folder) {
             let directory = folder.path
             let bytes = (0..<100_000).map { _ in UInt8.random(in: 0...255, using: &random) }
             let text = try ValueWriter<UInt8>("\(directory)/text")
             try bytes.withUnsafeBufferPointer { try text.append(contentsOf: $0) }
             try text.finish()
-            #expect(Array(try MappedValues<UInt8>("\(directory)/text").values) == bytes)
+            #expect(try Self.array("\(directory)/text") == bytes)
             let records = Self.records(100_000, 0, &random)
             let writer = try ValueWriter<Record>("\(directory)/records")
             for record in records { try writer.append(record) }
@@ -84,8 +88,8 @@ struct PackedBlockTests {
     @Test("a damaged file is an error, whichever byte it is")
     func damage() throws {
         var random = SeededRandom(seed: 6)
-        do {
-            let folder = try BuildFolder()
+        let folder = try BuildFolder()
+        try withExtendedLifetime(folder) {
             let directory = folder.path
             let path = "\(directory)/values"
             let writer = try ValueWriter<Record>(path)
