@@ -30,11 +30,15 @@ struct TileBatchEncoder: Sendable {
             try append(tile, to: &result.bytes, &compressor)
             result.ids.append(id)
             result.ends.append(result.bytes.count)
-            // Keyed, so that nobody can choose contents of equal hashes.
-            result.hashes.append(result.bytes[start...].hashValue)
+            let hash = result.bytes.withUnsafeBytes { Self.key.hash(UnsafeRawBufferPointer(rebasing: $0[start...])) }
+            result.hashes.append(Int(truncatingIfNeeded: hash))
         }
         return result
     }
+
+    /// The same in each process: which repeated tiles are found, and so an archive's bytes, depends on the hashes. Whoever
+    /// chooses contents of equal hashes makes an archive compare them, and no more.
+    private static let key = SipHash(0, 0)
 
     private func append(
         _ tile: borrowing ByteWriter, to output: inout [UInt8], _ compressor: inout TileCompressor
