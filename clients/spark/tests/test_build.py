@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The package with an engine that is no Spark: it tries steps again, reorders them and kills them. Needs $CLUSTERCTL alone."""
 import filecmp
+import importlib.util
 import json
 import os
 import random
@@ -60,12 +61,12 @@ class BuildTests(unittest.TestCase):
     def tearDownClass(cls):
         cls.folder.cleanup()
 
-    def build(self, engine, **arguments):
+    def build(self, engine, expected=None, **arguments):
         output = os.path.join(self.folder.name, self.id() + ".clusterd")
         arguments = {"inputs": self.points, "options": OPTIONS, "shards": 16, **arguments}
         with engine.modules:
             summary = clusterd_spark.build(engine, output=output, **arguments)
-        self.assertTrue(filecmp.cmp(output, self.expected, shallow=False), "the image is not that of clusterctl build")
+        self.assertTrue(filecmp.cmp(output, expected or self.expected, shallow=False), "the image is not that of clusterctl build")
         self.assertFalse(os.path.exists(output + ".build"), "temporary files are left")
         return summary
 
@@ -94,7 +95,9 @@ class BuildTests(unittest.TestCase):
         engine = Engine(act)
         summary = self.build(engine)
         self.assertEqual((summary["points"], summary["skipped"]), (POINTS, 0))
-        self.assertGreaterEqual(summary["groups"][0]["parts"], 16)
+        group = summary["groups"][0]
+        self.assertGreaterEqual(group["parts"], 16)
+        self.assertGreater(group["bytes"], POINTS + group["copies"], "a node takes more than a byte in a file")
         self.assertEqual(summary["spark"]["jobs"], 1 + len(summary["groups"]))
         self.assertEqual(engine.descriptions[0], "clusterd: 1 × reading features")
         self.assertTrue(engine.descriptions[2].endswith("× a step of zooms 13 to 16"), engine.descriptions)
@@ -145,6 +148,32 @@ class BuildTests(unittest.TestCase):
             self.build(Engine(), inputs=path)
         summary = self.build(Engine(), inputs=path, on_invalid="skip", overwrite=True)
         self.assertEqual(summary["skipped"], 1)
+
+    def test_parquet_is_read_with_the_python_of_the_tasks(self):
+        for name in ("pyarrow", "clusterd"):
+            if importlib.util.find_spec(name) is None:
+                self.skipTest(f"{name} is missing: pip install pyarrow ../python")
+        import pyarrow
+        import pyarrow.parquet
+
+        folder = tempfile.mkdtemp(dir=self.folder.name)
+        paths = [f"{folder}/part-{number}.parquet" for number in range(3)]
+        for number, path in enumerate(paths):
+            rows = range(number * 2000, number * 2000 + 2000)
+            columns = {
+                "id": list(rows), "longitude": [row % 360 - 180.0 for row in rows], "latitude": [row % 150 / 3 for row in rows],
+                "weight": [-1 if row == 5001 else row % 5 + 1 for row in rows]}
+            pyarrow.parquet.write_table(pyarrow.table(columns), path)
+        options = {**OPTIONS, "weight": ["get", "weight"]}
+        with self.assertRaisesRegex(clusterd_spark.BuildError, "^.*part-2.parquet:1002: .* has a weight"):
+            self.build(Engine(), inputs=folder, options=options)
+        expected = folder + "/expected.clusterd"
+        words = [CLUSTERCTL, "build", expected, *paths, "--options", json.dumps(options), "--on-invalid", "skip"]
+        subprocess.run(words, env={**os.environ, "CLUSTERD_PYTHON": sys.executable}, check=True, stdout=subprocess.DEVNULL)
+        # No other Python is asked.
+        with mock.patch.dict(os.environ, {"PATH": "/nowhere"}):
+            summary = self.build(Engine(), expected, inputs=paths, options=options, on_invalid="skip", overwrite=True)
+        self.assertEqual((summary["points"], summary["skipped"]), (5999, 1))
 
     def test_refusals(self):
         with self.assertRaisesRegex(clusterd_spark.BuildError, "^options.sortKey: "):

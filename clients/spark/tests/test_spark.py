@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The package on a real Spark of several executors. Needs $CLUSTERCTL, pyspark and Java."""
 import filecmp
+import importlib.util
 import json
 import os
 import shutil
@@ -98,6 +99,27 @@ class SparkTests(unittest.TestCase):
         self.assertTrue(os.path.exists(self.folder + "/killed-executor"), "no executor was killed")
         self.assertEqual(summary["points"], 20000)
         self.assertGreaterEqual(summary["groups"][0]["parts"], 16)
+
+    def test_what_spark_has_written_as_parquet_is_built_with_an_archive(self):
+        for name in ("pyarrow", "clusterd"):
+            if importlib.util.find_spec(name) is None:
+                self.skipTest(f"{name} is missing: pip install pyarrow ../python")
+        folder = self.folder + "/parquet"
+        rows = self.spark.range(0, 20000, 1, 3).selectExpr(
+            "id", "hash(id) % 1800 / 10D AS longitude", "hash(-id) % 600 / 10D AS latitude", "id % 9 AS value",
+            "concat('place ', id) AS name")
+        rows.write.parquet(folder)
+        parts = sorted(entry.path for entry in os.scandir(folder) if entry.name.endswith(".parquet"))
+        self.assertEqual(len(parts), 3)
+        expected = self.folder + "/of-parquet"
+        words = [CLUSTERCTL, "build", expected + ".clusterd", *parts, "--options", json.dumps(OPTIONS), "--archive",
+                 expected + ".pmtiles", "--name", "places"]
+        subprocess.run(words, env={**os.environ, "CLUSTERD_PYTHON": sys.executable}, check=True, stdout=subprocess.DEVNULL)
+        archive = self.output + ".pmtiles"
+        summary = clusterd_spark.build(self.spark, folder, self.output, OPTIONS, shards=8, archive=archive, name="places")
+        self.assertEqual((summary["points"], summary["skipped"]), (20000, 0))
+        self.assertTrue(filecmp.cmp(self.output, expected + ".clusterd", shallow=False), "the image is another")
+        self.assertTrue(filecmp.cmp(archive, expected + ".pmtiles", shallow=False), "the archive is another")
 
     def test_a_step_fails_and_the_build_is_resumed(self):
         self.note("fail")

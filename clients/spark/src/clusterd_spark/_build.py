@@ -46,7 +46,7 @@ def build(
     :param on_invalid: `skip` leaves invalid features out and counts them.
     :param arguments: more arguments of `clusterctl build`, such as `["--longitude", "x"]`.
     :returns: what was built: `points`, `clusters`, `bytes`, for each group of zooms the `nodes`, `parts`, `copies`, `open`,
-        `rounds` and `seconds`, and in `spark` the number of `jobs` and `steps`, the `seconds` that the jobs took and of these the `idle` ones,
+        `rounds`, `bytes` and `seconds`, and in `spark` the number of `jobs` and `steps`, the `seconds` that the jobs took and of these the `idle` ones,
         in which no step ran.
     :raises BuildError: if it fails.
     """

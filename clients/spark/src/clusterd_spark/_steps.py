@@ -23,6 +23,7 @@ def task(archive: str, member: str) -> Callable[[Iterable[str]], Iterator[Tuple[
         import os
         import signal
         import subprocess
+        import sys
         import time
 
         from pyspark import SparkFiles
@@ -31,6 +32,8 @@ def task(archive: str, member: str) -> Callable[[Iterable[str]], Iterator[Tuple[
         if not os.access(program, os.X_OK):
             os.chmod(program, 0o755)  # Spark does not unpack files' modes.
         system = ctypes.CDLL(None)
+        # Reads Parquet, with what this Python has installed.
+        environment = {**os.environ, "CLUSTERD_PYTHON": sys.executable}
 
         def end_with_executor() -> None:
             system.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
@@ -39,7 +42,7 @@ def task(archive: str, member: str) -> Callable[[Iterable[str]], Iterator[Tuple[
             start = time.time()
             done = subprocess.run(
                 [program, "build-step", "@-"], input=step.encode(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                preexec_fn=end_with_executor)
+                env=environment, preexec_fn=end_with_executor)
             said = "; ".join(done.stderr.decode("utf-8", "replace").strip().splitlines()[-3:])
             if done.returncode not in (0, refused):
                 raise StepError(said or f"it ended with status {done.returncode}")
