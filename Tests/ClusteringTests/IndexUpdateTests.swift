@@ -223,6 +223,93 @@ import Testing
         }
     }
 
+    /// Sparse points, so that most changes pass the deepest zooms without being followed there, with radii that do not
+    /// shrink with the zoom, weights and partitions; and as a checkpoint restores the index.
+    @Test("follows changes of points far from others", arguments: 0..<12)
+    func followsChangesOfPointsFarFromOthers(_ seed: Int) throws {
+        var random = SeededGenerator(state: UInt64(seed) + 900)
+        var options = ClusteringOptions(
+            radius: [40, 3, 100][seed % 3], maximumZoom: [16, 8, 20][seed / 3 % 3],
+            minimumPoints: 1 + seed % 2, precision: [.float, .fixed, .double, .float][seed % 4])
+        if seed % 2 == 1 { options.radii[options.maximumZoom - 2] = 4000 }
+        let pool = PointSet.uniform.places(900, seed: UInt64(seed)) + PointSet.gathered.places(100, seed: UInt64(seed))
+        func place() -> Position { pool[Int.random(in: 0..<pool.count, using: &random)] }
+        func weight() -> Double { Double(Int.random(in: 1...9, using: &random)) }
+        var places = (0..<600).map { _ in place() }
+        var weights = places.map { _ in weight() }
+        var partitions = places.map { _ in UInt32.random(in: 0..<2, using: &random) }
+        let original = places
+        var index = try ClusterIndex.build(places, options, weights: weights, partitions: partitions)
+        let plain = index
+        for step in 0..<12 {
+            var changes = PointChanges()
+            for point in Set((0..<36).map { _ in Int.random(in: 0..<places.count, using: &random) }).sorted() {
+                // Some move hardly, some not at all.
+                var moved = step % 3 == 0 ? places[point] : place()
+                moved.latitude += [0, 1e-7, 1e-4][step / 3 % 3]
+                (places[point], weights[point]) = (moved, weight())
+                partitions[point] = UInt32.random(in: 0..<2, using: &random)
+                changes.moved.append(
+                    .init(
+                        point: PointIndex(rawValue: UInt32(point)), longitude: moved.longitude,
+                        latitude: moved.latitude, weight: weights[point], partition: partitions[point]))
+            }
+            let update = index.updated(changes, threads: 1 + step % 2) { point in
+                let place = original[Int(point.rawValue)]
+                return (place.longitude, place.latitude)
+            }
+            index = try #require(update).index
+            if step % 4 == 3 {
+                let sections = index.deltaSections.map { ($0.section, $0.bytes) }
+                var buffers: [DeltaSection: UnsafeRawBufferPointer] = [:]
+                for (section, bytes) in sections {
+                    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+                    buffer.copyBytes(from: bytes)
+                    buffers[section] = UnsafeRawBufferPointer(buffer)
+                }
+                defer { buffers.values.forEach { $0.deallocate() } }
+                index = try #require(plain.with(deltaSections: buffers))
+            }
+            let fresh = try ClusterIndex.build(places, options, weights: weights, partitions: partitions)
+            #expect(index.clusterCount == fresh.clusterCount)
+            for (level, (mine, theirs)) in zip(Self.answers(index), Self.answers(fresh)).enumerated() {
+                let first = zip(mine, theirs).first { $0 != $1 }
+                #expect(mine == theirs, "seed \(seed), step \(step), level \(level): \(String(describing: first))")
+                guard mine == theirs else { return }
+            }
+        }
+    }
+
+    @Test("points far from others pass zooms unchanged, others do not")
+    func pointsFarFromOthersPassUnchanged() throws {
+        var places = PointSet.crowd.places(1000) + [Position(longitude: -100, latitude: 0)]
+        // At zoom 8 the radius is 0.11 degrees, and with those of all deeper zooms it is 0.22.
+        places += [Position(longitude: 50, latitude: 0), Position(longitude: 50.15, latitude: 0)]
+        var live = try Live(places, ClusteringOptions())
+        func levels() throws -> [Int] {
+            guard case .float(let spatial) = live.index.layers.base.spatial else { throw ClusteringError.cancelled }
+            var layers = live.index.layers
+            layers.delta.open(live.index.options)
+            let lone = LonePoints(layers: layers, spatial: spatial)
+            return [0, 1000, 1001, 1002].map { point in
+                let (x, y) = live.index.options.unitPosition(
+                    live.places[point]!.longitude, live.places[point]!.latitude)
+                return lone.level(of: UInt32(point), Double(Float(x)), Double(Float(y)))
+            }
+        }
+        #expect(try levels() == [17, 3, 9, 9])
+        var changes = PointChanges()
+        changes.moved = [.init(point: PointIndex(rawValue: 1000), longitude: 50.0, latitude: 0.0001)]
+        let isFollowed = live.apply(changes)
+        #expect(isFollowed)
+        #expect(try levels() == [17, 17, 17, 9], "the positions of moved points count")
+        changes.moved = [.init(point: PointIndex(rawValue: 1000), longitude: -100, latitude: 0)]
+        let isFollowedAgain = live.apply(changes)
+        #expect(isFollowedAgain)
+        #expect(try levels() == [17, 3, 17, 9], "their former positions count too")
+        try Self.expectEqual(live, "moved there and back")
+    }
+
     @Test("follows the removal of the claimant of many coincident points")
     func followsTheRemovalOfWhoClaimedAllAtOnePlace() throws {
         var live = try Live(PointSet.onePlace.places(2000), ClusteringOptions())

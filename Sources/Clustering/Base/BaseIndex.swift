@@ -82,21 +82,21 @@ final class BaseIndex: Sendable {
         }
     }
 
-    /// Whether the base shows a node at a level, regardless of the delta.
-    func shows(_ key: NodeKey, at level: Int) -> Bool {
+    /// The levels at which the base shows a node, regardless of the delta: a bit each.
+    func levels(of key: NodeKey) -> UInt32 {
         let parent: UInt32
         let last: Int
         if key.isCluster {
-            guard key.number < clusterCount else { return false }
+            guard key.number < clusterCount else { return 0 }
             parent = columns.parents[pointCount + key.number]
             last = Int(columns.zooms[key.number])
         } else {
-            guard key.number < pointCount else { return false }
+            guard key.number < pointCount else { return 0 }
             parent = columns.parents[key.number]
             last = options.maximumZoom + 1
         }
         let first = parent == NodeNumber.none ? options.minimumZoom : Int(columns.zooms[Int(parent)]) + 1
-        return (first...max(first, last)).contains(level)
+        return UInt32(truncatingIfNeeded: (UInt64(1) << UInt64(max(first, last) + 1)) &- (UInt64(1) << UInt64(first)))
     }
 }
 

@@ -6,7 +6,7 @@
 /// A value type: an update changes a copy, which shares pages with the original until it writes to them. Points
 /// and clusters are numbered from the end of the base's numbers. A number is never reused.
 struct IndexDelta: Sendable {
-    /// A cluster that the base does not have.
+    /// A cluster that the base does not have. What changes later is kept apart, so that less is copied.
     struct Cluster: BitwiseCopyable, Sendable {
         /// The exact centre in the unit square.
         var x: Double
@@ -19,9 +19,7 @@ struct IndexDelta: Sendable {
         var origin: UInt32
         var childStart: UInt32
         var childCount: UInt32
-        var parent: UInt32
         var zoom: UInt8
-        var isAlive: Bool
     }
 
     /// A point that the base does not have, or has at another position.
@@ -52,14 +50,20 @@ struct IndexDelta: Sendable {
     var placed = PagedNumberMap()
     var placements = PagedArray<PlacedPoint>()
     /// The delta's clusters, by ordinal minus the base's count.
-    var clusters = PagedArray<Cluster>()
+    private(set) var clusters = PagedArray<Cluster>()
+    /// Their parents.
+    private(set) var clusterParents = PagedArray<UInt32>()
+    /// Which of them exist: bits by index.
+    private var aliveClusters = PagedArray<UInt64>()
     var children = PagedArray<NodeKey>()
-    /// Parents that differ from the base's, by key; the delta's clusters hold their own parents.
+    /// Parents that differ from the base's, by key, of nodes that are not the delta's clusters.
     var parents = PagedNumberMap()
     /// For nodes of the base, by key: a bit for each level at which the node is no longer shown.
     var tombstones = PagedNumberMap()
     /// By level, from the lowest zoom: nodes shown in addition to the base's. Empty until the first change.
     var levels: [NodeGrid] = []
+    /// All positions at which updates placed points, the former ones included. No cells until the first change.
+    var places = NodeGrid(cell: 1)
 
     init(over base: BaseIndex) {
         pointLimit = base.pointCount
@@ -72,19 +76,34 @@ struct IndexDelta: Sendable {
         guard isEmpty else { return }
         isEmpty = false
         levels = (options.minimumZoom...options.maximumZoom + 1).map { level in
-            NodeGrid(cell: options.unitRadius(at: max(level - 1, options.minimumZoom)))
+            NodeGrid(cell: 2 * options.unitRadius(at: max(level - 1, options.minimumZoom)))
         }
+        places = NodeGrid(cell: LoneDistances(options, pointCount: pointCount).longest)
     }
 
     /// The number of nodes in the delta: an update's cost grows with it.
     var size: Int { clusters.count + placements.count + removedPoints.count }
 
     var memoryBytes: Int {
-        let tree = clusters.memoryBytes + children.memoryBytes
+        let tree =
+            clusters.memoryBytes + clusterParents.memoryBytes + aliveClusters.memoryBytes + children.memoryBytes
         let points = placements.memoryBytes + removedPoints.count * 4
         let maps = placed.memoryBytes + parents.memoryBytes + tombstones.memoryBytes
-        return tree + points + maps + levels.reduce(0) { $0 + $1.memoryBytes }
+        return tree + points + maps + places.memoryBytes + levels.reduce(0) { $0 + $1.memoryBytes }
     }
+
+    mutating func append(_ cluster: Cluster, parent: UInt32 = NodeNumber.none, isAlive: Bool = true) {
+        if clusters.count % 64 == 0 { aliveClusters.append(0) }
+        clusters.append(cluster)
+        clusterParents.append(parent)
+        if isAlive { aliveClusters[(clusters.count - 1) / 64] |= 1 << UInt64((clusters.count - 1) % 64) }
+    }
+
+    @inline(__always) func isAlive(row: Int) -> Bool { aliveClusters[row / 64] & 1 << UInt64(row % 64) != 0 }
+
+    mutating func remove(row: Int) { aliveClusters[row / 64] &= ~(1 << UInt64(row % 64)) }
+
+    mutating func setParent(_ parent: UInt32, row: Int) { clusterParents[row] = parent }
 
     @inline(__always) func placement(of point: UInt32) -> PlacedPoint? {
         placed[point].map { placements[Int($0)] }

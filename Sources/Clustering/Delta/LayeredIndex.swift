@@ -2,7 +2,7 @@
 
 /// An index as its readers see it: a base and a delta over it.
 ///
-/// All reads of clusters go through `read`, the only function that determines which layer has a cluster. All
+/// All reads of clusters go through `deltaRow`, the only function that determines which layer has a cluster. All
 /// reads of a point's data go through `IndexDelta.placement`.
 struct LayeredIndex: Sendable {
     var base: BaseIndex
@@ -83,13 +83,9 @@ extension LayeredIndex {
 
     func isAlive(cluster ordinal: Int) -> Bool {
         guard ordinal >= 0, ordinal < clusterLimit else { return false }
+        if let row = deltaRow(ordinal) { return delta.isAlive(row: row) }
         // A cluster is always shown at the zoom at which it formed.
-        return read(
-            ordinal,
-            base: {
-                !delta.hides(
-                    NodeKey(ClusterOrdinal(rawValue: UInt32(ordinal))), at: Int($0.zooms[ordinal]))
-            }, delta: { $0.isAlive })
+        return !delta.hides(NodeKey(ClusterOrdinal(rawValue: UInt32(ordinal))), at: Int(columns.zooms[ordinal]))
     }
 }
 
@@ -144,9 +140,8 @@ extension LayeredIndex {
             if let parent = delta.parents[key.rawValue] { return parent }
             return key.number < base.pointCount ? columns.parents[key.number] : NodeNumber.none
         }
-        return read(
-            key.number, base: { delta.parents[key.rawValue] ?? $0.parents[base.pointCount + key.number] },
-            delta: { $0.parent })
+        if let row = deltaRow(key.number) { return delta.clusterParents[row] }
+        return delta.parents[key.rawValue] ?? columns.parents[base.pointCount + key.number]
     }
 
     /// Whether a point exists: it was built or added, and has not been removed.
@@ -156,11 +151,11 @@ extension LayeredIndex {
         return point < base.pointCount && !delta.hides(NodeKey(rawValue: UInt32(point)), at: options.maximumZoom + 1)
     }
 
-    /// Whether the base's own entry shows a node at a level, regardless of tombstones.
-    func isInBase(_ key: NodeKey, at level: Int) -> Bool {
+    /// The levels at which the base's own entry shows a node, regardless of tombstones: a bit each.
+    func levelsInBase(_ key: NodeKey) -> UInt32 {
         // A point that an update placed is not at the position of the base's entry.
-        if !key.isCluster, delta.placed[key.rawValue] != nil { return false }
-        return base.shows(key, at: level)
+        if !key.isCluster, delta.placed[key.rawValue] != nil { return 0 }
+        return base.levels(of: key)
     }
 }
 
@@ -168,7 +163,7 @@ extension LayeredIndex {
 extension LayeredIndex {
     mutating func setParent(_ parent: UInt32, of key: NodeKey) {
         if key.isCluster, let row = deltaRow(key.number) {
-            delta.clusters[row].parent = parent
+            delta.setParent(parent, row: row)
         } else {
             delta.parents.set(key.rawValue, parent)
         }
@@ -177,7 +172,7 @@ extension LayeredIndex {
     /// Records that clusters no longer exist.
     mutating func remove(clusters: [Int]) {
         for cluster in clusters {
-            if let row = deltaRow(cluster) { delta.clusters[row].isAlive = false }
+            if let row = deltaRow(cluster) { delta.remove(row: row) }
         }
         delta.clusterCount -= clusters.count
     }

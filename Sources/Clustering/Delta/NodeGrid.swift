@@ -35,13 +35,13 @@ struct NodeGrid: Sendable {
     mutating func remove(_ key: NodeKey, x: Double, y: Double) -> Bool {
         guard !entries.isEmpty else { return false }
         let bucket = bucket(column(x), column(y))
-        guard let index = unlink(bucket, where: { $0.key == key }) else { return false }
+        guard let index = unlink(bucket, where: { $1.key == key && $1.x == x && $1.y == y }) else { return false }
         // The last entry fills the gap.
         let last = entries.count - 1
         if Int(index) != last {
             var moved = entries[last]
             let movedBucket = self.bucket(column(moved.x), column(moved.y))
-            _ = unlink(movedBucket, where: { $0.key == moved.key })
+            _ = unlink(movedBucket, where: { index, _ in Int(index) == last })
             moved.next = heads[movedBucket]
             entries[Int(index)] = moved
             heads[movedBucket] = index
@@ -80,12 +80,31 @@ struct NodeGrid: Sendable {
         }
     }
 
-    private mutating func unlink(_ bucket: Int, where isWanted: (Entry) -> Bool) -> Int32? {
+    /// Calls `body` with the entries of the cells that a box meets, and with some others, until it returns false. The
+    /// box spans few cells.
+    ///
+    /// - Returns: false if `body` returned false.
+    @inline(__always) func visitCells(_ box: UnitBox, _ body: (Entry) -> Bool) -> Bool {
+        guard !entries.isEmpty else { return true }
+        for row in column(box.minimumY)...column(box.maximumY) {
+            for column in column(box.minimumX)...column(box.maximumX) {
+                var index = heads[bucket(column, row)]
+                while index >= 0 {
+                    let entry = entries[Int(index)]
+                    guard body(entry) else { return false }
+                    index = entry.next
+                }
+            }
+        }
+        return true
+    }
+
+    private mutating func unlink(_ bucket: Int, where isWanted: (Int32, Entry) -> Bool) -> Int32? {
         var previous: Int32 = -1
         var index = heads[bucket]
         while index >= 0 {
             let next = entries[Int(index)].next
-            if isWanted(entries[Int(index)]) {
+            if isWanted(index, entries[Int(index)]) {
                 if previous < 0 { heads[bucket] = next } else { entries[Int(previous)].next = next }
                 return index
             }

@@ -28,7 +28,8 @@ extension ClusterIndex {
         return [
             (.counts, bytes(delta.counts(over: layers.base))), (.removedPoints, bytes(delta.removedPoints)),
             (.placed, bytes(delta.placed.entries)), (.placements, bytes(delta.placements.values)),
-            (.clusters, bytes(delta.clusters.values)), (.children, bytes(delta.children.values)),
+            (.clusters, bytes(delta.clusters.indices.lazy.map { StoredCluster(of: delta, row: $0) })),
+            (.children, bytes(delta.children.values)),
             (.parents, bytes(delta.parents.entries)), (.tombstones, bytes(delta.tombstones.entries)),
             (.levelCounts, bytes(delta.levels.map { UInt32(truncatingIfNeeded: $0.entries.count) })),
             (.levels, bytes(delta.levels.lazy.flatMap(\.entries.values))),
@@ -58,6 +59,35 @@ extension ClusterIndex {
     public func isAlive(_ cluster: ClusterOrdinal) -> Bool { layers.isAlive(cluster: Int(cluster.rawValue)) }
 }
 
+/// A cluster as a checkpoint has it.
+private struct StoredCluster: BitwiseCopyable {
+    let x: Double
+    let y: Double
+    let weight: Double
+    let partition: UInt32
+    let count: UInt32
+    let origin: UInt32
+    let childStart: UInt32
+    let childCount: UInt32
+    let parent: UInt32
+    let zoom: UInt8
+    let isAlive: Bool
+
+    init(of delta: IndexDelta, row: Int) {
+        let cluster = delta.clusters[row]
+        (x, y, weight) = (cluster.x, cluster.y, cluster.weight)
+        (partition, count, origin) = (cluster.partition, cluster.count, cluster.origin)
+        (childStart, childCount, zoom) = (cluster.childStart, cluster.childCount, cluster.zoom)
+        (parent, isAlive) = (delta.clusterParents[row], delta.isAlive(row: row))
+    }
+
+    var cluster: IndexDelta.Cluster {
+        IndexDelta.Cluster(
+            x: x, y: y, weight: weight, partition: partition, count: count, origin: origin, childStart: childStart,
+            childCount: childCount, zoom: zoom)
+    }
+}
+
 extension IndexDelta {
     /// The base's numbers of points and clusters, to which the delta belongs, and the delta's own numbers.
     fileprivate func counts(over base: BaseIndex) -> [UInt64] {
@@ -80,7 +110,7 @@ extension IndexDelta {
             let limit = Int(exactly: counts[2]), let points = Int(exactly: counts[4]),
             let clusters = Int(exactly: counts[5]),
             let removed: [UInt32] = values(.removedPoints), let placed: [NumberSlot] = values(.placed),
-            let placements: [PlacedPoint] = values(.placements), let made: [Cluster] = values(.clusters),
+            let placements: [PlacedPoint] = values(.placements), let made: [StoredCluster] = values(.clusters),
             let children: [NodeKey] = values(.children), let parents: [NumberSlot] = values(.parents),
             let tombstones: [NumberSlot] = values(.tombstones),
             let levelCounts: [UInt32] = values(.levelCounts), let nodes: [NodeGrid.Entry] = values(.levels),
@@ -92,9 +122,13 @@ extension IndexDelta {
         (pointLimit, hasLabels, pointCount, clusterCount) = (limit, counts[3] == 1, points, clusters)
         removedPoints = removed
         for placement in placements { self.placements.append(placement) }
-        for cluster in made { self.clusters.append(cluster) }
+        for stored in made { append(stored.cluster, parent: stored.parent, isAlive: stored.isAlive) }
         for child in children { self.children.append(child) }
-        for slot in placed { self.placed.set(slot.key, slot.value) }
+        for slot in placed {
+            self.placed.set(slot.key, slot.value)
+            let placement = placements[Int(slot.value)]
+            places.insert(NodeKey(rawValue: slot.key), x: placement.x, y: placement.y)
+        }
         for slot in parents { self.parents.set(slot.key, slot.value) }
         for slot in tombstones { self.tombstones.set(slot.key, slot.value) }
         var start = 0

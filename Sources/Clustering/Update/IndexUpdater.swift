@@ -37,39 +37,37 @@ struct IndexUpdater<Scalar: Coordinate> {
 
     /// Applies the changes; returns whether they were applied completely. If not, the layers are unusable.
     mutating func run(_ changes: PointChanges) -> Bool {
-        var (departed, arrived) = record(changes)
-        apply(departed, arrived, at: layers.options.maximumZoom + 1)
-        var zoom = layers.options.maximumZoom
-        while zoom >= layers.options.minimumZoom, !(departed.isEmpty && arrived.isEmpty) {
-            guard let outcome = outcome(departed, arrived, at: zoom) else { return false }
-            arrived = outcome.arrived
-            for key in arrived { layers.setParent(NodeNumber.none, of: key) }
+        var waiting = pass(record(changes))
+        var changed = LevelChanges()
+        for zoom in stride(from: layers.options.maximumZoom, through: layers.options.minimumZoom, by: -1) {
+            changed.add(waiting.removeLast())
+            if changed.isEmpty { continue }
+            guard let outcome = outcome(changed, at: zoom) else { return false }
+            for key in outcome.arrived { layers.setParent(NodeNumber.none, of: key) }
             layers.remove(clusters: outcome.dying)
-            arrived += make(outcome, zoom)
-            departed = outcome.departed
-            apply(departed, arrived, at: zoom)
-            zoom -= 1
+            changed = LevelChanges(departed: outcome.departed, arrived: outcome.arrived + make(outcome, zoom))
+            apply(changed, at: zoom...zoom)
         }
         return true
     }
 
     /// Returns what departures and arrivals at a level change in the next; nil once the budget is spent.
-    private mutating func outcome(_ departed: [Departure], _ arrived: [NodeKey], at zoom: Int) -> LevelOutcome? {
+    private mutating func outcome(_ changes: LevelChanges, at zoom: Int) -> LevelOutcome? {
         // Released before the layers change, because they would otherwise be copied.
         var level = GreedyPassUpdate(
-            LevelReader(layers: layers, spatial: spatial, positions: positions), zoom: zoom, departed: departed,
-            arrived: arrived, budget: budget, positions: positionsOfThreads, parallel: parallel)
+            LevelReader(layers: layers, spatial: spatial, positions: positions), zoom: zoom,
+            departed: changes.departed, arrived: changes.arrived, budget: budget, positions: positionsOfThreads,
+            parallel: parallel)
         guard level.run() else { return nil }
         budget = level.budget
         return level.outcome()
     }
 
     /// Records the changes of the points themselves.
-    private mutating func record(_ changes: PointChanges) -> ([Departure], [NodeKey]) {
-        var departed: [Departure] = []
-        var arrived: [NodeKey] = []
+    private mutating func record(_ changes: PointChanges) -> LevelChanges {
+        var recorded = LevelChanges()
         for point in changes.removed.map(\.rawValue) + changes.moved.map(\.point.rawValue) {
-            departed.append(layers.departure(NodeKey(rawValue: point), positions))
+            recorded.departed.append(layers.departure(NodeKey(rawValue: point), positions))
         }
         for point in changes.removed {
             if let row = layers.delta.placed[point.rawValue] {
@@ -98,31 +96,69 @@ struct IndexUpdater<Scalar: Coordinate> {
                 layers.delta.placed.set(key.rawValue, UInt32(truncatingIfNeeded: layers.delta.placements.count))
                 layers.delta.placements.append(placed)
             }
+            layers.delta.places.insert(key, x: x, y: y)
             layers.setParent(NodeNumber.none, of: key)
-            arrived.append(key)
+            recorded.arrived.append(key)
         }
         layers.delta.pointLimit += changes.added.count
         layers.delta.pointCount += changes.added.count - changes.removed.count
-        return (departed, arrived)
+        return recorded
     }
 
-    /// Applies departures and arrivals to a level.
-    private mutating func apply(_ departed: [Departure], _ arrived: [NodeKey], at level: Int) {
-        let index = level - layers.options.minimumZoom
-        let bit: UInt32 = 1 << UInt32(level)
-        for departure in departed
-        where !layers.delta.levels[index].remove(departure.key, x: departure.x, y: departure.y) {
-            layers.delta.tombstones.set(
-                departure.key.rawValue, (layers.delta.tombstones[departure.key.rawValue] ?? 0) | bit)
-        }
-        for key in arrived {
-            if layers.isInBase(key, at: level) {
-                layers.delta.tombstones.set(key.rawValue, (layers.delta.tombstones[key.rawValue] ?? 0) & ~bit)
-            } else {
-                let (x, y) = layers.compared(key, positions)
-                layers.delta.levels[index].insert(key, x: x, y: y)
+    /// Applies departures and arrivals to levels.
+    private mutating func apply(_ changes: LevelChanges, at levels: ClosedRange<Int>) {
+        let all = levels.reduce(UInt32(0)) { $0 | 1 << UInt32($1) }
+        for departure in changes.departed {
+            let hidden = departure.levelsInBase & all
+            if hidden != 0 { setTombstones(of: departure.key) { $0 | hidden } }
+            guard hidden != all else { continue }
+            for level in levels where hidden & 1 << UInt32(level) == 0 {
+                _ = layers.delta.levels[level - layers.options.minimumZoom].remove(
+                    departure.key, x: departure.x, y: departure.y)
             }
         }
+        for key in changes.arrived {
+            let shown = layers.levelsInBase(key) & all
+            if shown != 0 { setTombstones(of: key) { $0 & ~shown } }
+            guard shown != all else { continue }
+            let (x, y) = layers.compared(key, positions)
+            for level in levels where shown & 1 << UInt32(level) == 0 {
+                layers.delta.levels[level - layers.options.minimumZoom].insert(key, x: x, y: y)
+            }
+        }
+    }
+
+    private mutating func setTombstones(of key: NodeKey, _ change: (UInt32) -> UInt32) {
+        layers.delta.tombstones.set(key.rawValue, change(layers.delta.tombstones[key.rawValue] ?? 0))
+    }
+
+    /// Applies the changes of points to the levels that they pass unchanged.
+    ///
+    /// - Returns: the changes by level, from the lowest zoom: each at the level from which it has to be followed.
+    private mutating func pass(_ changes: LevelChanges) -> [LevelChanges] {
+        let (lowest, deepest) = (layers.options.minimumZoom, layers.options.maximumZoom + 1)
+        let places =
+            changes.departed.map { (point: $0.key.rawValue, x: $0.x, y: $0.y) }
+            + changes.arrived.map { key in
+                let (x, y) = layers.compared(key, positions)
+                return (point: key.rawValue, x: x, y: y)
+            }
+        let lone = LonePoints(layers: layers, spatial: spatial)
+        let shares = parallel.shares(of: places.count, perThread: 4)
+        let levels = parallel.map(shares) { number, _ in
+            let (start, end) = Parallel.bounds(number, of: shares, count: places.count)
+            return places[start..<end].map { lone.level(of: $0.point, $0.x, $0.y) }
+        }.joined()
+        var passed = [LevelChanges](repeating: LevelChanges(), count: deepest - lowest + 1)
+        for (place, level) in levels.enumerated() {
+            if place < changes.departed.count {
+                passed[level - lowest].departed.append(changes.departed[place])
+            } else {
+                passed[level - lowest].arrived.append(changes.arrived[place - changes.departed.count])
+            }
+        }
+        for level in lowest...deepest { apply(passed[level - lowest], at: level...deepest) }
+        return passed
     }
 
     /// Creates a zoom's planned clusters and returns their keys.
@@ -139,15 +175,14 @@ struct IndexUpdater<Scalar: Coordinate> {
                 layers.delta.children.append(member)
                 layers.setParent(ordinal, of: member)
             }
-            layers.delta.clusters.append(
+            layers.delta.append(
                 IndexDelta.Cluster(
                     x: layers.options.center(sum.x, sum.weight), y: layers.options.center(sum.y, sum.weight),
                     weight: sum.weight,
                     partition: layers.partition(of: origin), count: sum.count,
                     origin: layers.origin(of: origin),
                     childStart: UInt32(truncatingIfNeeded: start),
-                    childCount: UInt32(truncatingIfNeeded: members.count), parent: NodeNumber.none,
-                    zoom: UInt8(truncatingIfNeeded: zoom), isAlive: true))
+                    childCount: UInt32(truncatingIfNeeded: members.count), zoom: UInt8(truncatingIfNeeded: zoom)))
             made.append(NodeKey(ClusterOrdinal(rawValue: ordinal)))
         }
         layers.delta.clusterCount += made.count
@@ -269,7 +304,7 @@ extension LayeredIndex {
 
     func departure<Scalar>(_ key: NodeKey, _ positions: PointPositionCache<Scalar>) -> Departure {
         let (x, y) = compared(key, positions)
-        return Departure(key: key, parent: parent(of: key), x: x, y: y)
+        return Departure(key: key, parent: parent(of: key), x: x, y: y, levelsInBase: levelsInBase(key))
     }
 
     private func position<Scalar>(

@@ -51,6 +51,21 @@ struct Departure {
     let parent: UInt32
     let x: Double
     let y: Double
+    /// The levels at which the base's own entry showed it, as a bit each; at others the delta had it.
+    let levelsInBase: UInt32
+}
+
+/// The nodes that leave a level and those that come to it.
+struct LevelChanges {
+    var departed: [Departure] = []
+    var arrived: [NodeKey] = []
+
+    var isEmpty: Bool { departed.isEmpty && arrived.isEmpty }
+
+    mutating func add(_ others: LevelChanges) {
+        departed += others.departed
+        arrived += others.arrived
+    }
 }
 
 /// For each claimant, the visited nodes that it claims: lists in one block of memory.
