@@ -36,7 +36,7 @@ enum FeatureSet: String, CaseIterable, Sendable {
     case gathered, uniform, lines, onePlace
 
     func lines(_ count: Int, seed: UInt64 = 1) -> String {
-        var random = Generator(state: seed)
+        var random = SeededRandom(seed: seed)
         func uniform(_ range: ClosedRange<Double>) -> Double { .random(in: range, using: &random) }
         let towns = (0..<12).map { _ in (uniform(-150...150), uniform(-60...60)) }
         return (0..<count).map { index in
@@ -74,18 +74,6 @@ extension FeatureSet {
             rows += cells.map { $0.map(\.text) ?? name }.joined(separator: ",") + ",\(index % 2 == 0)\n"
         }
         return rows
-    }
-}
-
-private struct Generator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }
 
@@ -153,5 +141,36 @@ extension KeptSources {
         wait()
         let newest = try files().filter { $0.hasSuffix(".snapshot") }.max { $0.count < $1.count || $0 < $1 }
         return file(try #require(newest))
+    }
+}
+
+/// A build that is made again in other ways, which must not change its image.
+struct RepeatedBuild {
+    let folder: BuildFolder
+    var settings: BuildSettings
+    private let expected: [UInt8]
+    /// What the first build has made, in one part.
+    let summary: BuildSummary
+
+    /// - Parameter texts: the files' names and contents.
+    init(_ texts: [(name: String, text: String)], options: String) throws {
+        folder = try BuildFolder()
+        let inputs = try texts.map { [folder] in try folder.write($0.text, to: $0.name) }
+        settings = try BuildSettings(folder, inputs, options: options)
+        settings.overwrites = true
+        summary = try ShardedBuild(settings).run()
+        expected = try folder.bytes("image.clusterd")
+    }
+
+    /// Builds again, and compares the images.
+    ///
+    /// - Parameter cause: what the image would depend on.
+    @discardableResult func run(
+        _ cause: String, with runner: any StepRunner = LocalSteps(), sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> BuildSummary {
+        let summary = try ShardedBuild(settings, runner: runner).run()
+        let isSame = try folder.bytes("image.clusterd") == expected
+        #expect(isSame, "the image depends on \(cause)", sourceLocation: sourceLocation)
+        return summary
     }
 }

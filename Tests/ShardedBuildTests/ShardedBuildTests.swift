@@ -54,18 +54,11 @@ import Testing
         "what does not fit into a part is decided by a stream, in windows of the order", arguments: FeatureSet.allCases,
         [optionSets[0], optionSets[2], optionSets[4], #"{"clusterIds":"origin","sortKey":["get","place"]}"#])
     func stream(_ set: FeatureSet, _ options: String) throws {
-        let folder = try BuildFolder()
-        let inputs = [try folder.write(set.lines(3000), to: "a.geojsonl")]
-        var settings = try BuildSettings(folder, inputs, options: options)
-        settings.overwrites = true
-        let whole = try ShardedBuild(settings).run()
-        let expected = try folder.bytes("image.clusterd")
-        #expect(whole.groups.allSatisfy { $0.open == 0 && $0.rounds == 0 })
+        var build = try RepeatedBuild([("a.geojsonl", set.lines(3000))], options: options)
+        #expect(build.summary.groups.allSatisfy { $0.open == 0 && $0.rounds == 0 })
         // Room for about forty nodes in a part, and for as many claimants in a window.
-        settings.memory = 20_000
-        let parted = try ShardedBuild(settings).run()
-        let isSame = try folder.bytes("image.clusterd") == expected
-        #expect(isSame, "the image depends on the memory")
+        build.settings.memory = 20_000
+        let parted = try build.run("the memory")
         let (open, rounds) = (parted.groups.map(\.open).max() ?? 0, parted.groups.map(\.rounds).max() ?? 0)
         #expect(open > 0 && rounds > 0, "nothing was open: \(parted.groups)")
         if set == .onePlace { #expect(open == 3000 && rounds == 1, "\(open) nodes in \(rounds) rounds") }
@@ -74,72 +67,59 @@ import Testing
 
     @Test("the image is the same however the work is cut, and however often it was ended")
     func determinism() throws {
-        let folder = try BuildFolder()
-        let inputs = [try folder.write(FeatureSet.gathered.lines(3000), to: "a.geojsonl")]
-        var settings = try BuildSettings(folder, inputs, options: Self.optionSets[0])
-        settings.overwrites = true
-        _ = try ShardedBuild(settings).run()
-        let expected = try folder.bytes("image.clusterd")
-        settings.shards = 16
-        settings.workers = 2
+        var build = try RepeatedBuild(
+            [("a.geojsonl", FeatureSet.gathered.lines(3000))], options: Self.optionSets[0])
+        build.settings.shards = 16
+        build.settings.workers = 2
         let all = EndedSteps(after: .max)
-        _ = try ShardedBuild(settings, runner: all).run()
-        let isSame = try folder.bytes("image.clusterd") == expected
-        #expect(isSame, "the image depends on how the work is cut")
+        let cut = try build.run("how the work is cut", with: all)
         #expect(all.count > 30, "\(all.count) steps")
 
         // Each attempt is ended after a few steps.
         var (attempts, steps, isDone) = (0, 0, false)
         while !isDone, attempts < 100 {
-            settings.resumes = attempts > 0
+            build.settings.resumes = attempts > 0
             let some = EndedSteps(after: 7)
-            isDone = (try? ShardedBuild(settings, runner: some).run()) != nil
+            if let resumed = try? build.run("how often the build was ended", with: some) {
+                isDone = true
+                for (group, other) in zip(resumed.groups, cut.groups) {
+                    #expect(group.copies == other.copies && group.bytes == other.bytes, "\(group) is not \(other)")
+                }
+            }
             (attempts, steps) = (attempts + 1, steps + some.count)
         }
-        let isSameAgain = try folder.bytes("image.clusterd") == expected
-        #expect(isSameAgain, "the image depends on how often the build was ended")
         #expect(attempts > 3 && steps < 2 * all.count, "\(steps) of \(all.count) steps in \(attempts) attempts")
     }
 
     @Test("the image is the same if an engine runs steps in another order, again, and twice at the same time")
     func engines() throws {
-        let folder = try BuildFolder()
-        let inputs = [try folder.write(FeatureSet.gathered.lines(3000), to: "a.geojsonl")]
-        var settings = try BuildSettings(folder, inputs, options: Self.optionSets[2])
-        settings.overwrites = true
-        _ = try ShardedBuild(settings).run()
-        let expected = try folder.bytes("image.clusterd")
-        settings.shards = 16
-        _ = try ShardedBuild(settings, runner: RepeatedSteps()).run()
-        let isSame = try folder.bytes("image.clusterd") == expected
-        #expect(isSame, "the image depends on who runs the steps")
+        var build = try RepeatedBuild(
+            [("a.geojsonl", FeatureSet.gathered.lines(3000))], options: Self.optionSets[2])
+        build.settings.shards = 16
+        try build.run("who runs the steps", with: RepeatedSteps())
     }
 
     @Test("the image is the same however the inputs are divided among steps", arguments: [0, 1, 2, 3])
     func divisions(_ optionSet: Int) throws {
-        let folder = try BuildFolder()
-        let inputs = [
-            try folder.write(FeatureSet.gathered.lines(900, seed: 1), to: "a.geojsonl"),
-            try folder.write(FeatureSet.uniform.lines(10, seed: 2), to: "b.geojsonl"),
-            try folder.write(FeatureSet.gathered.table(800, seed: 3), to: "c.csv"),
-            try folder.write(FeatureSet.gathered.table(5, seed: 4), to: "d.csv"),
-            try folder.write(
-                "\u{FEFF}" + FeatureSet.gathered.lines(700, seed: 5).replacing("\n", with: "\r\n"), to: "e.geojsonl"),
-            try folder.write(
-                "[" + FeatureSet.lines.lines(100, seed: 6).split(separator: "\n").joined(separator: ",") + "]",
-                to: "f.geojson"),
+        let texts = [
+            ("a.geojsonl", FeatureSet.gathered.lines(900, seed: 1)),
+            ("b.geojsonl", FeatureSet.uniform.lines(10, seed: 2)),
+            ("c.csv", FeatureSet.gathered.table(800, seed: 3)), ("d.csv", FeatureSet.gathered.table(5, seed: 4)),
+            (
+                "e.geojsonl",
+                "\u{FEFF}" + FeatureSet.gathered.lines(700, seed: 5).replacing("\n", with: "\r\n")
+            ),
+            (
+                "f.geojson",
+                "[" + FeatureSet.lines.lines(100, seed: 6).split(separator: "\n").joined(separator: ",") + "]"
+            ),
         ]
-        var settings = try BuildSettings(folder, inputs, options: Self.optionSets[optionSet])
-        settings.overwrites = true
-        let summary = try ShardedBuild(settings).run()
-        #expect(summary.points > 1000)
-        let expected = try folder.bytes("image.clusterd")
+        var build = try RepeatedBuild(texts, options: Self.optionSets[optionSet])
+        #expect(build.summary.points > 1000)
         for bytes in [3_000, 20_000] {
-            settings.leastBytesOfStep = bytes
+            build.settings.leastBytesOfStep = bytes
             let steps = EndedSteps(after: .max)
-            _ = try ShardedBuild(settings, runner: steps).run()
-            let isSame = try folder.bytes("image.clusterd") == expected
-            #expect(isSame, "the image depends on the division into steps of \(bytes) bytes")
+            try build.run("the division into steps of \(bytes) bytes", with: steps)
             #expect(steps.count > 250_000 / bytes, "\(steps.count) steps")
         }
     }
@@ -148,14 +128,10 @@ import Testing
         "a build that was ended while it joined what it read goes on",
         arguments: ["text", "lengths", "identified", "records"])
     func endedJoining(_ damaged: String) throws {
-        let folder = try BuildFolder()
-        let inputs = [try folder.write(FeatureSet.gathered.lines(1500), to: "a.geojsonl")]
-        var settings = try BuildSettings(folder, inputs, options: Self.optionSets[1])
-        settings.overwrites = true
-        settings.leastBytesOfStep = 20_000
-        _ = try ShardedBuild(settings).run()
-        let expected = try folder.bytes("image.clusterd")
-        let path = settings.temporary + "/read-2." + damaged
+        var build = try RepeatedBuild(
+            [("a.geojsonl", FeatureSet.gathered.lines(1500))], options: Self.optionSets[1])
+        build.settings.leastBytesOfStep = 20_000
+        let path = build.settings.temporary + "/read-2." + damaged
         let content = Mutex(Data())
         let runner = WatchedSteps {
             guard let bytes = FileManager.default.contents(atPath: path) else { return }
@@ -164,36 +140,28 @@ import Testing
             other[5] ^= 1
             _ = FileManager.default.createFile(atPath: path, contents: other)
         }
-        let error = #expect(throws: BuildError.self) { _ = try ShardedBuild(settings, runner: runner).run() }
+        let error = #expect(throws: BuildError.self) { _ = try ShardedBuild(build.settings, runner: runner).run() }
         #expect(error?.description.contains("read-2.\(damaged) is damaged") == true, "\(String(describing: error))")
         content.withLock { _ = FileManager.default.createFile(atPath: path, contents: $0) }
-        settings.resumes = true
+        build.settings.resumes = true
         let last = EndedSteps(after: .max)
-        _ = try ShardedBuild(settings, runner: last).run()
-        let isSame = try folder.bytes("image.clusterd") == expected
-        #expect(isSame, "the image depends on where the build was ended")
+        try build.run("where the build was ended", with: last)
         #expect(last.count < 10, "inputs were read again: \(last.count) steps")
     }
 
     @Test("parts of another cut are not taken for those of this one")
     func otherCut() throws {
-        let folder = try BuildFolder()
-        let inputs = [try folder.write(FeatureSet.gathered.lines(3000), to: "a.geojsonl")]
-        var settings = try BuildSettings(folder, inputs, options: Self.optionSets[0])
-        settings.overwrites = true
-        _ = try ShardedBuild(settings).run()
-        let expected = try folder.bytes("image.clusterd")
+        var build = try RepeatedBuild(
+            [("a.geojsonl", FeatureSet.gathered.lines(3000))], options: Self.optionSets[0])
         for shards in [16, 9, 23] {
-            settings.shards = shards
+            build.settings.shards = shards
             let error = #expect(throws: BuildError.self) {
-                _ = try ShardedBuild(settings, runner: EndedSteps(after: 5)).run()
+                _ = try ShardedBuild(build.settings, runner: EndedSteps(after: 5)).run()
             }
             #expect(error?.description == "ended")
-            settings.resumes = true
+            build.settings.resumes = true
         }
-        _ = try ShardedBuild(settings).run()
-        let isSame = try folder.bytes("image.clusterd") == expected
-        #expect(isSame, "parts of different cuts were mixed")
+        try build.run("parts of other cuts")
     }
 
     @Test("a daemon attaches an image and answers as after an import, also if features share their ids")
