@@ -98,8 +98,8 @@ extension DecideStep {
     /// Nil if a member is missing or of another type.
     init?(_ value: JSONValue) {
         guard case .object(let object) = value, case .string(let options)? = object["options"],
-            case .string(let output)? = object["output"], let zooms = object["zooms"].flatMap(Self.zooms),
-            let inputs = object["inputs"].flatMap(Self.paths), case .number(let memory)? = object["memory"],
+            case .string(let output)? = object["output"], let zooms = object["zooms"].flatMap(StepValues.zooms),
+            let inputs = object["inputs"].flatMap(StepValues.paths), case .number(let memory)? = object["memory"],
             case .number(let threads)? = object["threads"], let memory = Int(exactly: memory),
             let threads = Int(exactly: threads), threads > 0
         else { return nil }
@@ -111,19 +111,6 @@ extension DecideStep {
         self.init(
             options: options, zooms: zooms, part: part, inputs: inputs, output: LevelFiles(base: output),
             memory: memory, threads: threads)
-    }
-
-    static func zooms(_ value: JSONValue) -> ClosedRange<Int>? {
-        guard case .array(let zooms) = value, zooms.count == 2, case .number(let low) = zooms[0],
-            case .number(let high) = zooms[1], low >= 0, low <= high, high <= 24
-        else { return nil }
-        return Int(low)...Int(high)
-    }
-
-    static func paths(_ value: JSONValue) -> [String]? {
-        guard case .array(let values) = value else { return nil }
-        let paths = values.compactMap { value -> String? in if case .string(let path) = value { path } else { nil } }
-        return paths.count == values.count ? paths : nil
     }
 }
 

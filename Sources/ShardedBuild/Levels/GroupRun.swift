@@ -152,7 +152,7 @@ extension GroupRun.Outcome {
 
     /// Nil if a member is missing or of another type.
     init?(_ value: JSONValue) {
-        guard case .object(let object) = value, let bases = object["outputs"].flatMap(DecideStep.paths),
+        guard case .object(let object) = value, let bases = object["outputs"].flatMap(StepValues.paths),
             let summary = object["summary"].flatMap({ BuildSummary.GroupSummary($0) })
         else { return nil }
         self.init(outputs: bases.map { LevelFiles(base: $0) }, summary: summary)

@@ -177,10 +177,10 @@ extension LevelStream {
     /// Nil if a member is missing or of another type.
     init?(_ value: JSONValue) {
         guard case .object(let object) = value, case .string(let options)? = object["options"],
-            case .string(let output)? = object["output"], let zooms = object["zooms"].flatMap(DecideStep.zooms),
-            let open = object["open"].flatMap(DecideStep.paths),
-            let claimed = object["claimed"].flatMap(DecideStep.paths),
-            let taken = object["taken"].flatMap(DecideStep.paths), case .number(let memory)? = object["memory"],
+            case .string(let output)? = object["output"], let zooms = object["zooms"].flatMap(StepValues.zooms),
+            let open = object["open"].flatMap(StepValues.paths),
+            let claimed = object["claimed"].flatMap(StepValues.paths),
+            let taken = object["taken"].flatMap(StepValues.paths), case .number(let memory)? = object["memory"],
             let memory = Int(exactly: memory)
         else { return nil }
         self.init(

@@ -162,7 +162,7 @@ extension BuildSummary.GroupSummary {
 
     /// Nil if a member is missing or of another type.
     init?(_ value: JSONValue) {
-        guard case .object(let object) = value, let zooms = object["zooms"].flatMap(DecideStep.zooms),
+        guard case .object(let object) = value, let zooms = object["zooms"].flatMap(StepValues.zooms),
             case .number(let nodes)? = object["nodes"], let nodes = Int(exactly: nodes),
             case .number(let seconds)? = object["seconds"]
         else { return nil }
