@@ -50,6 +50,9 @@ import Testing
         for count in [0, 1, 2, 23, 24, 25, 300, 5000, 20_000] {
             let keys = shape.keys(count, bits: bits)
             let expected = keys.indices.sorted { (keys[$0], $0) < (keys[$1], $1) }
+            var numbers = keys
+            NumberSort.sort(&numbers)
+            #expect(numbers == expected.map { keys[$0] }, "\(count) numbers")
             for (threads, share) in [(1, Parallel.smallestShare), (4, 7), (3, 1000)] {
                 let found = sorted(keys, bits: bits, Parallel(.awake, threads: threads, smallestShare: share))
                 #expect(found.map { Int($0.place) } == expected, "\(count) elements, \(threads) threads")

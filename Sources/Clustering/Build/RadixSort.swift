@@ -142,6 +142,24 @@ public enum NumberSort {
         }
     }
 
+    private struct Whole: RadixKey {
+        @inline(__always) func key(_ element: UInt64) -> UInt64 { element }
+    }
+
+    /// Sorts numbers on the calling thread.
+    ///
+    /// - Complexity: O(numbers); uses 8 bytes per number meanwhile.
+    public static func sort(_ numbers: inout [UInt64]) {
+        let spare = Scratch<UInt64>(capacity: numbers.count)
+        numbers.withUnsafeMutableBufferPointer { numbers in
+            guard let base = numbers.baseAddress else { return }
+            RadixSort.sort(
+                base, spare: spare.base, count: numbers.count, bits: 64, by: Whole(),
+                parallel: Parallel(.awake, threads: 1))
+        }
+        withExtendedLifetime(spare) {}
+    }
+
     private struct Ranked: BitwiseCopyable {
         var key: UInt64
         var index: UInt32

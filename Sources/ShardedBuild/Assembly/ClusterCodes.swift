@@ -50,12 +50,12 @@ struct ClusterCodes {
 
     /// The rows of the features that clusters grew from, above the clusters' ordinals.
     private func rowsOfOrigins() throws(BuildError) -> ExternalSort<UInt64> {
-        var points = ExternalSort<UInt64>(at: "\(files.directory)/origins", memory: memory / 8, by: <)
+        var points = ExternalSort<UInt64>(at: "\(files.directory)/origins", memory: memory / 8)
         for ordinal in 0..<view.index.clusterCount {
             let cluster = ClusterOrdinal(rawValue: UInt32(truncatingIfNeeded: ordinal))
             try points.append(UInt64(view.index.origin(of: .cluster(cluster)).rawValue) << 32 | UInt64(ordinal))
         }
-        var rows = ExternalSort<UInt64>(at: "\(files.directory)/origin-rows", memory: memory / 8, by: <)
+        var rows = ExternalSort<UInt64>(at: "\(files.directory)/origin-rows", memory: memory / 8)
         try points.finish { (pair) throws(BuildError) in
             let point = PointIndex(rawValue: UInt32(truncatingIfNeeded: pair >> 32))
             try rows.append(UInt64(view.feature(of: point)) << 32 | pair & 0xffff_ffff)
@@ -66,7 +66,7 @@ struct ClusterCodes {
     /// The numbers that several features share until their ranks tell them apart; nil if there are too many.
     private func alike() throws(BuildError) -> Set<UInt64>? {
         // Rows of features whose hashes have the same upper half.
-        var rows = ExternalSort<UInt64>(at: "\(files.directory)/alike-rows", memory: memory / 8, by: <)
+        var rows = ExternalSort<UInt64>(at: "\(files.directory)/alike-rows", memory: memory / 8)
         for entries in entries {
             var next = 0
             for entry in entries {
@@ -76,7 +76,7 @@ struct ClusterCodes {
                 if repeated[next] == prefix { try rows.append(entry & 0xffff_ffff) }
             }
         }
-        var found = ExternalSort<UInt64>(at: "\(files.directory)/alike", memory: memory / 8, by: <)
+        var found = ExternalSort<UInt64>(at: "\(files.directory)/alike", memory: memory / 8)
         try rows.finish { (row) throws(BuildError) in
             try found.append(FeatureCodes.hash(of: Int(row), in: store) >> (64 - FeatureCodes.bits))
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Clustering
 import SystemSupport
 
 /// Sorts more values than fit into memory: sorted runs in files, which are merged. Equal values keep no order, so their
@@ -6,6 +7,7 @@ import SystemSupport
 struct ExternalSort<Value: BitwiseCopyable & Sendable> {
     private let path: String
     private let isBefore: (Value, Value) -> Bool
+    private let sort: (inout [Value]) -> Void
     private var gathered: [Value] = []
     private let mostGathered: Int
     private let memory: Int
@@ -16,9 +18,15 @@ struct ExternalSort<Value: BitwiseCopyable & Sendable> {
     /// - Parameters:
     ///   - path: begins the names of the runs' files.
     ///   - memory: in bytes.
-    init(at path: String, memory: Int, by isBefore: @escaping (Value, Value) -> Bool) {
+    ///   - sort: sorts by the same comparison; nil for the library's sort.
+    init(
+        at path: String, memory: Int, by isBefore: @escaping (Value, Value) -> Bool,
+        sort: ((inout [Value]) -> Void)? = nil
+    ) {
         (self.path, self.memory, self.isBefore) = (path, memory, isBefore)
-        mostGathered = max(1024, memory / MemoryLayout<Value>.stride)
+        self.sort = sort ?? { $0.sort(by: isBefore) }
+        // A sort needs room for as many values again.
+        mostGathered = max(1024, memory / 2 / MemoryLayout<Value>.stride)
     }
 
     mutating func append(_ value: Value) throws(BuildError) {
@@ -29,7 +37,7 @@ struct ExternalSort<Value: BitwiseCopyable & Sendable> {
 
     private mutating func endRun() throws(BuildError) {
         guard !gathered.isEmpty else { return }
-        gathered.sort(by: isBefore)
+        sort(&gathered)
         let path = Attempt.path(of: "\(path).run")
         let writer = try ValueWriter<Value>(path)
         try gathered.withUnsafeBufferPointer { (values) throws(BuildError) in try writer.append(contentsOf: values) }
@@ -41,7 +49,7 @@ struct ExternalSort<Value: BitwiseCopyable & Sendable> {
     /// Calls `body` with all values in order, and removes the runs.
     mutating func finish(_ body: (Value) throws(BuildError) -> Void) throws(BuildError) {
         if runs.isEmpty {
-            gathered.sort(by: isBefore)
+            sort(&gathered)
             for value in gathered { try body(value) }
             return
         }
@@ -57,6 +65,13 @@ struct ExternalSort<Value: BitwiseCopyable & Sendable> {
         let writer = try ValueWriter<Value>(path)
         try finish { (value) throws(BuildError) in try writer.append(value) }
         try writer.finish()
+    }
+}
+
+extension ExternalSort where Value == UInt64 {
+    /// Sorts numbers.
+    init(at path: String, memory: Int) {
+        self.init(at: path, memory: memory, by: <, sort: { NumberSort.sort(&$0) })
     }
 }
 

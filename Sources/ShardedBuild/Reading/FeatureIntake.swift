@@ -43,8 +43,8 @@ final class FeatureIntake {
         let shared = SharedState(limits: SourceLimits(filterCacheBytes: 0, buildThreads: step.threads))
         maker = RevisionMaker(options: options, shared: shared, threads: step.threads, cancellation: .never)
         builder = FeatureStoreBuilder(policy: step.rules.policy, rules: rules)
-        identified = ExternalSort(at: files.identified, memory: step.memory / 4, by: <)
-        anonymous = ExternalSort(at: files.anonymous, memory: step.memory / 4, by: <)
+        identified = ExternalSort(at: files.identified, memory: step.memory / 4)
+        anonymous = ExternalSort(at: files.anonymous, memory: step.memory / 4)
     }
 
     /// Reads everything.

@@ -71,7 +71,7 @@ enum Ordering {
     /// Writes the points by their rows.
     private static func invert(_ files: BuildFiles, memory: Int) throws(BuildError) {
         // The row above the order.
-        var pairs = ExternalSort<UInt64>(at: files.points, memory: memory, by: <)
+        var pairs = ExternalSort<UInt64>(at: files.points, memory: memory)
         let rows = try ValueReader<UInt32>(files.rows)
         while let row = try rows.read() { try pairs.append(UInt64(row) << 32 | UInt64(pairs.count)) }
         let points = try ValueWriter<UInt32>(files.points)
