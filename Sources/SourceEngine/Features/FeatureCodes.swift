@@ -54,10 +54,12 @@ package struct FeatureCodes: Sendable {
         init() {}
     }
 
-    /// Whether an index by id is on the same array.
+    /// Whether an index by id, which is not empty, is on the same array.
     func hasEntries(of identifiers: IdentifierIndex) -> Bool {
         identified.withValues { own in
-            identifiers.entries.withValues { $0.baseAddress == own.baseAddress && $0.count == own.count }
+            identifiers.entries.withValues {
+                !own.isEmpty && $0.baseAddress == own.baseAddress && $0.count == own.count
+            }
         }
     }
 

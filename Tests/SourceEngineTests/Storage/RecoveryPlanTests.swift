@@ -63,6 +63,24 @@ import Testing
         #expect(try plan(kept).generation == 3)
     }
 
+    @Test("the index by id of features without ids is made again too, if clusters' ids are made of features")
+    func damagedKeyWithoutIdentifiers() throws {
+        let kept = try KeptSources(isQuick: true)
+        let features = (0..<50).map {
+            #"{"type":"Feature","geometry":{"type":"Point","coordinates":[\#($0),1]},"properties":null}"#
+        }
+        try kept.create(options: #"{"clusterIds":"origin"}"#).load("[\(features.joined(separator: ","))]")
+        kept.wait()
+        let answer = kept.said()
+        let path = kept.file("2.snapshot")
+        let range = try #require(try OpenedSections(path).sections[SnapshotSection.identifierKey])
+        var data = try Data(contentsOf: URL(fileURLWithPath: path))
+        data[range.lowerBound] ^= 1
+        try kept.restart { try write(data, path) }
+        #expect(kept.said() == answer)
+        #expect(kept.reports.filter { $0.message.contains("index by id, which is made again") }.count == 1)
+    }
+
     @Test("a plan changes nothing; carried out it keeps the damaged file")
     func damaged() throws {
         let kept = try prepared()
