@@ -97,7 +97,7 @@ struct SortedMerge<Value: BitwiseCopyable> {
     ) throws(BuildError) {
         var sources = paths.indices.map { (path: paths[$0], file: Int?($0)) }
         while sources.count > most {
-            // No more than are needed to leave as many as may be open.
+            // Only as many as it takes for the rest to be open at once.
             let count = min(most, sources.count - most + 1)
             let target = Attempt.path(of: paths[0] + ".merged")
             try Self(Array(sources[..<count]), memory, adjust, isBefore).write(to: target)

@@ -15,7 +15,7 @@ struct PackedBlock {
     private static let headSize = 8
     private static let wordHeadSize = 8
     /// The most bytes that a block takes. Three are written and read beyond the last word.
-    static func mostPacked(stride: Int) -> Int { headSize + 2 * wordHeadSize * stride + mostBytes + 16 }
+    static func mostPacked(stride: Int) -> Int { headSize + wordHeadSize * stride / 4 + mostBytes + 16 }
 
     private let stride: Int
     private var words: Int { stride % 4 == 0 ? stride / 4 : 0 }

@@ -25,6 +25,8 @@ struct LevelFiles: Sendable, Equatable {
     /// The first part of their names.
     let base: String
 
+    /// The last component of `base`.
+    var name: String { String(base.split(separator: "/").last ?? "") }
     /// What a part has to know, in order. Its step removes them.
     var nodes: String { base + ".nodes" }
     /// The clusters, and the names of their children.

@@ -31,7 +31,7 @@ struct GroupRun {
 
     func run() throws(BuildError) -> Outcome {
         try onDisk(try FileIO.makeDirectory(directory))
-        let known = try BuildFiles.value(outcomeFile).flatMap { Outcome($0) }
+        let known = try BuildFiles.value(outcomeFile).flatMap { Outcome($0, in: directory) }
         if let known, !known.outputs.isEmpty { return known }
         let start = ContinuousClock.now
         var outcome = known ?? Outcome(outputs: [], summary: BuildSummary.GroupSummary(zooms: zooms, nodes: nodeCount))
@@ -147,15 +147,16 @@ struct GroupRun {
 
 extension GroupRun.Outcome {
     var json: JSONValue {
-        .object(["outputs": .array(outputs.map { .string($0.base) }), "summary": summary.json])
+        // Without their directory, which may have another path when the build goes on.
+        .object(["outputs": .array(outputs.map { .string($0.name) }), "summary": summary.json])
     }
 
     /// Nil if a member is missing or of another type.
-    init?(_ value: JSONValue) {
-        guard case .object(let object) = value, let bases = object["outputs"].flatMap(StepValues.paths),
+    init?(_ value: JSONValue, in directory: String) {
+        guard case .object(let object) = value, let names = object["outputs"].flatMap(StepValues.paths),
             let summary = object["summary"].flatMap({ BuildSummary.GroupSummary($0) })
         else { return nil }
-        self.init(outputs: bases.map { LevelFiles(base: $0) }, summary: summary)
+        self.init(outputs: names.map { LevelFiles(base: "\(directory)/\($0)") }, summary: summary)
     }
 }
 

@@ -37,10 +37,7 @@ struct LevelStream: BuildStep {
     func run() throws(BuildError) {
         // Another attempt was faster.
         if ValueFile.exists(output.survivors) { return }
-        guard case .some(let value) = try BuildFiles.value(options) else {
-            throw BuildError("there is no file \(options)")
-        }
-        let options = try inEngine(try SourceOptions(reading: value)).clustering
+        let options = try BuildFiles.sourceOptions(options).clustering
         var rounds = 0
         let opened = try Sections(try SortedMerge<OpenNode>(open, memory: memory / 16, by: OpenNode.isBefore))
         let claimed = try Sections(try SortedMerge<ClaimedNode>(claimed, memory: memory / 16, by: ClaimedNode.isBefore))
