@@ -161,6 +161,8 @@ export const MarkerLayer = L.Layer.extend({
         marker.element.classList.add("leaving");
         marker.element.tabIndex = -1;
         if (marker.element.contains(document.activeElement)) this.focusInstead(into);
+        // Whoever gives the focus back to it later means what it has become: a point that was pinned has another key.
+        marker.element.focus = () => this.focusInstead(into);
         const gone = this.isCalm ? Promise.resolve() : glide(marker, point, { fade: "out" });
         gone.then(() => marker.parts.forEach((part) => part.remove()));
     },
