@@ -4,7 +4,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// The map page in a real browser; each scenario is a function of Tests/Browser/map_page.py.
+/// The map page in a real browser; each scenario is a function of Tests/Browser/scenarios.
 @Suite("The map page", .serialized, .enabled(if: Chromium.isInstalled, "needs Debian's chromium")) struct MapPageTests {
     private static let root = Repository.root
 
