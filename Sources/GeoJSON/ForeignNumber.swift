@@ -20,24 +20,25 @@ public struct ForeignNumber: Sendable, Equatable {
     private static let longest = 9
 
     /// The range of the first such word that is not within a string. O(bytes).
-    static func find(in text: UnsafeRawBufferPointer) -> Range<Int>? {
-        var index = 0
-        while index < text.count {
+    static func find<Text: RandomAccessCollection<UInt8>>(in text: Text) -> Range<Int>? where Text.Index == Int {
+        var index = text.startIndex
+        while index < text.endIndex {
             let start = index
             if text[start] == UInt8(ascii: "\"") {
                 index = endOfString(text, from: start)
                 continue
             }
-            while index < text.count, isOfWord(text[index]) { index += 1 }
+            while index < text.endIndex, isOfWord(text[index]) { index += 1 }
             if isNumber(text[start..<index]) { return start..<index }
             index = max(index, start + 1)
         }
         return nil
     }
 
-    private static func endOfString(_ text: UnsafeRawBufferPointer, from start: Int) -> Int {
+    private static func endOfString<Text: RandomAccessCollection<UInt8>>(_ text: Text, from start: Int) -> Int
+    where Text.Index == Int {
         var index = start + 1
-        while index < text.count, text[index] != UInt8(ascii: "\"") {
+        while index < text.endIndex, text[index] != UInt8(ascii: "\"") {
             index += text[index] == UInt8(ascii: "\\") ? 2 : 1
         }
         return index + 1
@@ -52,7 +53,7 @@ public struct ForeignNumber: Sendable, Equatable {
         }
     }
 
-    private static func isNumber(_ word: Slice<UnsafeRawBufferPointer>) -> Bool {
+    private static func isNumber(_ word: some RandomAccessCollection<UInt8>) -> Bool {
         guard 3...longest ~= word.count else { return false }
         let text = String(decoding: word, as: UTF8.self).lowercased()
         return words.contains(text.hasPrefix("-") ? String(text.dropFirst()) : text)

@@ -37,6 +37,8 @@ public enum JSONText {
     }
 
     /// A number's value; nil if the text is not a number.
+    public static func number(_ text: Span<UInt8>) -> Double? { text.withUnsafeBytes { number($0) } }
+
     public static func number(_ text: UnsafeRawBufferPointer) -> Double? {
         guard let start = text.baseAddress else { return nil }
         var value = 0.0

@@ -56,10 +56,13 @@ extension ByteWriter {
         append(contentsOf: bytes)
     }
 
+    public mutating func append(field number: Int, bytes: Span<UInt8>) {
+        bytes.withUnsafeBytes { append(field: number, bytes: $0) }
+    }
+
     /// Appends a field of text.
     public mutating func append(field number: Int, text: String) {
-        var text = text
-        text.withUTF8 { append(field: number, bytes: UnsafeRawBufferPointer($0)) }
+        append(field: number, bytes: text.utf8Span.span)
     }
 
     /// Appends a field of 64 bits: a double, or a number of fixed length.

@@ -67,7 +67,7 @@ package enum Reflection {
         let start = bytes.beginField(4)
         while next < names.count {
             if let found = Contract.descriptors.files.first(where: { $0.name == names[next] }) {
-                found.bytes.withUnsafeBytes { bytes.append(field: 1, bytes: $0) }
+                bytes.append(field: 1, bytes: found.bytes.span)
                 for name in found.dependencies where !names.contains(name) { names.append(name) }
             }
             next += 1

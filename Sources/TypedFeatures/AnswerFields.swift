@@ -50,6 +50,14 @@ extension ByteWriter {
         }
     }
 
+    package mutating func append(
+        properties: borrowing ByteWriter, text: Int, structure: Int, structProperties: Bool
+    ) {
+        properties.withUnsafeBytes {
+            append(properties: $0, text: text, structure: structure, structProperties: structProperties)
+        }
+    }
+
     /// Appends members, each after a comma, as the text of an object; nothing if there are none.
     package mutating func append(field number: Int, members: UnsafeRawBufferPointer) {
         guard !members.isEmpty else { return }
@@ -58,5 +66,9 @@ extension ByteWriter {
         append(contentsOf: UnsafeRawBufferPointer(rebasing: members.dropFirst()))
         append("}")
         endField(start)
+    }
+
+    package mutating func append(field number: Int, members: borrowing ByteWriter) {
+        members.withUnsafeBytes { append(field: number, members: $0) }
     }
 }

@@ -14,7 +14,7 @@ extension ByteWriter {
         } else if let integer = IntegerText(json) {
             append(integer)
         } else if let digits = DecimalInteger.digits(json),
-            let integer = digits.withUnsafeBytes({ IntegerText($0) })
+            let integer = IntegerText(digits)
         {
             append(integer)
         } else {
@@ -51,7 +51,7 @@ package enum IntegerText: Equatable {
     case unsigned(UInt64)
 
     /// Reads digits, with a minus sign or without; nil if the text is anything else or too large.
-    package init?(_ text: UnsafeRawBufferPointer) {
+    package init?(_ text: some RandomAccessCollection<UInt8>) {
         let isNegative = text.first == UInt8(ascii: "-")
         let digits = text.dropFirst(isNegative ? 1 : 0)
         guard !digits.isEmpty, digits.count <= 20 else { return nil }

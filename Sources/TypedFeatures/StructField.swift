@@ -20,6 +20,10 @@ extension ByteWriter {
         endField(start)
     }
 
+    package mutating func append(field number: Int, structure object: borrowing ByteWriter) {
+        object.withUnsafeBytes { append(field: number, structure: $0) }
+    }
+
     /// Appends any JSON value as a Value.
     package mutating func append(field number: Int, value json: UnsafeRawBufferPointer) {
         let start = beginField(number)

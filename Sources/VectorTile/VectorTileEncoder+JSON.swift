@@ -8,6 +8,8 @@ extension VectorTileEncoder {
     /// - Parameter json: the validated text of an object; `null` and an empty text have no tags. Of text that
     ///   is not JSON, what cannot be read is left out.
     /// - Complexity: O(length).
+    public mutating func tags(json: borrowing ByteWriter) { json.withUnsafeBytes { tags(json: $0) } }
+
     public mutating func tags(json: UnsafeRawBufferPointer) {
         var cursor = JSONCursor(json)
         guard cursor.take(UInt8(ascii: "{")) else { return }

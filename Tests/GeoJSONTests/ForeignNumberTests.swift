@@ -7,7 +7,7 @@ import Testing
 struct ForeignNumberTests {
     private func word(in text: String) -> String? {
         let bytes = Array(text.utf8)
-        return bytes.withUnsafeBytes { ForeignNumber.find(in: $0) }.map { String(decoding: bytes[$0], as: UTF8.self) }
+        return ForeignNumber.find(in: bytes).map { String(decoding: bytes[$0], as: UTF8.self) }
     }
 
     @Test(

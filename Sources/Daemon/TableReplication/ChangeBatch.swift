@@ -75,7 +75,7 @@ struct ChangeBatch {
     private static let bytesOfChange = 64
 
     private static func identifier(_ text: [UInt8]) throws(SourceError) -> FeatureIdentifier {
-        guard let identifier = text.withUnsafeBytes({ FeatureIdentifier(json: $0) }) else {
+        guard let identifier = FeatureIdentifier(json: text) else {
             throw .defect("a row's id is neither an integer nor a string")
         }
         return identifier

@@ -7,8 +7,8 @@ enum HashOperator {
     static let definitions: [String: OperatorDefinition] = [
         "hash": OperatorDefinition(
             Signature(.number, .fixed([.value])) { arguments, context throws(EvaluationError) in
-                var text = try context.boundedText(arguments[0])
-                let hash = text.withUTF8 { SipHash(0, 0).strongHash(UnsafeRawBufferPointer($0)) }
+                let text = try context.boundedText(arguments[0])
+                let hash = SipHash(0, 0).strongHash(text.utf8Span.span.bytes)
                 // A double has each integer of 53 bits.
                 return .number(Double(hash >> 11))
             })

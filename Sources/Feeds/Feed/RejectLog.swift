@@ -42,7 +42,7 @@ final class RejectLog: Sendable {
         } else {
             line.append(",\"base64\":")
             line.append("\"")
-            message.body.withUnsafeBytes { Base64.append($0, to: &line) }
+            Base64.append(message.body.span, to: &line)
             line.append("\"")
         }
         line.append("}\n")

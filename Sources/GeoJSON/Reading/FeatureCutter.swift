@@ -242,7 +242,7 @@ struct FeatureCutter {
             value = try JSONReader.parse(frame + held)
         } catch {
             let text = frame + held
-            if let word = text.withUnsafeBytes({ ForeignNumber.find(in: $0) }) {
+            if let word = ForeignNumber.find(in: text) {
                 let number = ForeignNumber(word: String(decoding: text[word], as: UTF8.self), line: nil)
                 throw .malformed(message: "What surrounds the features \(number.message).", offset: nil)
             }

@@ -67,7 +67,7 @@ extension FeatureRecord {
         if let member, !rest.isEmpty {
             var kept = ByteWriter(capacity: 64)
             Self.write(rest: rest, leavingOut: member, into: &kept)
-            kept.withUnsafeBytes { bytes.append(field: Point.membersJson, members: $0) }
+            bytes.append(field: Point.membersJson, members: kept)
         } else {
             bytes.append(field: Point.membersJson, members: rest)
         }
@@ -91,7 +91,7 @@ extension FeatureRecord {
         }
         var kept = ByteWriter(capacity: 256)
         Self.write(properties, selection, into: &kept)
-        kept.withUnsafeBytes { bytes.append(field: Point.properties, structure: $0) }
+        bytes.append(field: Point.properties, structure: kept)
     }
 
     /// Reads all coordinates. Only the first array is read: the geometry's further members follow it.

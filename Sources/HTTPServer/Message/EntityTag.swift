@@ -64,7 +64,7 @@ struct EntityTag: Sendable, Equatable {
     /// A hash of a request and of the part of the source that its answer shows. Nobody can find out by it what the part
     /// is, which is what a rule says.
     static func hash(part: [UInt8], from request: UInt64) -> UInt64 {
-        part.isEmpty ? request : request ^ part.withUnsafeBytes { secret.hash($0) }
+        part.isEmpty ? request : request ^ secret.hash(part.span.bytes)
     }
 
     private static let secret = SipHash.random()

@@ -17,5 +17,5 @@ extension ByteWriter {
 
 extension JSONText {
     /// A number's value; nil if the text is not a JSON number.
-    static func number(_ text: ArraySlice<UInt8>) -> Double? { text.withUnsafeBytes { number($0) } }
+    static func number(_ text: ArraySlice<UInt8>) -> Double? { number(text.span) }
 }

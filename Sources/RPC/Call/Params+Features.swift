@@ -23,7 +23,7 @@ extension Params {
 
     /// A feature's id: a number or a string.
     func featureID(_ param: ParamDeclaration) throws(RPCError) -> FeatureIdentifier {
-        guard let id = text(of: param)?.withUnsafeBytes({ FeatureIdentifier(json: $0) }) else {
+        guard let id = text(of: param).flatMap({ FeatureIdentifier(json: $0) }) else {
             throw invalid(param, "must be a feature's id: a number or a string.")
         }
         return id

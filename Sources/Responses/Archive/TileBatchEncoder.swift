@@ -30,7 +30,7 @@ struct TileBatchEncoder: Sendable {
             try append(tile, to: &result.bytes, &compressor)
             result.ids.append(id)
             result.ends.append(result.bytes.count)
-            let hash = result.bytes.withUnsafeBytes { Self.key.hash(UnsafeRawBufferPointer(rebasing: $0[start...])) }
+            let hash = Self.key.hash(result.bytes.span.bytes.extracting(start...))
             result.hashes.append(Int(truncatingIfNeeded: hash))
         }
         return result

@@ -123,7 +123,7 @@ extension FeatureWriter {
             guard text.count > 1 else { return }
             text.truncate(to: text.count - 1)
             text.append("}")
-            return text.withUnsafeBytes { bytes.append(field: Fields.properties, structure: $0) }
+            return bytes.append(field: Fields.properties, structure: text)
         }
         let before = bytes.count
         let start = bytes.beginField(Fields.propertiesJson)

@@ -166,7 +166,7 @@ extension Revision {
                 encoder.rectangle(left: square.left, top: square.top, right: square.right, bottom: square.bottom)
                 tags.truncate(to: 0)
                 Self.write(countOf: square.square, after: "{", into: &tags)
-                tags.withUnsafeBytes { encoder.tags(json: $0) }
+                encoder.tags(json: tags)
             }
             let start = bytes.count
             encoder.finish(into: &bytes)

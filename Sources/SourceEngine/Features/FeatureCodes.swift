@@ -282,6 +282,6 @@ package struct FeatureCodes: Sendable {
         if let hash = store.identifierHash(row, key) { return hash }
         var text = ByteWriter(capacity: 512)
         store.write(row, into: &text, selection: nil, precision: nil)
-        return key.hash(text.bytes)
+        return text.withBytes { key.hash($0.bytes) }
     }
 }

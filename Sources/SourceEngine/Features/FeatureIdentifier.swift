@@ -45,7 +45,7 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
 
     /// The `hash` of an id's JSON text, usually without allocation; nil if it is not an id.
     package static func hash(json text: UnsafeRawBufferPointer, _ key: SipHash) -> UInt64? {
-        if let plain = plain(text) { return key.hash(plain) }
+        if let plain = plain(text) { return key.hash(plain.bytes) }
         return FeatureIdentifier(json: text)?.hash(key)
     }
 
@@ -84,9 +84,5 @@ public struct FeatureIdentifier: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// A keyed hash: nobody without the key can construct ids that collide.
-    package func hash(_ key: SipHash) -> UInt64 { key.hash(bytes) }
-}
-
-extension SipHash {
-    func hash(_ bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes { hash($0) } }
+    package func hash(_ key: SipHash) -> UInt64 { key.hash(bytes.span.bytes) }
 }

@@ -25,21 +25,21 @@ package struct SipHash: Sendable, Equatable {
     private let start: State
 
     /// SipHash-1-3. O(bytes).
-    package func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 { hash(bytes, rounds: 1, lastRounds: 3) }
+    package func hash(_ bytes: RawSpan) -> UInt64 { hash(bytes, rounds: 1, lastRounds: 3) }
 
     /// SipHash-2-4, which other programs have too. O(bytes).
-    package func strongHash(_ bytes: UnsafeRawBufferPointer) -> UInt64 { hash(bytes, rounds: 2, lastRounds: 4) }
+    package func strongHash(_ bytes: RawSpan) -> UInt64 { hash(bytes, rounds: 2, lastRounds: 4) }
 
     @inline(__always)
-    private func hash(_ bytes: UnsafeRawBufferPointer, rounds: Int, lastRounds: Int) -> UInt64 {
+    private func hash(_ bytes: RawSpan, rounds: Int, lastRounds: Int) -> UInt64 {
         var state = start
-        let whole = bytes.count & ~7
+        let whole = bytes.byteCount & ~7
         for offset in stride(from: 0, to: whole, by: 8) {
-            state.add(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)), rounds)
+            state.add(UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)), rounds)
         }
-        var last = UInt64(truncatingIfNeeded: bytes.count) &<< 56
-        for offset in whole..<bytes.count {
-            last |= UInt64(bytes[offset]) &<< UInt64(8 &* (offset &- whole))
+        var last = UInt64(truncatingIfNeeded: bytes.byteCount) &<< 56
+        for offset in whole..<bytes.byteCount {
+            last |= UInt64(bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)) &<< UInt64(8 &* (offset &- whole))
         }
         state.add(last, rounds)
         return state.finish(lastRounds)

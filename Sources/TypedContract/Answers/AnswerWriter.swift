@@ -95,7 +95,7 @@ struct AnswerWriter {
         case (.bytes, .string):
             guard let content = value.string.flatMap({ Base64.decode(Array($0.utf8).span) }) else { return }
             guard keepsZero || !content.isEmpty else { return }
-            content.withUnsafeBytes { bytes.append(field: field.number, bytes: $0) }
+            bytes.append(field: field.number, bytes: content.span)
         case (.enumeration, .string):
             guard let word = field.words.first(where: { $0.word == value.string }) else { return }
             bytes.append(field: field.number, varint: UInt64(bitPattern: Int64(word.number)))

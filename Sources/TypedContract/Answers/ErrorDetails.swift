@@ -31,7 +31,7 @@ package struct ErrorDetails {
         for detail in details {
             let start = bytes.beginField(3)
             bytes.append(field: 1, text: "type.googleapis.com/" + detail.type)
-            detail.bytes.withUnsafeBytes { bytes.append(field: 2, bytes: $0) }
+            bytes.append(field: 2, bytes: detail.bytes.span)
             bytes.endField(start)
         }
         return bytes.bytes

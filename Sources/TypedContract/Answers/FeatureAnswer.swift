@@ -92,7 +92,7 @@ struct FeatureAnswer {
                 structure: TypedFields.Point.properties, structProperties: structProperties)
         }
         bytes.append(field: TypedFields.Point.further, packed: further)
-        members.withUnsafeBytes { bytes.append(field: TypedFields.Point.membersJson, members: $0) }
+        bytes.append(field: TypedFields.Point.membersJson, members: members)
         bytes.endField(start)
     }
 
@@ -143,11 +143,9 @@ struct FeatureAnswer {
             text.append(contentsOf: value.rawText)
         }
         text.append("}")
-        text.withUnsafeBytes {
-            bytes.append(
-                properties: $0, text: TypedFields.Cluster.propertiesJson, structure: TypedFields.Cluster.properties,
-                structProperties: structProperties)
-        }
+        bytes.append(
+            properties: text, text: TypedFields.Cluster.propertiesJson, structure: TypedFields.Cluster.properties,
+            structProperties: structProperties)
     }
 
     /// Writes a message whose fields are numbers, from 1 on.

@@ -69,7 +69,7 @@ struct MappedReader {
             guard let content = value.string.flatMap({ Base64.decode(Array($0.utf8).span) }) else {
                 throw FieldFault("must be a string in base64.")
             }
-            content.withUnsafeBytes { bytes.append(field: field.number, bytes: $0) }
+            bytes.append(field: field.number, bytes: content.span)
         case .bool:
             guard let flag = value.bool else { throw FieldFault("must be true or false.") }
             bytes.append(field: field.number, varint: flag ? 1 : 0)
@@ -96,7 +96,7 @@ struct MappedReader {
         case "Infinity": return .infinity
         case "-Infinity": return -.infinity
         case let text?:
-            let number = Array(text.utf8).withUnsafeBytes { JSONText.number($0) }
+            let number = JSONText.number(text.utf8Span.span)
             if let number { return number }
         case nil: break
         }
@@ -107,7 +107,7 @@ struct MappedReader {
     private static func integer(_ field: FieldPlan, _ value: JSONElement) throws(FieldFault) -> UInt64 {
         let text: [UInt8] = value.kind == .string ? Array((value.string ?? "").utf8) : Array(value.rawText)
         let digits = value.kind == .string || value.kind == .number ? DecimalInteger.digits(text) : nil
-        let number = digits?.withUnsafeBytes { IntegerText($0) }
+        let number = digits.flatMap { IntegerText($0) }
         let isSigned: Bool
         let isLong = field.isLong
         switch field.kind {
