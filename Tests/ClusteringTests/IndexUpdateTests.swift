@@ -195,8 +195,8 @@ import Testing
         var random = SeededGenerator(state: 5)
         var live = try Live(set.places(1500), ClusteringOptions())
         let pool = set.places(3000, seed: 9)
-        for step in 0..<6 {
-            let changes = Self.changes(&random, live, count: [1, 1, 40, 3, 90, 1][step]) {
+        for (step, count) in [1, 40, 3, 90].enumerated() {
+            let changes = Self.changes(&random, live, count: count) {
                 pool[Int.random(in: 0..<pool.count, using: &$0)]
             }
             guard live.apply(changes) else {

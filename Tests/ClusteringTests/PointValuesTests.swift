@@ -256,7 +256,7 @@ import Testing
     @Test("equal a count over all points after changes", arguments: PointSet.allCases, [Values.times, .few, .wide])
     func followsChanges(_ set: PointSet, _ kind: Values) throws {
         var random = SeededGenerator(state: 11)
-        let places = set.places(500)
+        let places = set.places(250)
         var live = try Live(places, kind.numbers(places.count, &random), ClusteringOptions(maximumZoom: 8))
         for round in 0..<3 {
             try live.change(8, kind, &random)
