@@ -253,8 +253,9 @@ let package = Package(
         .testTarget(
             name: "ShardedBuildTests",
             dependencies: [
-                "ShardedBuild", "SourceEngine", "ImageStore", "GeoJSON", "JSON", "SystemSupport", "SourceTestSupport",
-                "TestSupport",
+                "ShardedBuild", "Responses", "SourceEngine", "Clustering", "ImageStore", "GeoJSON", "JSON",
+                "SystemSupport",
+                "SourceTestSupport", "TestSupport",
             ]),
         .testTarget(
             name: "ResponsesTests",

@@ -37,14 +37,14 @@ public struct ShardedBuild {
         }
         let files = BuildFiles(settings.temporary, output: settings.output, threads: settings.workers)
         try prepare(files, options)
-        let (intake, partitions) = try Intake(
+        let (intake, partitions, parts) = try Intake(
             settings: settings, options: options, files: files, runner: runner, progress: progress
         ).run()
         var summary = BuildSummary()
         let outputs = try cluster(options, files, points: intake.points, &summary)
         progress(BuildProgress(stage: .assembling, detail: ""))
         let assembly = ImageAssembly(
-            options: options, files: files, intake: intake, partitions: partitions, outputs: outputs,
+            options: options, files: files, intake: intake, partitions: partitions, parts: parts, outputs: outputs,
             threads: settings.workers, memory: settings.memory)
         (summary.clusters, summary.bytes) = try assembly.write(to: settings.output)
         (summary.points, summary.accepted) = (intake.points, intake.accepted)
@@ -56,7 +56,7 @@ public struct ShardedBuild {
     /// Makes the temporary directory, or checks that its files are of the same build.
     private func prepare(_ files: BuildFiles, _ options: SourceOptions) throws(BuildError) {
         let job = JSONValue.object([
-            "version": .number(3), "options": options.json, "skips": .bool(settings.policy == .skip),
+            "version": .number(4), "options": options.json, "skips": .bool(settings.policy == .skip),
             "wraps": .bool(settings.wrapsLongitudes), "format": .string("\(settings.format)"),
             "inputs": .array(settings.inputs.map { .array([.string($0.name), .string($0.stamp)]) }),
         ])

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Clustering
 import Foundation
 import GeoJSON
 import ImageStore
@@ -108,7 +109,76 @@ extension BuildSettings {
     }
 }
 
-/// The sections of an image that follow from features and options alone, and what of the description does.
+/// Puts the features of an image, whose rows follow the curve, in the order of the input.
+private struct InputOrder {
+    /// By number in the input, and the other way round.
+    let rows: [Int]
+    let numbers: [Int]
+
+    init(_ section: [UInt8]) throws {
+        let rows = Self.numbers(section)
+        var numbers = [Int](repeating: -1, count: rows.count)
+        for (number, row) in rows.enumerated() {
+            numbers[try #require(rows.indices.contains(row) ? row : nil)] = number
+        }
+        try #require(!numbers.contains(-1), "some features have the same row")
+        (self.rows, self.numbers) = (rows, numbers)
+    }
+
+    /// - Parameter points: by row.
+    func restore(_ sections: inout [UInt32: [UInt8]], _ points: [UInt32]) throws {
+        func numbers(_ name: UInt32) throws -> [Int] { Self.numbers(try #require(sections[name])) }
+        sections[SnapshotSection.sortedRows] = Self.bytes(
+            try numbers(SnapshotSection.sortedRows).map { UInt32(self.numbers[$0]) })
+        sections[SnapshotSection.sortedPoints] = Self.bytes(rows.map { points[$0] })
+        let (text, offsets) = (try #require(sections[SnapshotSection.text]), try numbers(SnapshotSection.offsets))
+        let blocks: [Int] = try #require(sections[SnapshotSection.blockStarts]).withUnsafeBytes {
+            Array($0.bindMemory(to: Int.self))
+        }
+        let starts = offsets.enumerated().map { blocks[$0 / 64] + $1 } + [text.count]
+        var (newText, newOffsets, newBlocks): ([UInt8], [UInt32], [Int]) = ([], [], [])
+        for (number, row) in rows.enumerated() {
+            if number % 64 == 0 { newBlocks.append(newText.count) }
+            newOffsets.append(UInt32(newText.count - newBlocks[number / 64]))
+            newText += text[starts[row]..<starts[row + 1]]
+        }
+        sections[SnapshotSection.text] = newText
+        sections[SnapshotSection.offsets] = Self.bytes(newOffsets)
+        sections[SnapshotSection.blockStarts] = Self.bytes(newBlocks)
+    }
+
+    static func numbers(_ section: [UInt8]) -> [Int] {
+        section.withUnsafeBytes { $0.bindMemory(to: UInt32.self).map(Int.init) }
+    }
+
+    private static func bytes<Value: BitwiseCopyable>(_ values: [Value]) -> [UInt8] {
+        values.withUnsafeBytes(Array.init)
+    }
+}
+
+/// The points of an image in the order of the curve along which its nodes lie, how many of them lie before each 4,096 nodes, and
+/// the points in the order of the rows.
+func pointsAlongCurve(of path: String) throws -> (curve: [UInt32], ranks: [Int], rows: [UInt32]) {
+    let reader = try SectionFileReader(path, .whole)
+    let ordered: [UInt32] = try reader.values(SnapshotSection.sortedRows)
+    var rows = [UInt32](repeating: 0, count: ordered.count)
+    for (point, row) in ordered.enumerated() { rows[Int(row)] = UInt32(point) }
+    // A position and a node's number.
+    let slots: [UInt32] = try reader.values(SnapshotSection.index(.spatialSlots))
+    let nodes = reader.bytes(SnapshotSection.index(.parents)).count / 4
+    let width = slots.count / nodes
+    // A slot of 64-bit positions ends with four bytes of nothing.
+    let all = stride(from: width == 3 ? 2 : 4, to: slots.count, by: width).map { slots[$0] }
+    var (ranks, curve): ([Int], [UInt32]) = ([], [])
+    for (index, node) in all.enumerated() {
+        if index % 4096 == 0 { ranks.append(curve.count) }
+        if node < rows.count { curve.append(node) }
+    }
+    return (curve, ranks, rows)
+}
+
+/// The sections of an image that follow from features and options alone, with features in the order of the input, and what of
+/// the description does.
 func content(of path: String) throws -> (sections: [UInt32: [UInt8]], description: JSONObject) {
     let reader = try SectionFileReader(path, .whole)
     var sections: [UInt32: [UInt8]] = [:]
@@ -119,6 +189,12 @@ func content(of path: String) throws -> (sections: [UInt32: [UInt8]], descriptio
     ]
     for name in 1..<0x3000 as Range<UInt32> where reader.has(name) && !others.contains(name) {
         sections[name] = Array(reader.bytes(name))
+    }
+    if let inputRows = sections.removeValue(forKey: SnapshotSection.inputRows) {
+        let points = try pointsAlongCurve(of: path)
+        let isCounted = sections.removeValue(forKey: SnapshotSection.pointRanks).map(InputOrder.numbers) == points.ranks
+        #expect(isCounted, "the points before each 4,096 nodes are counted wrongly")
+        try InputOrder(inputRows).restore(&sections, points.curve)
     }
     let text = Array(reader.bytes(SnapshotSection.description))
     guard case .object(var description) = try JSONReader.parse(text) else {

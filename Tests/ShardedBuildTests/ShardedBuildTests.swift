@@ -2,6 +2,7 @@
 import Foundation
 import ImageStore
 import JSON
+import Responses
 import SourceEngine
 import SourceTestSupport
 import Synchronization
@@ -47,6 +48,29 @@ import Testing
             }
             #expect(found.sections.keys.sorted() == expected.sections.keys.sorted())
             #expect(!FileManager.default.fileExists(atPath: settings.temporary))
+        }
+    }
+
+    @Test(
+        "features lie along the curve of the index, unless their numbers in the input are ids",
+        arguments: FeatureSet.allCases)
+    func curve(_ set: FeatureSet) throws {
+        let folder = try BuildFolder()
+        let input = try folder.write(set.lines(3000), to: "a.geojsonl")
+        for (member, isAlongCurve) in [("", true), (#","generateId":true"#, false)] {
+            let options = #"{"clusterIds":"origin","sortKey":["hash",["id"]]\#(member)}"#
+            var settings = try BuildSettings(folder, [input], options: options)
+            settings.overwrites = true
+            _ = try ShardedBuild(settings).run()
+            let points = try pointsAlongCurve(of: settings.output)
+            #expect(points.curve.count == 3000)
+            #expect((points.curve == points.rows) == isAlongCurve)
+            let reader = try SectionFileReader(settings.output, .whole)
+            #expect(reader.has(SnapshotSection.inputRows) == isAlongCurve)
+            let kept = try KeptSources()
+            let expected = try content(of: kept.importedImage([input], options: options)).sections
+            let isSame = try content(of: settings.output).sections == expected
+            #expect(isSame, "\(options)")
         }
     }
 
@@ -180,6 +204,66 @@ import Testing
         #expect(attached.seen() == kept.seen())
         let reader = try SectionFileReader(settings.output, .whole)
         #expect(reader.has(SnapshotSection.clusterCodes))
+    }
+
+    @Test("what an image lists and finds is in the order of the input", arguments: FeatureSet.allCases, [0, 3])
+    func listed(_ set: FeatureSet, _ optionSet: Int) throws {
+        let folder = try BuildFolder()
+        let inputs = [
+            try folder.write(set.lines(2000), to: "a.geojsonl"),
+            try folder.write(set.lines(900, seed: 2), to: "b.geojsonl"),
+        ]
+        let options = Self.optionSets[optionSet]
+        let settings = try BuildSettings(folder, inputs, options: options)
+        _ = try ShardedBuild(settings).run()
+        let (kept, attached) = (try KeptSources(), try KeptSources(isOnDemand: true))
+        _ = try kept.importedImage(inputs, options: options)
+        _ = try attached.create().attach(FileDescriptor(reading: settings.output), .never)
+        let (imported, built) = (try kept.source().revision, try attached.source().revision)
+        #expect(imported.store.isInInputOrder && !built.store.isInInputOrder)
+        for filter in [nil, #"["==",["get","kind"],"bar"]"#, #"[">",["get","value"],200]"#] {
+            let (expected, found) = (try listed(imported, filter), try listed(built, filter))
+            let isSame = expected == found
+            #expect(isSame, "features that pass \(filter ?? "no filter")")
+        }
+        // Both files have these ids, or many features have the same name as their id.
+        for id in ["0", "\"s4\"", "899", "1500", "\"n7\"", "\"a rather long name 3\""] {
+            let identifier = try #require(FeatureIdentifier(json: Array(id.utf8)))
+            let (expected, found) = (try texts(identifier, imported), try texts(identifier, built))
+            #expect(found == expected, "features with the id \(id)")
+        }
+        // The index is made again if it is damaged.
+        let remade = try IdentifierIndex(built.store, key: FeatureCodes.key, threads: 2, .never)
+        let isSame = remade.entries.withValues { new in
+            (try? built.identifierIndex(.never))?.entries.withValues { $0.elementsEqual(new) }
+        }
+        #expect(isSame == true, "the index by id differs when it is made again")
+    }
+
+    /// All features that pass a filter, page by page, and their clusters at a zoom.
+    private func listed(_ revision: Revision, _ filter: String?) throws -> String {
+        let filter = try filter.map { QueryFilter(try JSONReader.parse($0)) }
+        var pages = try FeaturePages(revision, filter: filter, output: FeatureOutput(), .never)
+        var text = ByteWriter()
+        while !pages.isAtEnd { try pages.writePage(into: &text, .never) }
+        let view = try revision.view(filter, zoom: nil, .never)
+        try revision.writeClusters(ClustersQuery(box: .world, zoom: 5), of: view, into: &text, .never)
+        text.append(raw: view.warnings.joined(separator: "\n"))
+        return text.string.replacing(/"revision":\d+/, with: "")
+    }
+
+    /// Features with an id, and the one that is shown for it.
+    private func texts(_ identifier: FeatureIdentifier, _ revision: Revision) throws -> [String] {
+        let rows = try revision.identifierIndex(.never).rows(of: identifier, in: revision.store)
+        let texts = rows.map { row in
+            var text = ByteWriter()
+            revision.store.write(row, into: &text)
+            return text.string
+        }
+        guard !rows.isEmpty else { return [] }
+        var shown = ByteWriter()
+        try revision.writeLocation(of: identifier, at: 4, in: revision.view, into: &shown, .never)
+        return texts + [shown.string.replacing(/"revision":\d+/, with: "")]
     }
 
     @Test(

@@ -33,6 +33,8 @@ public struct PointOrder: Sendable {
         case sorted(rows: Column<UInt32>, points: Column<UInt32>)
         /// The indexes of points in the order of their features.
         case ascending(AscendingNumbers)
+        /// The index by point, of features that lie along the curve of the points' index.
+        case alongCurve(rows: Column<UInt32>, CurvePoints)
     }
 
     /// - Parameter rows: the features' indexes in the store, in clustering order, each once.
@@ -63,6 +65,13 @@ public struct PointOrder: Sendable {
         built = .sorted(rows: Column(rows, owner: owner), points: Column(points, owner: owner))
     }
 
+    /// An order on an array that `withArrays` lent of features that lie along the curve of the points' index.
+    ///
+    /// - Parameter owner: keeps it valid and unchanged.
+    public init(rows: UnsafeBufferPointer<UInt32>, along curve: CurvePoints, owner: AnyObject) {
+        built = .alongCurve(rows: Column(rows, owner: owner), curve)
+    }
+
     /// The same of points that are; nil if the arrays are not of so many points.
     public init?(
         count: Int, highs: UnsafeBufferPointer<UInt64>, lows: UnsafeBufferPointer<UInt64>, owner: AnyObject
@@ -72,28 +81,40 @@ public struct PointOrder: Sendable {
     }
 
     /// Lends the arrays of the build, in the machine's byte order: the features' indexes by point and the points by
-    /// ascending index, 32 bits each; or, if the points are in the order of their features, two arrays of 64 bits.
+    /// ascending index, 32 bits each; or, if the points are in the order of their features, two arrays of 64 bits; or, if the
+    /// features lie along the curve, their indexes by point and the ranks of `CurvePoints`, 32 bits each.
     public func withArrays<Failure: Error>(
         _ body: (_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) {
         switch built {
         case .sorted(let rows, let points): try body(rows.bytes, points.bytes)
         case .ascending(let numbers): try body(numbers.highBytes, numbers.lowBytes)
+        case .alongCurve(let rows, let curve): try body(rows.bytes, curve.ranks.bytes)
         }
     }
 
     /// Lets the pages be read from the disk side by side that say which features some points are, if they are in a file.
     public func willRead(_ found: [PointIndex]) {
-        guard case .sorted(let rows, _) = built, let memory = rows.owner as? any IndexMemory else { return }
+        let rows: Column<UInt32>
+        switch built {
+        case .sorted(let sorted, _): rows = sorted
+        case .alongCurve(let sorted, _): rows = sorted
+        case .ascending: return
+        }
+        guard let memory = rows.owner as? any IndexMemory else { return }
         memory.willRead(found.filter { $0.rawValue < rows.count }.map { rows.address(Int($0.rawValue)) })
     }
 
     /// Whether the build's points are in the order of their features.
     public var isAscending: Bool { if case .ascending = built { true } else { false } }
 
+    /// Whether the build's features lie along the curve of the points' index.
+    public var isAlongCurve: Bool { if case .alongCurve = built { true } else { false } }
+
     private var builtCount: Int {
         switch built {
         case .sorted(let rows, _): rows.count
+        case .alongCurve(let rows, _): rows.count
         case .ascending(let numbers): numbers.count
         }
     }
@@ -102,6 +123,7 @@ public struct PointOrder: Sendable {
     @inline(__always) private func builtRow(_ point: Int) -> Int {
         switch built {
         case .sorted(let rows, _): Int(rows[point])
+        case .alongCurve(let rows, _): Int(rows[point])
         case .ascending(let numbers): numbers[point]
         }
     }
@@ -112,6 +134,7 @@ public struct PointOrder: Sendable {
             switch built {
             case .sorted(let rows, let points): rows.memoryBytes + points.memoryBytes
             case .ascending(let numbers): numbers.memoryBytes
+            case .alongCurve(let rows, let curve): rows.memoryBytes + curve.ranks.memoryBytes
             }
         return own + added.count * MemoryLayout<UInt32>.stride + entries.memoryBytes + latest.memoryBytes
     }
@@ -143,11 +166,12 @@ public struct PointOrder: Sendable {
             if point < rows.count, rows[point] == row { return PointIndex(rawValue: points[row]) }
         }
         let rank = rank(of: row)
-        guard rank < builtCount else { return nil }
+        guard rank >= 0, rank < builtCount else { return nil }
         let point =
             switch built {
             case .sorted(_, let points): Int(points[within: rank])
             case .ascending: rank
+            case .alongCurve(_, let curve): Int(curve.point(at: rank))
             }
         guard point < builtCount, builtRow(point) == row else { return nil }
         return PointIndex(rawValue: UInt32(truncatingIfNeeded: point))
@@ -159,6 +183,7 @@ public struct PointOrder: Sendable {
     public func rank(of row: Int) -> Int {
         switch built {
         case .ascending(let numbers): numbers.count(below: row)
+        case .alongCurve: row
         case .sorted(let rows, let points):
             (0..<points.count).partitionIndex { rows[within: Int(points[$0])] < row }
         }

@@ -15,23 +15,30 @@ extension FeatureStore {
     /// A store on arrays that `withRecordStarts` lent and the text that they belong to, such as those of a
     /// snapshot. Nothing is copied, and only sizes are checked.
     ///
-    /// - Parameter text: keeps the arrays valid and unchanged during its life.
+    /// - Parameters:
+    ///   - text: keeps the arrays valid and unchanged during its life.
+    ///   - inputRows: the rows in the order of the input, 32 bits each; nil if they are in that order.
     /// - Complexity: O(1).
     public static func onSections(
         _ text: any FeatureText, blockStarts: UnsafeRawBufferPointer, offsets: UnsafeRawBufferPointer,
-        moments: FeatureMoments = FeatureMoments()
+        inputRows: UnsafeRawBufferPointer? = nil, moments: FeatureMoments = FeatureMoments()
     ) throws(FeatureSectionError) -> FeatureStore {
         let count = offsets.count / MemoryLayout<UInt32>.stride
         let blocks = (count + blockSize - 1) / blockSize
         guard offsets.count % MemoryLayout<UInt32>.stride == 0,
             blockStarts.count == blocks * MemoryLayout<Int64>.stride,
             Int(bitPattern: blockStarts.baseAddress) % MemoryLayout<Int64>.alignment == 0,
-            Int(bitPattern: offsets.baseAddress) % MemoryLayout<UInt32>.alignment == 0
+            Int(bitPattern: offsets.baseAddress) % MemoryLayout<UInt32>.alignment == 0,
+            inputRows.map({
+                $0.count == offsets.count && Int(bitPattern: $0.baseAddress) % MemoryLayout<UInt32>.alignment == 0
+            }) ?? true
         else { throw FeatureSectionError(message: "its sections' sizes do not fit \(count) features") }
         let records = RecordOffsets(
             blockStarts: GrowingColumn(borrowing: blockStarts, owner: text),
             offsets: GrowingColumn(borrowing: offsets, owner: text))
-        return FeatureStore(text: text, records: records, moments: moments)
+        return FeatureStore(
+            text: text, records: records, inputRows: inputRows.map { GrowingColumn(borrowing: $0, owner: text) },
+            moments: moments)
     }
 
     /// When the features of a plain store were last inserted.

@@ -28,7 +28,8 @@ extension FeatureStore {
     ///
     /// - Parameter other: has the same features.
     public func reading(_ other: FeatureStore) -> FeatureStore {
-        FeatureStore(text: other.text, records: other.records, moments: moments, lineage: lineage)
+        FeatureStore(
+            text: other.text, records: other.records, inputRows: other.inputRows, moments: moments, lineage: lineage)
     }
 
     /// The same features on a plain store that `reading` returned for `plainBase`.

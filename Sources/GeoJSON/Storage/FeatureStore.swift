@@ -14,6 +14,9 @@ public final class FeatureStore: Sendable {
     public let text: (any FeatureText)?
     /// The offsets of the records.
     let records: RecordOffsets
+    /// The rows in the order of the input; nil if they are in that order. Those of an image follow the curve of its index, so
+    /// that neighbours on a map lie in the same pages.
+    let inputRows: GrowingColumn<UInt32>?
     /// The delta to the members above, which are the base's; nil for a plain store.
     let changes: FeatureChanges?
     /// When the base's features were last inserted.
@@ -30,9 +33,11 @@ public final class FeatureStore: Sendable {
     /// - Precondition: records ascend within the text, and no block is of 4 GiB or more.
     init(
         blob: GrowingColumn<UInt8> = GrowingColumn(), text: (any FeatureText)? = nil, records: RecordOffsets,
-        moments: FeatureMoments, fresh: FeatureCoordinates? = nil, lineage: UInt64? = nil
+        inputRows: GrowingColumn<UInt32>? = nil, moments: FeatureMoments, fresh: FeatureCoordinates? = nil,
+        lineage: UInt64? = nil
     ) {
         self.moments = moments
+        self.inputRows = inputRows
         self.count = records.count
         self.blob = text.map { GrowingColumn(borrowing: $0.bytes, owner: $0) } ?? blob
         self.text = text
@@ -48,6 +53,7 @@ public final class FeatureStore: Sendable {
         blob = changes.base.blob
         text = changes.base.text
         records = changes.base.records
+        inputRows = changes.base.inputRows
         moments = changes.base.moments
         lineage = changes.base.lineage
         fresh = Mutex(nil)
@@ -56,6 +62,7 @@ public final class FeatureStore: Sendable {
     /// The memory that the features hold, in bytes, without what is evicted when memory is short.
     public var memoryBytes: Int {
         (isEvictable ? 0 : blob.count) + (isEvictable && records.isBorrowed ? 0 : records.memoryBytes)
+            + (isEvictable ? 0 : (inputRows?.count ?? 0) * MemoryLayout<UInt32>.stride)
             + moments.starts.count * 12
             + (changes?.memoryBytes ?? 0)
     }

@@ -20,16 +20,21 @@ public struct PropertyNames: Sendable {
     public init(of store: FeatureStore, until names: some Collection<String>, lookingAt most: Int = mostFeatures) {
         var missing = Set(names.map { Array($0.utf8) })
         let scan = FeatureScan(store)
-        for index in 0..<min(store.count, most) {
+        for number in 0..<min(store.count, most) {
             if missing.isEmpty { return }
             looked += 1
-            scan.withProperties(index) { properties in
-                guard properties.first == UInt8(ascii: "{") else { return }
-                for (key, _) in JSONMembers(ofValidated: properties) {
-                    note(JSONText.bytes(inside: key), &missing)
-                }
+            // Rows that are not in the order of the input lie far apart.
+            guard store.isInInputOrder else {
+                store.withProperties(store.row(ofInput: number)) { note($0, &missing) }
+                continue
             }
+            scan.withProperties(number) { note($0, &missing) }
         }
+    }
+
+    private mutating func note(_ properties: UnsafeRawBufferPointer, _ missing: inout Set<[UInt8]>) {
+        guard properties.first == UInt8(ascii: "{") else { return }
+        for (key, _) in JSONMembers(ofValidated: properties) { note(JSONText.bytes(inside: key), &missing) }
     }
 
     private mutating func note(_ name: [UInt8], _ missing: inout Set<[UInt8]>) {

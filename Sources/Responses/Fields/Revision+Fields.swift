@@ -59,6 +59,8 @@ extension Revision {
         for (_, some) in collectors.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
             for (name, statistics) in some { fields[name, default: FieldStatistics()].add(statistics) }
         }
+        if rows == nil { keepFirstValues(in: &fields, output.properties, cancellation) }
+        if cancellation.isCancelled { throw .cancelled }
         for (name, kinds) in clusterFields(of: view, output) {
             fields[name, default: FieldStatistics()].kinds.formUnion(kinds)
         }
@@ -66,6 +68,29 @@ extension Revision {
     }
 
     private static let featuresPerPart = 8192
+
+    /// Of properties with more values than are kept, keeps those that come first in the input, if rows are in another order.
+    private func keepFirstValues(
+        in fields: inout [String: FieldStatistics], _ selection: PropertySelection?, _ cancellation: Cancellation
+    ) {
+        let full = fields.filter { $0.value.values.count >= FieldStatistics.mostValues }.keys
+        guard !store.isInInputOrder, !full.isEmpty else { return }
+        var collector = FieldCollector()
+        var start = 0
+        repeat {
+            let rows = (start..<min(store.count, start + Self.featuresAtOnce)).map(store.row(ofInput:))
+            store.willRead(rows)
+            for row in rows { store.withProperties(row) { collector.add($0, selection) } }
+            start += rows.count
+            let first = collector.byName
+            guard start == store.count || full.allSatisfy({ first[$0]?.values.count == FieldStatistics.mostValues })
+            else { continue }
+            for name in full { fields[name]?.values = first[name]?.values ?? [] }
+            return
+        } while !cancellation.isCancelled
+    }
+
+    private static let featuresAtOnce = 2048
 
     /// The properties of clusters. Aggregates by expression may be of any type.
     private func clusterFields(of view: View, _ output: FeatureOutput) -> [String: FieldKinds] {

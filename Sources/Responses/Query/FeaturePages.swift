@@ -14,8 +14,10 @@ public struct FeaturePages: AnswerPages, Sendable {
     private let output: FeatureOutput
     /// The rows of a filter's features, in the order in which the source has them.
     private let members: [UInt32]?
-    /// The next feature: an index into the filter's features, or a row of the store.
+    /// The next feature: an index into the filter's features, or the number of those read before.
     private var next = 0
+    /// The features before this one are being read from the disk, or are not far apart there.
+    private var ahead = 0
     /// Nil if the features are not written in the order of clustering, and after the last one.
     private var walk: PointOrder.Walk?
     /// Whether the view does not show some of the features among which the next one is looked for.
@@ -38,7 +40,9 @@ public struct FeaturePages: AnswerPages, Sendable {
         (self.revision, self.output) = (revision, output)
         view = try revision.view(filter, zoom: nil, cancellation)
         // Those of replicas are in the order of the key.
-        members = view.order == nil || revision.logs.table != nil ? view.members : view.members?.sorted()
+        members =
+            view.order == nil || revision.logs.table != nil
+            ? view.members : view.members.map(revision.store.inInputOrder)
         isPartial = view.members == nil && !revision.showsAll(view)
         // Replicas of a table receive features in different orders, so these are sorted.
         if revision.logs.table != nil, view.order != nil, view.members == nil { walk = PointOrder.Walk() }
@@ -59,12 +63,25 @@ public struct FeaturePages: AnswerPages, Sendable {
             }
             (index, self.walk) = (found, walk)
         } else {
-            index = members.map { Int($0[next]) } ?? next
+            if next >= ahead { readAhead() }
+            index = row(next)
             next += 1
         }
         guard !revision.store.isRemoved(index), !isPartial || view.point(of: index) != nil else { return nil }
         return index
     }
+
+    private func row(_ number: Int) -> Int {
+        members.map { Int($0[number]) } ?? revision.store.row(ofInput: number)
+    }
+
+    /// Records are along the curve in an image, and not in the order of the input.
+    private mutating func readAhead() {
+        ahead = min(end, next + Self.mostAhead)
+        if !revision.store.isInInputOrder { revision.store.willRead((next..<ahead).map(row)) }
+    }
+
+    private static let mostAhead = 512
 
     /// The rows of the next features, at most so many; empty after the last one.
     mutating func takeRows(_ most: Int) -> [Int] {

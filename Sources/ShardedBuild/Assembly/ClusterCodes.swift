@@ -14,7 +14,7 @@ struct ClusterCodes {
     let codes: FeatureCodes
     /// The upper halves of hashes that several features share, sorted.
     let repeated: UnsafeBufferPointer<UInt32>
-    /// The upper halves above the rows, each sorted.
+    /// The upper halves above the features' numbers in the input, each sorted.
     let entries: [UnsafeBufferPointer<UInt64>]
     let files: BuildFiles
     /// In bytes.
@@ -73,7 +73,7 @@ struct ClusterCodes {
                 let prefix = UInt32(truncatingIfNeeded: entry >> 32)
                 while next < repeated.count, repeated[next] < prefix { next += 1 }
                 guard next < repeated.count else { break }
-                if repeated[next] == prefix { try rows.append(entry & 0xffff_ffff) }
+                if repeated[next] == prefix { try rows.append(UInt64(store.row(ofInput: Int(entry & 0xffff_ffff)))) }
             }
         }
         var found = ExternalSort<UInt64>(at: "\(files.directory)/alike", memory: memory / 8)

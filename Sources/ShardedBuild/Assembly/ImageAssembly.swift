@@ -16,6 +16,8 @@ struct ImageAssembly {
     let intake: IntakeSummary
     /// The values of `partitionBy`, by partition.
     let partitions: [JSONValue]
+    /// What the steps of reading have made.
+    let parts: [Intake.Part]
     /// The outputs of all steps.
     let outputs: [LevelFiles]
     let threads: Int
@@ -29,10 +31,8 @@ struct ImageAssembly {
         if intake.points * DecideStep.bytesOfNode > memory { FileBlocks.use(directory: files.directory) }
         defer { FileBlocks.endUse() }
         let index = try index()
+        let order = try order(index)
         let store = try store()
-        let rows = try MappedValues<UInt32>(files.rows)
-        let points = try MappedValues<UInt32>(files.points)
-        let order = PointOrder(rows: rows.values, points: points.values, owner: Owners([rows, points]))
         let columns = try inEngine(
             try SourceColumns(
                 store, reading: options.propertyNames.union(options.indexedNames), threads: threads, .never))
@@ -73,15 +73,33 @@ struct ImageAssembly {
         return (revision.view.index.clusterCount, FileIO.size(path))
     }
 
+    private func order(_ index: ClusterIndex) throws(BuildError) -> PointOrder {
+        // Points have their numbers in the input as ids, which are found by rows.
+        guard options.generateId else {
+            try CurveOrder.write(index, files, memory: memory)
+            let rows = try MappedValues<UInt32>(files.rows)
+            return PointOrder(rows: rows.values, along: index.curvePoints(), owner: rows)
+        }
+        try CurveOrder.keepInput(files, memory: memory)
+        let (rows, points) = (try MappedValues<UInt32>(files.rows), try MappedValues<UInt32>(files.points))
+        return PointOrder(rows: rows.values, points: points.values, owner: Owners([rows, points]))
+    }
+
     private func store() throws(BuildError) -> FeatureStore {
+        let inputRows = FileIO.exists(files.inputRows) ? try MappedValues<UInt32>(files.inputRows) : nil
+        try PlacedText(
+            parts: parts, files: files, features: intake.points, bytes: intake.textBytes, inputRows: inputRows,
+            memory: memory, threads: threads
+        ).write()
         let blockStarts = try MappedValues<Int>(files.blockStarts)
         let offsets = try MappedValues<UInt32>(files.offsets)
-        let text = try ImageFile(files).text(Owners([blockStarts, offsets]))
+        let text = try ImageFile(files).text(Owners([blockStarts, offsets] + (inputRows.map { [$0] } ?? [])))
         do throws(FeatureSectionError) {
             return try FeatureStore.onSections(
                 text,
                 blockStarts: UnsafeRawBufferPointer(blockStarts.values),
-                offsets: UnsafeRawBufferPointer(offsets.values), moments: FeatureMoments(all: 0))
+                offsets: UnsafeRawBufferPointer(offsets.values),
+                inputRows: inputRows.map { UnsafeRawBufferPointer($0.values) }, moments: FeatureMoments(all: 0))
         } catch { throw BuildError(error.message) }
     }
 

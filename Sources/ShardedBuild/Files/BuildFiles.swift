@@ -27,12 +27,22 @@ final class BuildFiles: Sendable {
     /// The first part of the names of what a step of reading makes.
     func read(_ step: Int) -> IntakeFiles { IntakeFiles(base: path("read-\(step)")) }
 
-    // By the features' rows.
-    /// Written when the text is in `image`.
+    // By the features' rows, which follow the curve (`CurveOrder`).
+    /// Written when the text is in `image`, after the other two.
     var text: String { path("text.json") }
     var offsets: String { path("offsets") }
-    /// Written after the offsets.
     var blockStarts: String { path("block-starts") }
+    /// The points, if rows are in the order of the input.
+    var points: String { path("points") }
+    /// Records of rows in the same range, and how long each is, in the order of the rows, when they are in `image`.
+    func bucket(_ number: Int) -> String { path("bucket-\(number)") }
+    func lengths(_ number: Int) -> String { path("bucket-\(number).lengths") }
+    /// What is in the buckets.
+    var buckets: String { path("buckets.json") }
+
+    // By the features' numbers in the input, or with them.
+    /// The rows. Written after those of the points.
+    var inputRows: String { path("input-rows") }
     var strings: String { path("strings") }
     var identified: String { path("identified") }
     var anonymous: String { path("anonymous") }
@@ -41,9 +51,9 @@ final class BuildFiles: Sendable {
 
     // By the points' order.
     var nodes: String { path("nodes") }
+    /// Their features' numbers in the input, and rows.
+    var inputs: String { path("inputs") }
     var rows: String { path("rows") }
-    /// The points by their features' rows.
-    var points: String { path("points") }
     /// By cluster, the number of the feature that it grew from.
     var clusterCodes: String { path("cluster-codes") }
     /// The values of `partitionBy`, by partition. Written last.

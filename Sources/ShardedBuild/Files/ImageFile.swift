@@ -6,7 +6,7 @@ import JSON
 import SourceEngine
 import SystemSupport
 
-/// The image to be, which has the features' text before it has anything else, so that the text is on the disk only once.
+/// The image to be, which has the features' text before it has anything else.
 struct ImageFile {
     /// Where the text begins in the file.
     static let textStart = SourceImage.pageSize
@@ -55,29 +55,18 @@ struct ImageFile {
 
 /// Features' text at the beginning of an image to be. Keeps the arrays beside it alive too.
 ///
-/// Invariant: `bytes` is a mapping that exists until `deinit` and that nobody writes.
+/// Invariant: nobody writes the mapping's bytes.
 private final class MappedText: FeatureText, SnapshotBeginning, @unchecked Sendable {
-    let bytes: UnsafeRawBufferPointer
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: mapping.bytes[ImageFile.textStart...]) }
     private let path: String
-    private let mapping: UnsafeMutableRawBufferPointer
+    private let mapping: MappedFile
     // Nothing reads them.
     private let owners: Owners
 
     init(_ path: String, bytes count: Int, _ owners: Owners) throws(BuildError) {
         (self.path, self.owners) = (path, owners)
-        let file = try onDisk(try FileIO.open(path, O_RDONLY))
-        let size = ImageFile.textStart + count
-        guard file.size >= size || count == 0 else {
-            throw BuildError("\(path) is cut short; build again without --resume")
-        }
-        let memory = mmap(nil, size, PROT_READ, MAP_SHARED, file.number, 0)
-        guard let memory, memory != MAP_FAILED else { throw BuildError(FileIO.failure(errno, "map", path)) }
-        madvise(memory, size, Int32(MADV_SEQUENTIAL))
-        mapping = UnsafeMutableRawBufferPointer(start: memory, count: size)
-        bytes = UnsafeRawBufferPointer(rebasing: mapping[ImageFile.textStart...])
+        mapping = try MappedFile(path, bytes: ImageFile.textStart + count)
     }
-
-    deinit { munmap(mapping.baseAddress, mapping.count) }
 
     var isDamaged: Bool { false }
     var isEvictable: Bool { false }
@@ -88,6 +77,24 @@ private final class MappedText: FeatureText, SnapshotBeginning, @unchecked Senda
     func begin(_ path: String, threads: Int) throws(FileError) -> SectionFileWriter? {
         path == self.path ? try SectionFileWriter(path, after: bytes, threads: threads) : nil
     }
+}
+
+/// The beginning of a file, mapped into memory, where it takes no memory of the process's own.
+///
+/// Invariant: `bytes` is a mapping that exists until `deinit`.
+final class MappedFile: @unchecked Sendable {
+    let bytes: UnsafeRawBufferPointer
+
+    init(_ path: String, bytes size: Int) throws(BuildError) {
+        let file = try onDisk(try FileIO.open(path, O_RDONLY))
+        guard file.size >= size else { throw BuildError("\(path) is cut short; build again without --resume") }
+        let memory = mmap(nil, max(1, size), PROT_READ, MAP_SHARED, file.number, 0)
+        guard let memory, memory != MAP_FAILED else { throw BuildError(FileIO.failure(errno, "map", path)) }
+        madvise(memory, size, Int32(MADV_SEQUENTIAL))
+        bytes = UnsafeRawBufferPointer(start: memory, count: size)
+    }
+
+    deinit { munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), max(1, bytes.count)) }
 }
 
 /// Keeps several objects alive.

@@ -18,20 +18,19 @@ struct Intake {
         let files: IntakeFiles
         let summary: IntakeSummary
         var firstRow = 0
-        var firstText = 0
         var firstString = 0
         /// By the step's number of a value of `partitionBy`: its number among all.
         var partitions: [UInt32] = []
     }
 
-    /// - Returns: what was found, and the values of `partitionBy` in the order of the points.
-    func run() throws(BuildError) -> (summary: IntakeSummary, partitions: [JSONValue]) {
+    /// - Returns: what was found, the values of `partitionBy` in the order of the points, and what each step has made.
+    func run() throws(BuildError) -> (summary: IntakeSummary, partitions: [JSONValue], parts: [Part]) {
         let steps = try steps()
         progress(BuildProgress(stage: .reading, detail: String(steps.count)))
         try runner.run(steps.filter { !FileIO.exists($0.output.summary) })
         let (parts, summary) = try located(steps)
         progress(BuildProgress(stage: .ordering, detail: String(summary.points)))
-        return (summary, try join(parts, summary))
+        return (summary, try join(parts, summary), parts)
     }
 
     private func steps() throws(BuildError) -> [IntakeStep] {
@@ -53,8 +52,7 @@ struct Intake {
                 throw BuildError("\(step.output.summary) is missing or of another build; build again without --resume")
             }
             var part = Part(
-                files: step.output, summary: summary, firstRow: total.points, firstText: total.textBytes,
-                firstString: total.stringBytes)
+                files: step.output, summary: summary, firstRow: total.points, firstString: total.stringBytes)
             part.partitions = summary.partitions.map { value in
                 if let known = partitions[value] { return known }
                 let number = UInt32(truncatingIfNeeded: partitions.count)
@@ -69,10 +67,10 @@ struct Intake {
         return (parts, total)
     }
 
-    /// Joins the steps' files, of which the last two need hardly any processor beside the first.
+    /// Joins the steps' files but for the features' text, of which the second need hardly any processor beside the first.
     private func join(_ parts: [Part], _ summary: IntakeSummary) throws(BuildError) -> [JSONValue] {
-        let (files, memory, deepest) = (files, settings.memory / 3, options.clustering.maximumZoom)
-        let results = Parallel(.own, threads: settings.workers).map(below: 3) {
+        let (files, memory, deepest) = (files, settings.memory / 2, options.clustering.maximumZoom)
+        let results = Parallel(.own, threads: settings.workers).map(below: 2) {
             task -> Result<[JSONValue], BuildError> in
             do throws(BuildError) {
                 switch task {
@@ -80,8 +78,7 @@ struct Intake {
                     return .success(
                         try Ordering.run(files, parts, memory: memory, deepest: deepest, partitions: summary.partitions)
                     )
-                case 1: try IntakeJoining.joinCodes(parts, files, memory: memory)
-                default: try IntakeJoining.joinTexts(parts, files, bytes: summary.textBytes)
+                default: try IntakeJoining.joinCodes(parts, files, memory: memory)
                 }
                 return .success([])
             } catch { return .failure(error) }

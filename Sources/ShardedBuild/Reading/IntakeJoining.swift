@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-import GeoJSON
 import SystemSupport
 
-/// Joins files that are in the order of the rows, or of hashes. What exists already is not joined again.
+/// Joins files that are in the order of hashes. What exists already is not joined again.
 enum IntakeJoining {
     /// The sorted hashes of ids and of texts, and which of them are repeated.
     static func joinCodes(_ parts: [Intake.Part], _ files: BuildFiles, memory: Int) throws(BuildError) {
@@ -11,7 +10,7 @@ enum IntakeJoining {
         let anonymous = try ValueWriter<UInt64>(files.anonymous)
         let repeated = try ValueWriter<UInt32>(files.repeated)
         func merge(_ paths: [String]) throws(BuildError) -> SortedMerge<UInt64> {
-            // Equal hashes are in the order of the rows, in each file and among all.
+            // Equal hashes are in the order of the input, in each file and among all.
             try SortedMerge(paths, memory: memory / 2, adjust: { $0 += UInt64(parts[$1].firstRow) }, by: <)
         }
         var known = try merge(parts.map(\.files.identified))
@@ -37,45 +36,4 @@ enum IntakeJoining {
         }
     }
 
-    /// The features' text, in the image to be, and where each begins. Each step's text is removed when it is written to the
-    /// disk, so that there are not two copies of all.
-    static func joinTexts(_ parts: [Intake.Part], _ files: BuildFiles, bytes: Int) throws(BuildError) {
-        if !FileIO.exists(files.blockStarts) { try joinLengths(parts, files) }
-        if FileIO.exists(files.text) { return }
-        let target = try JoinedText(files.image, bytes: bytes)
-        for part in parts where FileIO.exists(part.files.text) {
-            let reader = try ValueReader<UInt8>(part.files.text, bufferBytes: 1 << 20)
-            guard reader.count == part.summary.textBytes else {
-                throw BuildError("\(part.files.text) is of another build; build again without --resume")
-            }
-            var offset = part.firstText
-            while try reader.readPiece({ (piece) throws(BuildError) in
-                try target.write(UnsafeRawBufferPointer(piece), at: offset)
-                offset += piece.count
-            }) {}
-            try target.sync()
-            FileIO.remove(part.files.text)
-        }
-        try ImageFile.Text(bytes: bytes, checksum: try target.finish()).write(to: files.text)
-    }
-
-    private static func joinLengths(_ parts: [Intake.Part], _ files: BuildFiles) throws(BuildError) {
-        let blockStarts = try ValueWriter<Int>(files.blockStarts)
-        let offsets = try ValueWriter<UInt32>(files.offsets)
-        var (start, blockStart) = (0, 0)
-        for part in parts {
-            let lengths = try ValueReader<UInt32>(part.files.lengths)
-            while let length = try lengths.read() {
-                if offsets.count % FeatureStore.rowsOfBlock == 0 {
-                    try blockStarts.append(start)
-                    blockStart = start
-                }
-                try offsets.append(UInt32(truncatingIfNeeded: start - blockStart))
-                start += Int(length)
-            }
-        }
-        try offsets.finish()
-        try blockStarts.finish()
-        for part in parts { FileIO.remove(part.files.lengths) }
-    }
 }

@@ -3,7 +3,7 @@ import Clustering
 import JSON
 import SystemSupport
 
-/// Sorts the features by their keys: the points' nodes in order, and which row each has.
+/// Sorts the features by their keys: the points' nodes in order, and which number each has in the input.
 enum Ordering {
     /// What exists already is not made again, and the parts' records are removed before all is made.
     ///
@@ -19,11 +19,10 @@ enum Ordering {
             FileIO.remove(part.files.records)
             FileIO.remove(part.files.strings)
         }
-        if !FileIO.exists(files.points) { try invert(files, memory: memory) }
         return found
     }
 
-    /// Writes the nodes and the rows in order.
+    /// Writes the nodes and their numbers in order.
     private static func order(
         _ files: BuildFiles, _ parts: [Intake.Part], memory: Int, deepest: Int, partitions: [JSONValue]
     ) throws(BuildError) -> [JSONValue] {
@@ -40,7 +39,7 @@ enum Ordering {
             },
             by: { SortRecord.isBefore($0, $1, texts) })
         let nodes = try ValueWriter<LevelNode>(files.nodes)
-        let rows = try ValueWriter<UInt32>(files.rows)
+        let inputs = try ValueWriter<UInt32>(files.inputs)
         var numbers = [UInt32?](repeating: nil, count: partitions.count)
         var found: [JSONValue] = []
         while let record = try merge.next() {
@@ -58,25 +57,14 @@ enum Ordering {
                 LevelNode(
                     x: record.x, y: record.y, weight: record.weight, order: order, count: 1, partition: partition,
                     zoom: UInt32(truncatingIfNeeded: deepest + 1)))
-            try rows.append(record.row)
+            try inputs.append(record.row)
         }
         withExtendedLifetime(strings) {}
         try nodes.finish()
-        try rows.finish()
+        try inputs.finish()
         try BuildFiles.write(.array(found), to: files.order)
         FileIO.remove(files.strings)
         return found
-    }
-
-    /// Writes the points by their rows.
-    private static func invert(_ files: BuildFiles, memory: Int) throws(BuildError) {
-        // The row above the order.
-        var pairs = ExternalSort<UInt64>(at: files.points, memory: memory)
-        let rows = try ValueReader<UInt32>(files.rows)
-        while let row = try rows.read() { try pairs.append(UInt64(row) << 32 | UInt64(pairs.count)) }
-        let points = try ValueWriter<UInt32>(files.points)
-        try pairs.finish { (pair) throws(BuildError) in try points.append(UInt32(truncatingIfNeeded: pair)) }
-        try points.finish()
     }
 
     /// The keys that are longer than a record has room for.

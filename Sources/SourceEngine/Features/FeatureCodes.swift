@@ -8,7 +8,7 @@ import SystemSupport
 /// Maps every feature to a number of 48 bits, the same in every revision and every daemon, and back.
 ///
 /// The number is a hash of the feature's id, or of its text if it has no id. Features with equal hashes, such
-/// as those with the same id, are ranked by their ids and then by their rows. Each but the first gets a
+/// as those with the same id, are ranked by their ids and then in the order of the input. Each but the first gets a
 /// number derived from the hash and its rank. Takes 8 bytes for each feature.
 package struct FeatureCodes: Sendable {
     package static let bits: UInt64 = 48
@@ -28,9 +28,9 @@ package struct FeatureCodes: Sendable {
     /// clients see the result.
     package static let key = SipHash(0, 0)
 
-    /// Features with an id: the upper half of the hash above the row, sorted.
+    /// Features with an id: the upper half of the hash above the number in the input, sorted.
     private let identified: SectionValues<UInt64>
-    /// Features without an id: the upper half of the hash above the row, sorted.
+    /// Features without an id: the upper half of the hash above the number in the input, sorted.
     private let anonymous: SectionValues<UInt64>
     /// Upper halves of hashes that several features share, sorted.
     private let repeated: SectionValues<UInt32>
@@ -84,11 +84,11 @@ package struct FeatureCodes: Sendable {
         self.repeated = SectionValues(repeated)
     }
 
-    /// The features without an id: the upper half of the hash of each one's text above its row, sorted.
+    /// The features without an id: the upper half of the hash of each one's text above its number in the input, sorted.
     private static func anonymous(
         of store: FeatureStore, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) -> [UInt64] {
-        try IdentifierIndex.sorted(store.count, threads: threads, cancellation) { rows in
+        try IdentifierIndex.sorted(store, threads: threads, cancellation) { rows in
             var entries: [UInt64] = []
             for row in rows where !store.isRemoved(row) && !store.hasIdentifier(row) {
                 if row & 0xfff == 0, cancellation.isCancelled { break }
@@ -102,7 +102,7 @@ package struct FeatureCodes: Sendable {
     /// Codes of features whose hashes are sorted elsewhere.
     ///
     /// - Parameters:
-    ///   - identified: of features with an id: the upper half of the hash above the row, sorted.
+    ///   - identified: of features with an id: the upper half of the hash above the number in the input, sorted.
     ///   - anonymous: of the others.
     ///   - repeated: the upper halves that occur more than once, sorted.
     package init(
@@ -187,8 +187,10 @@ package struct FeatureCodes: Sendable {
     private func onlyRow(of code: UInt64, in store: FeatureStore) -> Int? {
         let prefix = UInt32(truncatingIfNeeded: code >> (Self.bits - 32))
         guard !isRepeated(prefix),
-            let row = Self.first(prefix, in: identified) ?? Self.first(prefix, in: anonymous) ?? added[prefix]?.first,
-            !store.isRemoved(row), Self.hash(of: row, in: store) >> (64 - Self.bits) == code
+            let number = Self.first(prefix, in: identified) ?? Self.first(prefix, in: anonymous)
+                ?? added[prefix]?.first,
+            case let row = store.row(ofInput: number), !store.isRemoved(row),
+            Self.hash(of: row, in: store) >> (64 - Self.bits) == code
         else { return nil }
         return row
     }
@@ -198,7 +200,7 @@ package struct FeatureCodes: Sendable {
         if let known = groups.derived.withLock({ $0 }) { return known }
         var found: Set<UInt64> = []
         for prefix in repeated.withValues({ repeatedLater.union($0) }) {
-            for row in candidates(prefix) where !store.isRemoved(row) && isSeen(row) {
+            for row in candidates(prefix).lazy.map(store.row(ofInput:)) where !store.isRemoved(row) && isSeen(row) {
                 let code = Self.hash(of: row, in: store) >> (64 - Self.bits)
                 if group(code, in: store).rows.count > 1 { found.insert(code) }
             }
@@ -220,14 +222,16 @@ package struct FeatureCodes: Sendable {
         let prefix = UInt32(truncatingIfNeeded: code >> (Self.bits - 32))
         let isRepeated = isRepeated(prefix)
         if isRepeated, let known = groups.known.withLock({ $0[code] }) { return known }
-        var rows = candidates(prefix).filter {
-            !store.isRemoved($0) && isSeen($0) && Self.hash(of: $0, in: store) >> (64 - Self.bits) == code
+        let found = candidates(prefix).map { (row: store.row(ofInput: $0), number: $0) }.filter {
+            !store.isRemoved($0.row) && isSeen($0.row)
+                && Self.hash(of: $0.row, in: store) >> (64 - Self.bits) == code
         }
+        var rows = found.map(\.row)
         if rows.count > 1 {
-            let ranked = rows.map { (store.featureIdentifier($0)?.description ?? "", $0) }.sorted {
+            let ranked = found.map { (store.featureIdentifier($0.row)?.description ?? "", $0.number) }.sorted {
                 $0 < $1
             }
-            rows = ranked.map(\.1)
+            rows = ranked.map { store.row(ofInput: $0.1) }
         }
         let ranks = Dictionary(
             rows.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
@@ -241,7 +245,7 @@ package struct FeatureCodes: Sendable {
 
     private func isSeen(_ row: Int) -> Bool { counts?(row) ?? true }
 
-    /// Rows of features whose hashes have an upper half. Some may have been removed or have another id now.
+    /// Numbers in the input of features whose hashes have an upper half. Some may have been removed or have another id now.
     private func candidates(_ prefix: UInt32) -> [Int] {
         Self.find(prefix, in: identified) + Self.find(prefix, in: anonymous) + (added[prefix] ?? [])
     }

@@ -5,11 +5,12 @@ import GeoJSON
 import ImageStore
 import SystemSupport
 
-/// Finds features by id: the upper half of each id's hash and the feature's row, sorted.
+/// Finds features by id: the upper half of each id's hash and the feature's number in the input, which mostly is its row,
+/// sorted.
 ///
 /// Takes eight bytes for each feature with an id.
 package struct IdentifierIndex: Sendable {
-    /// The hash's upper 32 bits above the row.
+    /// The hash's upper 32 bits above the number in the input.
     package let entries: SectionValues<UInt64>
     /// The key for hashing ids.
     package let key: SipHash
@@ -37,7 +38,7 @@ package struct IdentifierIndex: Sendable {
         added[identifier, default: []].append(row)
     }
 
-    /// The rows of all features that have the id, ascending, in the store that the index was made from or one
+    /// The rows of all features that have the id, in the order of the input, in the store that the index was made from or one
     /// derived from it by updates. O(log features).
     package func rows(of identifier: FeatureIdentifier, in store: FeatureStore) -> [Int] {
         var found: [Int] = []
@@ -56,7 +57,7 @@ package struct IdentifierIndex: Sendable {
         let found = entries.withValues { (entries) -> Int? in
             for entry in entries[Self.firstEntry(of: prefix, in: entries)...] {
                 guard Self.prefix(entry) == prefix else { break }
-                let row = Int(UInt32(truncatingIfNeeded: entry))
+                let row = store.row(ofInput: Int(UInt32(truncatingIfNeeded: entry)))
                 if store.featureIdentifier(row) == identifier, isRight(row) { return row }
             }
             return nil
@@ -118,26 +119,32 @@ extension IdentifierIndex {
     /// Below this many features a second thread costs more than it saves.
     private static let leastRows = 1 << 15
 
-    /// The rows of all features that have an id, each below the upper half of its id's hash, sorted. O(features).
+    /// The numbers in the input of all features that have an id, each below the upper half of its id's hash, sorted.
+    /// O(features).
     static func entries(
         of store: FeatureStore, key: SipHash, threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) -> [UInt64] {
-        try sorted(store.count, threads: threads, cancellation) { hashed($0, of: store, key, cancellation) }
+        try sorted(store, threads: threads, cancellation) { hashed($0, of: store, key, cancellation) }
     }
 
-    /// What is made of each range of rows on a thread of its own, sorted by the upper halves.
+    /// What is made of each range of rows on a thread of its own, sorted by the upper halves and then by when the features
+    /// were read.
     ///
     /// - Parameter make: the entries of some rows, ascending.
     static func sorted(
-        _ rowCount: Int, threads: Int, _ cancellation: Cancellation, _ make: @Sendable (Range<Int>) -> [UInt64]
+        _ store: FeatureStore, threads: Int, _ cancellation: Cancellation, _ make: @Sendable (Range<Int>) -> [UInt64]
     ) throws(SourceError) -> [UInt64] {
+        let rowCount = store.count
         let partCount = max(1, min(threads, rowCount / leastRows))
         let parts = Parallel(.shared, threads: threads).map(below: partCount) { part in
             make(rowCount * part / partCount..<rowCount * (part + 1) / partCount)
         }
         try cancellation.stopIfCancelled()
         // The rows already ascend.
-        return NumberSort.byUpperHalf(parts, threads: threads)
+        guard let numbers = store.inputNumbers else { return NumberSort.byUpperHalf(parts, threads: threads) }
+        var entries = parts.joined().map { prefix($0) | UInt64(numbers[Int(UInt32(truncatingIfNeeded: $0))]) }
+        NumberSort.sort(&entries)
+        return entries
     }
 
     private static func hashed(

@@ -138,6 +138,6 @@ extension PassingFeatures {
         }
         let isEach = count == revision.pointCount && revision.showsAll(revision.view)
         let rows = isEach ? nil : passes.indices.filter { passes[$0] }.map { UInt32(truncatingIfNeeded: $0) }
-        self.init(rows: rows, count: count)
+        self.init(rows: rows.map(store.inInputOrder), count: count)
     }
 }

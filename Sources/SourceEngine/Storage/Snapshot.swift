@@ -82,6 +82,9 @@ package struct Snapshot {
             try writer.add(SnapshotSection.blockStarts, blockStarts)
             try writer.add(SnapshotSection.offsets, offsets)
         }
+        try revision.store.withInputRows { (rows) throws(FileError) in
+            if let rows { try writer.add(SnapshotSection.inputRows, rows) }
+        }
         try writer.add(SnapshotSection.momentStarts, revision.store.plainMoments.starts)
         try writer.add(SnapshotSection.moments, revision.store.plainMoments.milliseconds)
         try codes?.store(in: writer, SnapshotSection.origins)
@@ -117,7 +120,10 @@ package struct Snapshot {
         let (first, second) =
             order.isAscending
             ? (SnapshotSection.rowHighs, SnapshotSection.rowLows)
-            : (SnapshotSection.sortedRows, SnapshotSection.sortedPoints)
+            : (
+                SnapshotSection.sortedRows,
+                order.isAlongCurve ? SnapshotSection.pointRanks : SnapshotSection.sortedPoints
+            )
         try order.withArrays { (rows, points) throws(FileError) in
             try writer.add(SnapshotSection.of(view: number, first), rows)
             try writer.add(SnapshotSection.of(view: number, second), points)
@@ -218,7 +224,9 @@ package struct Snapshot {
             return try FeatureStore.onSections(
                 ImageText(reader.image, reader.bytes(SnapshotSection.text)),
                 blockStarts: reader.bytes(SnapshotSection.blockStarts),
-                offsets: reader.bytes(SnapshotSection.offsets), moments: moments)
+                offsets: reader.bytes(SnapshotSection.offsets),
+                inputRows: reader.has(SnapshotSection.inputRows) ? reader.bytes(SnapshotSection.inputRows) : nil,
+                moments: moments)
         } catch { throw StateFault("\(reader.path): \(error.message)") }
     }
 
@@ -229,7 +237,7 @@ package struct Snapshot {
         _ reader: SectionFileReader, _ description: SnapshotDescription, lineage: UInt64? = nil
     ) throws(StateFault) -> View {
         let order = try order(reader, 0, description.view)
-        guard order != nil || description.options.sortKey == nil else {
+        guard order != nil || description.options.sortKey == nil || reader.has(SnapshotSection.pointRanks) else {
             throw StateFault("\(reader.path) lacks the order of its points")
         }
         return try view(reader, 0, description.view, description.options, order, lineage: lineage)
@@ -278,6 +286,8 @@ package struct Snapshot {
         } catch {
             throw StateFault("\(reader.path), section \(error.section): \(error.message)")
         }
+        var order = order
+        if order == nil { order = try orderAlongCurve(reader, number, stored, index) }
         var aggregates: [NamedAggregate] = []
         for (property, aggregate) in stored.aggregates.enumerated() {
             let column = StoredAggregate(reader, clusters: index.clusterCount, points: stored.points) {
@@ -317,7 +327,19 @@ package struct Snapshot {
         return values
     }
 
-    /// The order of a view's points; nil if it has none stored.
+    /// The order of the points if their features lie along the index's curve; nil if not.
+    private static func orderAlongCurve(
+        _ reader: SectionFileReader, _ number: Int, _ stored: SnapshotView, _ index: ClusterIndex
+    ) throws(StateFault) -> PointOrder? {
+        guard number == 0, reader.has(SnapshotSection.pointRanks) else { return nil }
+        let rows: SectionValues<UInt32> = try reader.borrowed(SnapshotSection.sortedRows, count: stored.points)
+        let ranks: SectionValues<UInt32> = try reader.borrowed(SnapshotSection.pointRanks)
+        let curve = ranks.withValues { index.curvePoints(ranks: $0, owner: reader.image) }
+        guard let curve else { throw StateFault("\(reader.path) has ranks that are not of its index") }
+        return rows.withValues { PointOrder(rows: $0, along: curve, owner: reader.image) }
+    }
+
+    /// The order of a view's points; nil if it has none stored, or is known when its index is.
     private static func order(
         _ reader: SectionFileReader, _ number: Int, _ stored: SnapshotView
     ) throws(StateFault) -> PointOrder? {
@@ -336,7 +358,7 @@ package struct Snapshot {
             }
             return order
         }
-        guard reader.has(name(SnapshotSection.sortedRows)) else { return nil }
+        guard reader.has(name(SnapshotSection.sortedPoints)) else { return nil }
         let rows: SectionValues<UInt32> = try reader.borrowed(name(SnapshotSection.sortedRows), count: stored.points)
         let points: SectionValues<UInt32> = try reader.borrowed(
             name(SnapshotSection.sortedPoints), count: stored.points)

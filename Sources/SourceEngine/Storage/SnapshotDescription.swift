@@ -220,6 +220,9 @@ package enum SnapshotSection {
     package static let sortedRows: UInt32 = 9
     /// The points by the features' rows, 32 bits each. Only with that option.
     package static let sortedPoints: UInt32 = 14
+    /// How many points lie before each 4,096 nodes along the curve (`CurvePoints`), 32 bits each, instead of the points by rows, if
+    /// rows follow the curve. Only in images.
+    package static let pointRanks: UInt32 = 0x27
     /// The rows of the features of points that are in the order of the rows: of views that show only some features.
     package static let (rowHighs, rowLows): (UInt32, UInt32) = (0x23, 0x24)
     /// The numbers from which cluster ids and watchers' keys are made: `FeatureCodes`. Only with the option `clusterIds`
@@ -229,6 +232,10 @@ package enum SnapshotSection {
     /// The numbers of the features that the source's own clusters grew from, 64 bits each (`FeatureCodes`): what ids are made
     /// of, which else are looked up feature by feature. Only in images.
     package static let clusterCodes: UInt32 = 0x25
+
+    /// The rows in the order of the input, 32 bits each, if the rows follow the curve of the index instead. Only in images.
+    /// Hashes of ids and texts then stand above a feature's number in the input.
+    package static let inputRows: UInt32 = 0x26
 
     package static func index(_ section: IndexSection) -> UInt32 { 0x100 + section.rawValue }
 
