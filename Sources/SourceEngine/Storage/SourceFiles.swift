@@ -203,8 +203,8 @@ package final class SourceFiles: Sendable {
         }
     }
 
-    /// So that large checkpoints take a small part of the time of updates.
-    private static let checkpointBytesPerMillisecond = 200_000.0
+    /// A fifth of what is written, so that large checkpoints take a small part of the time of updates.
+    private static let checkpointBytesPerMillisecond = 40_000.0
 
     /// Where a checkpoint belongs.
     struct CheckpointPlan {
