@@ -7,6 +7,8 @@ import Testing
 /// A store's sections copied into one piece of memory each, as a file would hold them.
 private final class SectionsCopy: FeatureText, @unchecked Sendable {
     var parts: [UnsafeMutableRawBufferPointer] = []
+    /// The part of the text that is in memory; nil if the text is not in a file.
+    var inMemory: Range<Int>?
 
     init(_ store: FeatureStore) {
         let window = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
@@ -43,8 +45,8 @@ private final class SectionsCopy: FeatureText, @unchecked Sendable {
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(parts[0]) }
     var isDamaged: Bool { false }
-    var isEvictable: Bool { false }
-    func isResident(_ range: Range<Int>, room: inout Int) -> Bool { true }
+    var isEvictable: Bool { inMemory != nil }
+    func isResident(_ range: Range<Int>, room: inout Int) -> Bool { inMemory.map { $0.contains(range) } ?? true }
     func fill(_ window: UnsafeMutableRawBufferPointer, from place: Int) -> Range<Int>? { nil }
     func verify(goesOn: () -> Bool) -> Bool { true }
 }
@@ -69,6 +71,20 @@ private final class SectionsCopy: FeatureText, @unchecked Sendable {
             FeatureSlice(store: mapped, rows: 0..<count), FeatureSlice(store: original, rows: 0..<count),
         ])
         #expect((0..<count).allSatisfy { joined.text(count + $0) == original.text($0) })
+    }
+
+    @Test("features are on the disk if their text is not in memory and has not been replaced") func onDisk() throws {
+        let original = try Self.features(100)
+        let copy = SectionsCopy(original)
+        let mapped = try copy.open()
+        #expect((0..<100).allSatisfy { !mapped.isOnDisk($0) }, "the text is not in a file")
+        copy.inMemory = 0..<copy.bytes.count / 2
+        let evictable = try copy.open()
+        #expect(!evictable.isOnDisk(0))
+        #expect(evictable.isOnDisk(99))
+        let changed = evictable.changing([FeatureReplacement(row: 99, newRow: 7)], adding: [], from: original)
+        #expect(!changed.isOnDisk(99))
+        #expect(changed.isOnDisk(98))
     }
 
     @Test("whatever the bytes of a damaged image are, every record lies within the text") func damage() throws {

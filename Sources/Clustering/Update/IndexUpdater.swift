@@ -15,7 +15,8 @@ struct IndexUpdater<Scalar: Coordinate> {
     private var budget: Int
 
     init(
-        layers: LayeredIndex, spatial: SpatialIndex<Scalar>, threads: Int, areOnDisk: Bool,
+        layers: LayeredIndex, spatial: SpatialIndex<Scalar>, threads: Int,
+        areOnDisk: @escaping (PointIndex) -> Bool,
         coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
     ) {
         var layers = layers

@@ -117,14 +117,15 @@ extension ClusterIndex {
     ///
     /// - Parameters:
     ///   - threads: how many threads may work at once; the result does not depend on it.
-    ///   - areOnDisk: whether `coordinates` may have to read from a disk. The result does not depend on it.
+    ///   - areOnDisk: whether `coordinates` would have to read a point's from a disk. The result does not depend on
+    ///     it. Called on any of the threads.
     ///   - coordinates: returns the coordinates of a point that is neither among the changes nor was placed by
     ///     earlier ones. Called on any of the threads.
     /// - Returns: nil if applying the changes would cost more than a rebuild, or is not possible.
     /// - Complexity: the neighbourhoods of the changes and of the clusters that contain them, plus one reference
     ///   for about every hundred nodes that earlier changes made.
     public func updated(
-        _ changes: PointChanges, threads: Int = 1, areOnDisk: Bool = false,
+        _ changes: PointChanges, threads: Int = 1, areOnDisk: @escaping @Sendable (PointIndex) -> Bool = { _ in false },
         coordinates: @Sendable (PointIndex) -> (longitude: Double, latitude: Double)
     ) -> IndexUpdate? {
         updated(changes, threads: threads, limit: Self.nodeLimit, areOnDisk: areOnDisk, coordinates: coordinates)
@@ -132,7 +133,8 @@ extension ClusterIndex {
 
     /// - Parameter limit: the maximum number of nodes.
     func updated(
-        _ changes: PointChanges, threads: Int, limit: Int, areOnDisk: Bool = false,
+        _ changes: PointChanges, threads: Int, limit: Int,
+        areOnDisk: @escaping @Sendable (PointIndex) -> Bool = { _ in false },
         coordinates: @Sendable (PointIndex) -> (longitude: Double, latitude: Double)
     ) -> IndexUpdate? {
         guard takesUpdates, changes.count <= max(64, pointCount / 16),
@@ -152,7 +154,8 @@ extension ClusterIndex {
     }
 
     private func run<Scalar: Coordinate>(
-        _ changes: PointChanges, _ spatial: SpatialIndex<Scalar>, _ threads: Int, _ areOnDisk: Bool,
+        _ changes: PointChanges, _ spatial: SpatialIndex<Scalar>, _ threads: Int,
+        _ areOnDisk: @escaping (PointIndex) -> Bool,
         _ coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
     ) -> LayeredIndex? {
         var updater = IndexUpdater(

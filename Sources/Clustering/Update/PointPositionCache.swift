@@ -2,23 +2,23 @@
 
 /// Positions of points that updates have not placed.
 ///
-/// The index has them, but not by point. If coordinates lie on a disk, a point is looked for near the centre of its
+/// The index has them, but not by point. If its coordinates lie on a disk, a point is looked for near the centre of its
 /// cluster, and its neighbours, which are likely to be asked for next, are remembered. Only if it is not found there
 /// are its coordinates read. From memory, reading them takes less time.
 final class PointPositionCache<Scalar: Coordinate> {
     private let base: BaseIndex
     private let spatial: SpatialIndex<Scalar>
     private let coordinates: (PointIndex) -> (longitude: Double, latitude: Double)
-    private let areOnDisk: Bool
+    private let areOnDisk: (PointIndex) -> Bool
     private var known = NumberMap()
     private var positions: [(x: Double, y: Double)] = []
 
     /// - Parameters:
     ///   - spatial: that of the base.
-    ///   - areOnDisk: whether `coordinates` may have to read them from a disk.
+    ///   - areOnDisk: whether `coordinates` may have to read a point's from a disk.
     ///   - coordinates: returns the coordinates of a point of the base.
     init(
-        _ base: BaseIndex, _ spatial: SpatialIndex<Scalar>, areOnDisk: Bool,
+        _ base: BaseIndex, _ spatial: SpatialIndex<Scalar>, areOnDisk: @escaping (PointIndex) -> Bool,
         _ coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
     ) {
         self.base = base
@@ -29,7 +29,7 @@ final class PointPositionCache<Scalar: Coordinate> {
 
     subscript(point: UInt32) -> (x: Double, y: Double) {
         if let index = known[point] { return positions[Int(index)] }
-        if areOnDisk {
+        if areOnDisk(PointIndex(rawValue: point)) {
             findNeighbours(of: point)
             if let index = known[point] { return positions[Int(index)] }
         }

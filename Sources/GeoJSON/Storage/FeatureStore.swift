@@ -90,6 +90,12 @@ public final class FeatureStore: Sendable {
         return text.isResident(range(feature), room: &room)
     }
 
+    /// Whether a reader of a feature would have to wait for a disk. Moves nothing into memory.
+    public func isOnDisk(_ feature: Int) -> Bool {
+        var room = 0
+        return isEvictable && !isResident(feature, room: &room)
+    }
+
     @inline(__always) func start(_ index: Int) -> Int {
         index == records.count ? textCount : records.start(index)
     }
