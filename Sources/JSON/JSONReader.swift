@@ -37,14 +37,15 @@ public enum JSONText {
     }
 
     /// A number's value; nil if the text is not a number.
-    public static func number(_ text: Span<UInt8>) -> Double? { text.withUnsafeBytes { number($0) } }
-
     public static func number(_ text: UnsafeRawBufferPointer) -> Double? {
         guard let start = text.baseAddress else { return nil }
         var value = 0.0
         let good = csj_read_number(start.assumingMemoryBound(to: CChar.self), text.count, &value)
         return good != 0 ? value : nil
     }
+
+    /// The same of a span.
+    public static func number(_ text: Span<UInt8>) -> Double? { text.withUnsafeBytes { number($0) } }
 
     /// Decodes a string from the text between its quotation marks.
     public static func string(inside text: UnsafeRawBufferPointer) -> String {

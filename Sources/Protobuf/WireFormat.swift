@@ -56,6 +56,7 @@ extension ByteWriter {
         append(contentsOf: bytes)
     }
 
+    /// The same of a span.
     public mutating func append(field number: Int, bytes: Span<UInt8>) {
         bytes.withUnsafeBytes { append(field: number, bytes: $0) }
     }

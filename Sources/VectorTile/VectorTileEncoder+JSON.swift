@@ -8,8 +8,6 @@ extension VectorTileEncoder {
     /// - Parameter json: the validated text of an object; `null` and an empty text have no tags. Of text that
     ///   is not JSON, what cannot be read is left out.
     /// - Complexity: O(length).
-    public mutating func tags(json: borrowing ByteWriter) { json.withUnsafeBytes { tags(json: $0) } }
-
     public mutating func tags(json: UnsafeRawBufferPointer) {
         var cursor = JSONCursor(json)
         guard cursor.take(UInt8(ascii: "{")) else { return }
@@ -18,6 +16,9 @@ extension VectorTileEncoder {
             setTag(key, valueNumber(&cursor))
         } while cursor.take(UInt8(ascii: ","))
     }
+
+    /// The same of an object that was just written.
+    public mutating func tags(json: borrowing ByteWriter) { json.withUnsafeBytes { tags(json: $0) } }
 
     /// Reads a key; nil if there is none.
     @inline(__always) private mutating func key(_ cursor: inout JSONCursor) -> UInt32? {

@@ -23,7 +23,7 @@ import Testing
             let original = original
             guard
                 let update = index.updated(
-                    changes, threads: threads, areOnDisk: { _ in threads > 1 || original.count % 2 == 0 },
+                    changes, threads: threads, isOnDisk: { _ in threads > 1 || original.count % 2 == 0 },
                     coordinates: { point in
                         let place = original[Int(point.rawValue)]
                         return (place.longitude, place.latitude)
@@ -328,7 +328,7 @@ import Testing
     func nodesAtOnePlaceAreNotAllComparedWithEachOther() throws {
         let index = try ClusterIndex.build(PointSet.onePlace.places(2000), ClusteringOptions())
         guard case .float(let spatial) = index.layers.base.spatial else { return }
-        let positions = PointPositionCache<Float>(index.layers.base, spatial, areOnDisk: { _ in true }) { _ in
+        let positions = PointPositionCache<Float>(index.layers.base, spatial, isOnDisk: { _ in true }) { _ in
             PointSet.onePlace.places(1).map { ($0.longitude, $0.latitude) }[0]
         }
         var layers = index.layers

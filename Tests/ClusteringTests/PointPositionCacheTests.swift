@@ -28,9 +28,9 @@ import Testing
             return (longitude: place.longitude, latitude: place.latitude)
         }
         let base = index.layers.base
-        let cache = PointPositionCache(base, spatial, areOnDisk: { _ in true }, coordinates)
+        let cache = PointPositionCache(base, spatial, isOnDisk: { _ in true }, coordinates)
         for point in places.indices {
-            let fresh = PointPositionCache(base, spatial, areOnDisk: { _ in true }, coordinates)
+            let fresh = PointPositionCache(base, spatial, isOnDisk: { _ in true }, coordinates)
             let expected = cache.compared(places[point].longitude, places[point].latitude)
             #expect(cache[UInt32(point)] == expected)
             if point % 10 == 0 { #expect(fresh[UInt32(point)] == expected) }
@@ -51,7 +51,7 @@ import Testing
                 PointChanges.Placement(
                     point: PointIndex(rawValue: point), longitude: place.longitude + 0.001, latitude: place.latitude)
             ]
-            let update = index.updated(changes, areOnDisk: { _ in true }) { point in
+            let update = index.updated(changes, isOnDisk: { _ in true }) { point in
                 read.withLock { _ = $0.insert(point) }
                 return (places[Int(point.rawValue)].longitude, places[Int(point.rawValue)].latitude)
             }

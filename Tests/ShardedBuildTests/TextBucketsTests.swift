@@ -49,6 +49,41 @@ import Testing
         #expect(isSame, "\(found.count) of \(count) records")
     }
 
+    @Test("a changed character of what is known of the buckets is an error, or changes nothing") func changedState()
+        throws
+    {
+        let folder = try BuildFolder()
+        let files = BuildFiles(folder.path, output: folder.path + "/image", threads: 1)
+        let texts = (0..<90).map { row in [UInt8](repeating: UInt8(row), count: 20 + row) }
+        let bytes = texts.reduce(0) { $0 + $1.count }
+        func open() throws(BuildError) -> TextBuckets {
+            try TextBuckets(files, features: 90, bytes: bytes, memory: 1_000)
+        }
+        let writer = BucketWriter(try open(), memory: 1_000)
+        try add(Array(0..<90)[...], texts, to: writer)
+        try writer.save(parts: 1)
+        let known = try FileIO.contents(of: files.buckets)
+        #expect(writer.state.buckets.count > 1)
+        var refused = 0
+        for offset in known.indices {
+            for character in "-0159,".utf8 where known[offset] != character {
+                var changed = known
+                changed[offset] = character
+                try Data(changed).write(to: URL(fileURLWithPath: files.buckets))
+                do throws(BuildError) {
+                    let state = try open()
+                    var found: [[UInt8]] = []
+                    for bucket in state.buckets.indices {
+                        try state.forEachRecord(of: bucket) { found.append(Array($0)) }
+                    }
+                    let isSame = found == texts && state.textStarts == writer.state.textStarts
+                    #expect(isSame, "\(String(decoding: changed, as: UTF8.self))")
+                } catch { refused += 1 }
+            }
+        }
+        #expect(refused > known.count, "\(refused) of \(known.count) characters, each changed to several")
+    }
+
     private func add(_ rows: ArraySlice<Int>, _ texts: [[UInt8]], to writer: BucketWriter) throws {
         for row in rows {
             try writer.begin(row: row, bytes: texts[row].count)

@@ -55,8 +55,12 @@ extension ClusterIndex {
     ///
     /// - Parameter owner: keeps them valid and unchanged.
     public func curvePoints(ranks: UnsafeBufferPointer<UInt32>, owner: AnyObject) -> CurvePoints? {
-        let nodes = layers.base.pointCount + layers.base.clusterCount
-        guard ranks.count == (nodes + 4095) / 4096 else { return nil }
+        let groups =
+            switch layers.base.spatial {
+            case .float(let index): index.layout.groupCount
+            case .double(let index): index.layout.groupCount
+            }
+        guard ranks.count == groups else { return nil }
         return CurvePoints(Column(ranks, owner: owner), layers.base)
     }
 }

@@ -97,8 +97,7 @@ public struct PointOrder: Sendable {
     public func willRead(_ found: [PointIndex]) {
         let rows: Column<UInt32>
         switch built {
-        case .sorted(let sorted, _): rows = sorted
-        case .alongCurve(let sorted, _): rows = sorted
+        case .sorted(let sorted, _), .alongCurve(let sorted, _): rows = sorted
         case .ascending: return
         }
         guard let memory = rows.owner as? any IndexMemory else { return }
@@ -113,8 +112,7 @@ public struct PointOrder: Sendable {
 
     private var builtCount: Int {
         switch built {
-        case .sorted(let rows, _): rows.count
-        case .alongCurve(let rows, _): rows.count
+        case .sorted(let rows, _), .alongCurve(let rows, _): rows.count
         case .ascending(let numbers): numbers.count
         }
     }
@@ -122,8 +120,7 @@ public struct PointOrder: Sendable {
     /// The index of the feature of a point of the build.
     @inline(__always) private func builtRow(_ point: Int) -> Int {
         switch built {
-        case .sorted(let rows, _): Int(rows[point])
-        case .alongCurve(let rows, _): Int(rows[point])
+        case .sorted(let rows, _), .alongCurve(let rows, _): Int(rows[point])
         case .ascending(let numbers): numbers[point]
         }
     }

@@ -16,7 +16,7 @@ struct IndexUpdater<Scalar: Coordinate> {
 
     init(
         layers: LayeredIndex, spatial: SpatialIndex<Scalar>, threads: Int,
-        areOnDisk: @escaping (PointIndex) -> Bool,
+        isOnDisk: @escaping (PointIndex) -> Bool,
         coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
     ) {
         var layers = layers
@@ -26,7 +26,7 @@ struct IndexUpdater<Scalar: Coordinate> {
         parallel = Parallel(.shared, threads: threads, smallestShare: Self.smallestShare)
         let base = layers.base
         positionsOfThreads = (0..<parallel.threads).map { _ in
-            PointPositionCache(base, spatial, areOnDisk: areOnDisk, coordinates)
+            PointPositionCache(base, spatial, isOnDisk: isOnDisk, coordinates)
         }
         budget = 100_000 + layers.delta.pointCount
     }

@@ -117,7 +117,7 @@ extension ClusterIndex {
     ///
     /// - Parameters:
     ///   - threads: how many threads may work at once; the result does not depend on it.
-    ///   - areOnDisk: whether `coordinates` would have to read a point's from a disk. The result does not depend on
+    ///   - isOnDisk: whether `coordinates` would have to read a point's from a disk. The result does not depend on
     ///     it. Called on any of the threads.
     ///   - coordinates: returns the coordinates of a point that is neither among the changes nor was placed by
     ///     earlier ones. Called on any of the threads.
@@ -125,16 +125,16 @@ extension ClusterIndex {
     /// - Complexity: the neighbourhoods of the changes and of the clusters that contain them, plus one reference
     ///   for about every hundred nodes that earlier changes made.
     public func updated(
-        _ changes: PointChanges, threads: Int = 1, areOnDisk: @escaping @Sendable (PointIndex) -> Bool = { _ in false },
+        _ changes: PointChanges, threads: Int = 1, isOnDisk: @escaping @Sendable (PointIndex) -> Bool = { _ in false },
         coordinates: @Sendable (PointIndex) -> (longitude: Double, latitude: Double)
     ) -> IndexUpdate? {
-        updated(changes, threads: threads, limit: Self.nodeLimit, areOnDisk: areOnDisk, coordinates: coordinates)
+        updated(changes, threads: threads, limit: Self.nodeLimit, isOnDisk: isOnDisk, coordinates: coordinates)
     }
 
     /// - Parameter limit: the maximum number of nodes.
     func updated(
         _ changes: PointChanges, threads: Int, limit: Int,
-        areOnDisk: @escaping @Sendable (PointIndex) -> Bool = { _ in false },
+        isOnDisk: @escaping @Sendable (PointIndex) -> Bool = { _ in false },
         coordinates: @Sendable (PointIndex) -> (longitude: Double, latitude: Double)
     ) -> IndexUpdate? {
         guard takesUpdates, changes.count <= max(64, pointCount / 16),
@@ -143,9 +143,9 @@ extension ClusterIndex {
         let changed: LayeredIndex? =
             switch layers.base.spatial {
             case .float(let spatial):
-                withoutActuallyEscaping(coordinates) { run(changes, spatial, threads, areOnDisk, $0) }
+                withoutActuallyEscaping(coordinates) { run(changes, spatial, threads, isOnDisk, $0) }
             case .double(let spatial):
-                withoutActuallyEscaping(coordinates) { run(changes, spatial, threads, areOnDisk, $0) }
+                withoutActuallyEscaping(coordinates) { run(changes, spatial, threads, isOnDisk, $0) }
             }
         // A built index has fewer clusters than points, but updates leave the numbers of former clusters unused.
         guard let changed, 2 * changed.clusterLimit <= limit else { return nil }
@@ -155,11 +155,11 @@ extension ClusterIndex {
 
     private func run<Scalar: Coordinate>(
         _ changes: PointChanges, _ spatial: SpatialIndex<Scalar>, _ threads: Int,
-        _ areOnDisk: @escaping (PointIndex) -> Bool,
+        _ isOnDisk: @escaping (PointIndex) -> Bool,
         _ coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
     ) -> LayeredIndex? {
         var updater = IndexUpdater(
-            layers: layers, spatial: spatial, threads: threads, areOnDisk: areOnDisk, coordinates: coordinates)
+            layers: layers, spatial: spatial, threads: threads, isOnDisk: isOnDisk, coordinates: coordinates)
         return updater.run(changes) ? updater.layers : nil
     }
 }

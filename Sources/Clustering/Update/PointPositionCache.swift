@@ -9,27 +9,27 @@ final class PointPositionCache<Scalar: Coordinate> {
     private let base: BaseIndex
     private let spatial: SpatialIndex<Scalar>
     private let coordinates: (PointIndex) -> (longitude: Double, latitude: Double)
-    private let areOnDisk: (PointIndex) -> Bool
+    private let isOnDisk: (PointIndex) -> Bool
     private var known = NumberMap()
     private var positions: [(x: Double, y: Double)] = []
 
     /// - Parameters:
     ///   - spatial: that of the base.
-    ///   - areOnDisk: whether `coordinates` may have to read a point's from a disk.
+    ///   - isOnDisk: whether `coordinates` may have to read a point's from a disk.
     ///   - coordinates: returns the coordinates of a point of the base.
     init(
-        _ base: BaseIndex, _ spatial: SpatialIndex<Scalar>, areOnDisk: @escaping (PointIndex) -> Bool,
+        _ base: BaseIndex, _ spatial: SpatialIndex<Scalar>, isOnDisk: @escaping (PointIndex) -> Bool,
         _ coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
     ) {
         self.base = base
         self.spatial = spatial
-        self.areOnDisk = areOnDisk
+        self.isOnDisk = isOnDisk
         self.coordinates = coordinates
     }
 
     subscript(point: UInt32) -> (x: Double, y: Double) {
         if let index = known[point] { return positions[Int(index)] }
-        if areOnDisk(PointIndex(rawValue: point)) {
+        if isOnDisk(PointIndex(rawValue: point)) {
             findNeighbours(of: point)
             if let index = known[point] { return positions[Int(index)] }
         }

@@ -29,17 +29,17 @@ struct TextBuckets: Sendable {
     ///   - memory: of which a bucket takes about a quarter.
     init(_ files: BuildFiles, features: Int, bytes: Int, memory: Int) throws(BuildError) {
         (self.files, self.features) = (files, features)
+        let last = max(0, features - 1)
         if let value = try BuildFiles.value(files.buckets) {
-            guard let known = Self.known(value) else {
+            guard let known = Self.known(value), known.buckets.count == last >> known.shift + 1 else {
                 throw BuildError("\(files.buckets) is of another build; build again without --resume")
             }
             (shift, parts, buckets) = known
             return
         }
         let most = max(16, memory / Self.leastBuffers)
-        let wanted = max(1, min(most, (bytes + Self.bytesOfHead * features) / max(1, memory / 4)))
-        let last = max(0, features - 1)
-        shift = (0..<32).first { last >> $0 < wanted } ?? 32
+        let count = max(1, min(most, (bytes + Self.bytesOfHead * features) / max(1, memory / 4)))
+        shift = (0..<32).first { last >> $0 < count } ?? 32
         buckets = Array(repeating: Bucket(), count: last >> shift + 1)
     }
 
@@ -62,7 +62,7 @@ struct TextBuckets: Sendable {
     }
 
     private static func integer(_ value: JSONValue?) -> Int? {
-        guard case .number(let number)? = value else { return nil }
+        guard case .number(let number)? = value, number >= 0 else { return nil }
         return Int(exactly: number)
     }
 
@@ -93,14 +93,14 @@ struct TextBuckets: Sendable {
     func forEachRecord(
         of bucket: Int, _ body: (UnsafeRawBufferPointer) throws(BuildError) -> Void
     ) throws(BuildError) {
-        let size = buckets[bucket].bytes
-        guard size > 0 else { return }
-        let path = files.bucket(bucket)
-        let file = try MappedFile(path, bytes: size)
-        defer { withExtendedLifetime(file) {} }
         let rows = bucket << shift..<min(features, (bucket + 1) << shift)
+        guard !rows.isEmpty else { return }
+        let path = files.bucket(bucket)
+        let file = try MappedFile(path, bytes: buckets[bucket].bytes)
+        defer { withExtendedLifetime(file) {} }
         var starts = [Int](repeating: -1, count: rows.count)
-        var known = try forEachBlock(file.bytes, path) { (block) throws(BuildError) in
+        var text = 0
+        let known = try forEachBlock(file.bytes, path) { (block) throws(BuildError) in
             var (offset, known) = (block.lowerBound, 0)
             while offset < block.upperBound {
                 guard block.upperBound - offset >= Self.bytesOfHead, case let head = Self.head(file.bytes, offset),
@@ -109,14 +109,16 @@ struct TextBuckets: Sendable {
                 else { throw damage(path) }
                 starts[head.row - rows.lowerBound] = offset
                 offset += Self.bytesOfHead + head.bytes
+                text += head.bytes
                 known += 1
             }
             return known
         }
-        guard known == rows.count else { throw damage(path) }
+        // Where the next bucket's text begins depends on it.
+        guard known == rows.count, text == buckets[bucket].text else { throw damage(path) }
         for start in starts {
-            known = start + Self.bytesOfHead
-            try body(UnsafeRawBufferPointer(rebasing: file.bytes[known..<known + Self.head(file.bytes, start).bytes]))
+            let first = start + Self.bytesOfHead
+            try body(UnsafeRawBufferPointer(rebasing: file.bytes[first..<first + Self.head(file.bytes, start).bytes]))
         }
     }
 
@@ -150,7 +152,7 @@ struct TextBuckets: Sendable {
     }
 
     private func damage(_ path: String) -> BuildError {
-        BuildError("\(path) is damaged: its checksum differs; build again without --resume")
+        BuildError("\(path) is damaged; build again without --resume")
     }
 }
 

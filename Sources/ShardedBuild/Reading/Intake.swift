@@ -67,7 +67,7 @@ struct Intake {
         return (parts, total)
     }
 
-    /// Joins the steps' files but for the features' text, of which the second need hardly any processor beside the first.
+    /// Joins what the steps have made, but for the features' text. Joining the hashes takes hardly any processor beside the order.
     private func join(_ parts: [Part], _ summary: IntakeSummary) throws(BuildError) -> [JSONValue] {
         let (files, memory, deepest) = (files, settings.memory / 2, options.clustering.maximumZoom)
         let results = Parallel(.own, threads: settings.workers).map(below: 2) {

@@ -35,5 +35,4 @@ enum IntakeJoining {
             FileIO.remove(part.files.anonymous)
         }
     }
-
 }

@@ -108,7 +108,7 @@ package struct LiveUpdate {
         }
         guard changes.count < base.pointCount,
             let updated = view.index.updated(
-                changes, threads: threads, areOnDisk: { oldStore.isOnDisk(view.feature(of: $0)) },
+                changes, threads: threads, isOnDisk: { oldStore.isOnDisk(view.feature(of: $0)) },
                 coordinates: { oldStore.coordinates(view.feature(of: $0)) })
         else { return nil }
         try cancellation.stopIfCancelled()
