@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // In-process figures of the index, on a file of points: `ClusterBenchmarks FILE
-// [threads|hull|updates|answers|sources|aggregates|missing|lookups|windows]`, where FILE holds longitude and latitude of each
+// [threads|hull|updates|answers|sources|aggregates|missing|lookups|windows|moves]`, where FILE holds longitude and latitude of each
 // as little-endian doubles; with a third word only what that is about. Benchmarks/run makes the file and the table.
 import Clustering
 import Glibc
@@ -19,8 +19,9 @@ func benchmark() {
     let isSourcesAlone = arguments.last == "sources"
     let isLookupsAlone = arguments.last == "lookups"
     let isWindowsAlone = arguments.last == "windows"
+    let isMovesAlone = arguments.last == "moves"
     guard
-        arguments.count == (isWindowsAlone || isThreadsAlone || isUpdatesAlone || isAnswersAlone || isSourcesAlone || isLookupsAlone || isAggregatesAlone ? 3 : 2),
+        arguments.count == (isMovesAlone || isWindowsAlone || isThreadsAlone || isUpdatesAlone || isAnswersAlone || isSourcesAlone || isLookupsAlone || isAggregatesAlone ? 3 : 2),
         let file = fopen(arguments[1], "rb")
     else {
         perror("ClusterBenchmarks: a file of points is needed")
@@ -36,6 +37,12 @@ func benchmark() {
     let latitudes = (0..<count).map { places[2 * $0 + 1] }
     places = []
     if isThreadsAlone { return benchmarkThreads(longitudes: longitudes, latitudes: latitudes) }
+    if isMovesAlone {
+        do {
+            for threads in [1, 2] { try benchmarkMoves(longitudes: longitudes, latitudes: latitudes, threads: threads) }
+        } catch { print("error\t0\t\(error)") }
+        return
+    }
     if isWindowsAlone {
         do { try benchmarkWindows(longitudes: longitudes, latitudes: latitudes) } catch { print("error\t0\t\(error)") }
         return
