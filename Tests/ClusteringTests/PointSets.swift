@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Foundation
 import SystemSupport
 @testable import Clustering
 
@@ -17,7 +18,7 @@ struct SeededGenerator: RandomNumberGenerator {
 
 /// Shapes of data that clustering meets, each the same for the same seed.
 enum PointSet: String, CaseIterable, Sendable {
-    case uniform, gathered, duplicates, line, column, grid, onePlace, crowd, edges
+    case uniform, gathered, pairs, duplicates, line, column, grid, onePlace, crowd, edges
 
     func places(_ count: Int, seed: UInt64 = 1) -> [Position] {
         var random = SeededGenerator(state: seed)
@@ -32,6 +33,18 @@ enum PointSet: String, CaseIterable, Sendable {
                 return Position(
                     longitude: town.0 + (uniform(-1...1) + uniform(-1...1)) * town.2,
                     latitude: town.1 + (uniform(-1...1) + uniform(-1...1)) * town.2)
+            }
+        case .pairs:
+            // A sixteenth has another one near, at any distance: from the same place to beyond the deep zooms' radii.
+            return (0..<count).reduce(into: []) { places, index in
+                guard index % 16 == 15, let other = places.randomElement(using: &random) else {
+                    return places.append(Position(longitude: uniform(-180...180), latitude: uniform(-85...85)))
+                }
+                let distance = index % 32 == 15 ? 0 : exp2(uniform(-24...2))
+                places.append(
+                    Position(
+                        longitude: min(180, max(-180, other.longitude + uniform(-1...1) * distance)),
+                        latitude: min(85, max(-85, other.latitude + uniform(-1...1) * distance))))
             }
         case .duplicates:
             return (0..<count).map { _ in
@@ -123,5 +136,35 @@ extension ClusterIndex {
             }
         }
         return sections
+    }
+}
+
+extension LevelList {
+    /// The list of the deepest level.
+    static func deepest(
+        of points: PointColumns<Scalar>, _ options: ClusteringOptions, partitions: UnsafePointer<UInt32>? = nil,
+        _ parallel: Parallel = Parallel(.awake, threads: 1)
+    ) -> LevelList<Scalar> {
+        LevelList(
+            capacity: points.count,
+            rowHeight: LevelRadius<Scalar>(options.unitRadius(at: options.maximumZoom)).rowHeight,
+            partitions: partitions, parallel: parallel
+        ) { entries in
+            for place in 0..<points.count {
+                entries[place] = LevelEntry(
+                    x: points.x.base[place], y: points.y.base[place], order: UInt32(place), node: UInt32(place))
+            }
+        }
+    }
+}
+
+extension PointColumns {
+    init(_ places: [Position], _ options: ClusteringOptions) throws {
+        let (longitudes, latitudes) = (places.map(\.longitude), places.map(\.latitude))
+        self = try longitudes.withUnsafeBufferPointer { longitudes in
+            try latitudes.withUnsafeBufferPointer { latitudes in
+                try PointColumns(longitudes, latitudes, options, Parallel(.awake, threads: 1))
+            }
+        }
     }
 }

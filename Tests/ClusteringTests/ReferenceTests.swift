@@ -44,7 +44,9 @@ import Testing
         }
     }
 
-    @Test("the number of threads changes nothing", arguments: [PointSet.gathered, .uniform, .crowd, .grid, .column])
+    @Test(
+        "the number of threads changes nothing",
+        arguments: [PointSet.gathered, .uniform, .pairs, .crowd, .grid, .column])
     func threads(_ set: PointSet) throws {
         let places = set.places(20_000)
         for points in [2, 4] {
@@ -108,7 +110,8 @@ import Testing
             (.onePlace, 0...0),
         ])
     func firstRows(_ set: PointSet, _ doublings: ClosedRange<Int>) throws {
-        let list = try Self.list(of: set.places(20_000), ClusteringOptions())
+        let options = ClusteringOptions()
+        let list = LevelList<Float>.deepest(of: try PointColumns(set.places(20_000), options), options)
         #expect(doublings.contains(list.firstDoublings()), "\(list.firstDoublings())")
     }
 
@@ -119,31 +122,8 @@ import Testing
     func crowded(_ set: PointSet, _ isCrowded: Bool) throws {
         let options = ClusteringOptions(maximumZoom: 13)
         let radius = LevelRadius<Float>(options.unitRadius(at: options.maximumZoom))
-        let list = try Self.list(of: set.places(20_000), options)
+        let list = LevelList<Float>.deepest(of: try PointColumns(set.places(20_000), options), options)
         #expect(list.isCrowded(radius) == isCrowded)
-    }
-
-    /// The list of the deepest level.
-    private static func list(of places: [Position], _ options: ClusteringOptions) throws -> LevelList<Float> {
-        let (longitudes, latitudes) = (places.map(\.longitude), places.map(\.latitude))
-        let points = try longitudes.withUnsafeBufferPointer { longitudes in
-            try latitudes.withUnsafeBufferPointer { latitudes in
-                try ProjectedPoints(longitudes: longitudes, latitudes: latitudes, options: options)
-            }
-        }
-        guard case .float(let columns) = points.columns else {
-            throw ClusteringError.invalidOptions("the points are not in single precision")
-        }
-        return LevelList<Float>(
-            capacity: places.count,
-            rowHeight: LevelRadius<Float>(options.unitRadius(at: options.maximumZoom)).rowHeight,
-            partitions: nil, parallel: Parallel(.awake, threads: 1)
-        ) { entries in
-            for place in places.indices {
-                entries[place] = LevelEntry(
-                    x: columns.x.base[place], y: columns.y.base[place], order: UInt32(place), node: UInt32(place))
-            }
-        }
     }
 
     @Test("strips of a crowded level wait for each other at their borders", arguments: [false, true])

@@ -69,9 +69,34 @@ struct IndexBuilder<Scalar: Coordinate> {
                 }
             }
         }
+        try parallel.stopIfCancelled()
+        let next = try clusterNearPoints(of: list).map { $0.lowerBound - 1 } ?? options.maximumZoom
+        _ = try cluster(list, from: next, through: options.minimumZoom)
+    }
+
+    /// Clusters the deepest zooms, at which most points are alone, without these.
+    ///
+    /// - Returns: these zooms, of which the list is then the level above; nil if there are none.
+    private func clusterNearPoints(of list: LevelList<Scalar>) throws(ClusteringError) -> ClosedRange<Int>? {
+        // Groups that stay too small are passed on in the order of a tree of all nodes of a level. And a part of a level
+        // has a border, around which no node may be left out.
+        guard options.minimumPoints <= 2, border == nil,
+            let near = NearPoints(of: list, centers: centers, options: options, by: sweep, parallel: parallel)
+        else { return nil }
+        let arrived = try cluster(near.list, from: near.zooms.upperBound, through: near.zooms.lowerBound)
+        near.rejoin(list, states: states.base, arrived: arrived)
+        return near.zooms
+    }
+
+    /// Clusters zooms from the deepest on.
+    ///
+    /// - Parameter list: the level below them.
+    /// - Returns: the number of arrivals at the level above them.
+    private func cluster(
+        _ list: LevelList<Scalar>, from deepest: Int, through shallowest: Int
+    ) throws(ClusteringError) -> Int {
         var arrived = 0
-        var zoom = options.maximumZoom
-        while zoom >= options.minimumZoom {
+        for zoom in stride(from: deepest, through: shallowest, by: -1) {
             try parallel.stopIfCancelled()
             let radius = LevelRadius<Scalar>(options.unitRadius(at: zoom))
             list.advance(states: states.base, arrived: arrived, height: radius.rowHeight)
@@ -81,11 +106,17 @@ struct IndexBuilder<Scalar: Coordinate> {
             arrived = try cluster(list, zoom: zoom, radius: radius)
             table.ranges[zoom] = UInt32(truncatingIfNeeded: first)..<UInt32(truncatingIfNeeded: table.count)
             if let border {
-                if border.isExhausted { return }
+                if border.isExhausted { break }
                 border.note(first..<table.count, of: table)
             }
-            zoom -= 1
         }
+        return arrived
+    }
+
+    private var centers: Centers<Scalar> {
+        Centers(
+            pointCount: UInt32(truncatingIfNeeded: table.pointCount), x: UnsafePointer(table.x.base),
+            y: UnsafePointer(table.y.base))
     }
 
     /// With fewer nodes than this, freeing work memory is not worth the system calls.
@@ -115,9 +146,7 @@ struct IndexBuilder<Scalar: Coordinate> {
     private func cluster(
         _ list: LevelList<Scalar>, zoom: Int, radius: LevelRadius<Scalar>
     ) throws(ClusteringError) -> Int {
-        let centers = Centers<Scalar>(
-            pointCount: UInt32(truncatingIfNeeded: table.pointCount), x: UnsafePointer(table.x.base),
-            y: UnsafePointer(table.y.base))
+        let centers = centers
         try claim(list, centers, radius)
         try parallel.stopIfCancelled()
         border?.mark(list, states: states, claimants: claimants, radius: radius, zoom: zoom)

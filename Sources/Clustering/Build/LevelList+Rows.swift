@@ -39,6 +39,27 @@ extension LevelList {
 }
 
 extension LevelList {
+    /// About the share of the nodes that have another one within a distance along each axis, judged by a sample.
+    func shareNear(within distance: Scalar) -> Double {
+        let step = max(1, count / 4096)
+        var (near, samples) = (0, 0)
+        for position in stride(from: step / 2, to: count, by: step) {
+            let entry = entries[position]
+            let end = min(count, position + 64)
+            var candidate = position + 1
+            while candidate < end, entries[candidate].x >= entry.x, entries[candidate].x - entry.x <= distance {
+                if abs(entries[candidate].y - entry.y) <= distance {
+                    near += 1
+                    break
+                }
+                candidate += 1
+            }
+            samples += 1
+        }
+        // Only one of two sides has been looked at.
+        return min(1, 2 * Double(near) / Double(max(1, samples)))
+    }
+
     /// Whether windows contain so many nodes, judged by a sample, that `CrowdedClaims` is cheaper than lists of
     /// neighbours.
     func isCrowded(_ radius: LevelRadius<Scalar>) -> Bool {

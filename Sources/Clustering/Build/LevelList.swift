@@ -21,8 +21,10 @@ final class LevelList<Scalar: Coordinate> {
     private(set) var rowHeight: Double
     private var doublings = 0
 
+    /// The current height of a row.
+    var height: Double { rowHeight * Double(sign: .plus, exponent: doublings, significand: 1) }
     /// A distance in y greater than that of any two nodes in adjacent rows, rounding included.
-    var rowSpan: Scalar { Scalar(3 * rowHeight * Double(sign: .plus, exponent: doublings, significand: 1)) }
+    var rowSpan: Scalar { Scalar(3 * height) }
 
     private var spare: UnsafeMutablePointer<Entry>
     private let first: Scratch<Entry>

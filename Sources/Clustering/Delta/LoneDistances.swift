@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// How far a changed point must be from all others to pass the deepest zooms unchanged.
+/// How far a point must be from all others to pass the deepest zooms unchanged.
 ///
 /// At a zoom a node has an effect on others only within the zoom's radius. A cluster's centre lies within its zoom's
 /// radius of the node from which it grew, and so on down to a point: that point is no further from the centre than the
 /// radii of the cluster's zoom and of all deeper ones together. So a point that has no other within the radii of a zoom
-/// and of all deeper ones together, neither before the change nor after it, has no effect at these zooms.
+/// and of all deeper ones together has no effect at these zooms; nor has a change of it, if that holds before and after.
 struct LoneDistances {
     /// By zoom, from the shallowest at which points may well be alone: a point is alone if the others are further away.
     private let distances: [Double]
@@ -28,6 +28,13 @@ struct LoneDistances {
 
     /// No other points are looked at.
     var longest: Double { distances.first ?? 0 }
+
+    /// The shallowest zoom whose distance meets a condition that shorter distances meet too, and the distance.
+    func zoom(where isMet: (Double) -> Bool) -> (zoom: Int, distance: Double)? {
+        distances.firstIndex(where: isMet).map { index in
+            (zoom: deepestZoom + 1 - (distances.count - index), distance: distances[index])
+        }
+    }
 
     /// The lowest level to which a point passes unchanged if the nearest other one is at a distance.
     ///
