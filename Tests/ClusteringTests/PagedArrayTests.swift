@@ -80,10 +80,51 @@ struct PagedArrayTests {
         var paged = PagedArray<UInt64>(repeating: 3, count: 33 * 256)
         let copy = paged
         while !paged.isEmpty { paged.removeLast() }
-        #expect(paged.memoryBytes == 0)
+        #expect(paged.isEmpty)
         for value in 0..<UInt64(33 * 256 + 1) { paged.append(value) }
         #expect(paged.indices.allSatisfy { paged[$0] == UInt64($0) })
         #expect(copy.indices.allSatisfy { copy[$0] == 3 })
+    }
+
+    @Test("memory that no copy reads is used again", arguments: [false, true])
+    func memoryIsUsedAgain(isFirstKept: Bool) {
+        var random = SeededGenerator(state: 5)
+        var paged = PagedArray<UInt64>(repeating: 0, count: 64 * 256)
+        var plain = [UInt64](repeating: 0, count: paged.count)
+        let first = isFirstKept ? paged : PagedArray()
+        let size = paged.memoryBytes
+        var previous = paged
+        for _ in 0..<40 {
+            for _ in 0..<500 {
+                let (place, value) = (Int(random.next() % UInt64(plain.count)), random.next())
+                paged[place] = value
+                plain[place] = value
+            }
+            previous = paged
+        }
+        #expect(previous.indices.allSatisfy { previous[$0] == plain[$0] })
+        #expect(first.indices.allSatisfy { first[$0] == 0 })
+        // The newest copy's pages, the previous one's, and the first one's.
+        #expect(paged.memoryBytes > size)
+        #expect(paged.memoryBytes <= (isFirstKept ? 3 : 2) * size)
+        while paged.count > 1 { paged.removeLast() }
+        #expect(previous.indices.allSatisfy { previous[$0] == plain[$0] })
+    }
+
+    @Test("copies are read while others are written") func readersAndWriters() async {
+        let values = (0..<20_000 as Range<UInt64>).map { $0 &* 0x9e37_79b9_7f4a_7c15 }
+        var paged = PagedArray<UInt64>()
+        for value in values { paged.append(value) }
+        await withTaskGroup(of: Bool.self) { group in
+            for round in 1...60 as ClosedRange<UInt64> {
+                let copy = paged
+                group.addTask {
+                    copy.indices.allSatisfy { copy[$0] == values[$0] &+ ($0 % 7 == 0 ? round &- 1 : 0) }
+                }
+                for index in stride(from: 0, to: values.count, by: 7) { paged[index] = values[index] &+ round }
+            }
+            for await isRight in group { #expect(isRight, "a copy changed while it was read") }
+        }
     }
 
     @Test("an array of a repeated value has it at every index", arguments: [0, 1, 255, 256, 257, 5000])

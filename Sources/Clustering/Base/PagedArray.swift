@@ -1,36 +1,34 @@
 // SPDX-License-Identifier: MIT
 
-/// An array of trivial values in pages, which copies share until one of them writes. A copy costs eight bytes per page
-/// and one reference per group of pages. A write costs at most the copy of one page and of its group's references.
+/// An array of trivial values in pages, which copies share until one of them writes. A copy costs eight bytes per page,
+/// a write to a shared page at most a copy of the page.
 ///
-/// Invariant: there are pages for `count` values, each of `pageCount` values, all initialised. `pages` has the address
-/// of the values of each page in `groups`, in the same order. A page that several groups refer to, or whose group
-/// several arrays refer to, is never written. Therefore arrays may be shared between threads, and `@unchecked Sendable`
-/// is sound.
+/// An index has one version after another, and few are read at the same time. So a page that a new version writes to for
+/// the first time is rarely copied as a whole: the memory that it had two versions ago is up to date but for the last
+/// changes, and these are copied.
+///
+/// Invariant: there are pages for `count` values, each of `pageCount` values, all initialised. Only the array that alone
+/// has the newest version of a store writes to the store, and only to pages of that version, which no other array has.
+/// Therefore arrays may be shared between threads, and `@unchecked Sendable` is sound.
 struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
-    private typealias Page = ManagedBuffer<Void, Element>
+    private typealias Store = PageStore<Element>
 
     private var pages: [UnsafeMutablePointer<Element>] = []
-    /// The owners of the pages. Each group but the last has `groupCount` of them, and none is empty.
-    private var groups: [[Page]] = []
+    /// Nil if there are no pages.
+    private var version: Store.Version?
+    /// The store's records, by page: valid only for the array that alone has the newest version.
+    private var records: UnsafeMutablePointer<Store.Record>
     private(set) var count = 0
+    /// How many pages of memory the store has beyond `pages`.
+    private var spareCount = 0
 
-    /// About two thousand bytes per page: as much as is copied in the time of a few waits for memory.
-    @inline(__always) private static var shift: Int {
-        switch MemoryLayout<Element>.stride {
-        case ...4: 9
-        case ...8: 8
-        case ...24: 7
-        default: 6
-        }
-    }
-    @inline(__always) private static var pageCount: Int { 1 << shift }
-    @inline(__always) private static var groupShift: Int { 4 }
-    @inline(__always) private static var groupCount: Int { 1 << groupShift }
+    @inline(__always) private static var shift: Int { Store.shift }
+    @inline(__always) private static var pageCount: Int { Store.pageCount }
 
-    init() {}
+    init() { records = Store.noRecords }
 
     init(repeating value: Element, count: Int) {
+        self.init()
         self.count = count
         let pageCount = (count + Self.pageCount - 1) >> Self.shift
         pages.reserveCapacity(pageCount)
@@ -41,17 +39,22 @@ struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     var indices: Range<Int> { 0..<count }
     /// All values, in order.
     var values: some Sequence<Element> { indices.lazy.map { self[$0] } }
-    var memoryBytes: Int { pages.count * (Self.pageCount * MemoryLayout<Element>.stride + 56) }
+    var memoryBytes: Int {
+        let page = Self.pageCount * MemoryLayout<Element>.stride + 24
+        return pages.count * (page + MemoryLayout<Store.Record>.stride) + spareCount * page
+    }
 
     /// - Precondition: `0 <= index < count`; only the page's existence is checked.
     @inline(__always) subscript(index: Int) -> Element {
         get {
-            // The groups hold the page that is read.
-            withExtendedLifetime(groups) { pages[index >> Self.shift][index & (Self.pageCount - 1)] }
+            // The version holds the page that is read.
+            withExtendedLifetime(version) { pages[index >> Self.shift][index & (Self.pageCount - 1)] }
         }
         set {
-            own(index >> Self.shift)
-            withExtendedLifetime(groups) { pages[index >> Self.shift][index & (Self.pageCount - 1)] = newValue }
+            let (page, offset) = (index >> Self.shift, index & (Self.pageCount - 1))
+            own(page)
+            records[page].changed |= 1 << UInt32(truncatingIfNeeded: offset >> (Self.shift - Store.blockShift))
+            withExtendedLifetime(version) { pages[page][offset] = newValue }
         }
     }
 
@@ -68,38 +71,51 @@ struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     }
 
     private mutating func appendPage(of value: Element) {
-        let page = Page.create(minimumCapacity: Self.pageCount) { _ in }
-        page.withUnsafeMutablePointerToElements {
-            $0.initialize(repeating: value, count: Self.pageCount)
-            pages.append($0)
-        }
-        if pages.count & (Self.groupCount - 1) == 1 {
-            groups.append([page])
-        } else {
-            groups[groups.count - 1].append(page)
-        }
+        let version = begin()
+        pages.append(version.store.appendPage(of: value, in: version))
+        records = version.store.records
     }
 
     private mutating func removeLastPage() {
+        let version = begin()
+        spareCount += version.store.removeLastPage(in: version)
         pages.removeLast()
-        groups[groups.count - 1].removeLast()
-        if groups[groups.count - 1].isEmpty { groups.removeLast() }
     }
 
-    /// Copies a page unless this array is its only owner.
+    /// Makes a page that no other array has from one that others may have.
     @inline(__always) private mutating func own(_ page: Int) {
-        // The access copies the group if another array refers to it, so that its pages have two owners.
-        if !isKnownUniquelyReferenced(&groups[page >> Self.groupShift][page & (Self.groupCount - 1)]) {
-            copy(page)
-        }
+        if isKnownUniquelyReferenced(&version), let version, records[page].written == version.number { return }
+        copy(page)
     }
 
     @inline(never) private mutating func copy(_ page: Int) {
-        let copy = Page.create(minimumCapacity: Self.pageCount) { _ in }
-        copy.withUnsafeMutablePointerToElements {
-            $0.initialize(from: pages[page], count: Self.pageCount)
-            pages[page] = $0
+        let version = begin()
+        guard records[page].written != version.number else { return }
+        let (memory, growth) = version.store.copy(page, in: version)
+        pages[page] = memory
+        spareCount += growth
+    }
+
+    /// The version to write to, which no other array has.
+    private mutating func begin() -> Store.Version {
+        if isKnownUniquelyReferenced(&version), let version { return version }
+        let next: Store.Version
+        if let version {
+            if let (following, freed) = version.store.version(after: version) {
+                next = following
+                spareCount -= freed
+            } else {
+                // Another array has a newer version.
+                let store = Store()
+                for index in pages.indices { pages[index] = store.appendPage(copying: pages[index]) }
+                next = store.firstVersion()
+                spareCount = 0
+            }
+        } else {
+            next = Store().firstVersion()
         }
-        groups[page >> Self.groupShift][page & (Self.groupCount - 1)] = copy
+        records = next.store.records
+        version = next
+        return next
     }
 }
