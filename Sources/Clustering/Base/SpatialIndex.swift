@@ -80,6 +80,12 @@ final class SpatialIndex<Scalar: Coordinate>: Sendable {
         return count
     }
 
+    /// The number of nodes alive at a level. O(nodes / 64).
+    func count(level: Int) -> Int {
+        let first = level * layout.wordCount
+        return (first..<first + layout.wordCount).reduce(0) { $0 + alive[$1].nonzeroBitCount }
+    }
+
     private static func extents(ofEight lower: Column<SpatialBox>) -> Column<SpatialBox> {
         let count = (lower.count + 7) / 8
         let boxes = Scratch(repeating: SpatialBox.empty, count: max(1, count))

@@ -13,10 +13,17 @@ public final class ClusterIndex: Sendable {
 
     private static let lineages = Atomic<UInt64>(0)
 
-    init(_ layers: LayeredIndex, lineage: UInt64? = nil) {
+    /// What the next update of the index uses; nil if one has.
+    private let keptLevels: Mutex<(any KeptLevels)?>
+
+    init(_ layers: LayeredIndex, lineage: UInt64? = nil, levels: (any KeptLevels)? = nil) {
+        keptLevels = Mutex(levels)
         self.lineage = lineage ?? Self.lineages.add(1, ordering: .relaxed).newValue
         self.layers = layers
     }
+
+    /// The levels that former updates filled, for one caller.
+    func takeLevels() -> (any KeptLevels)? { keptLevels.withLock { $0.take() } }
 
     public var options: ClusteringOptions { layers.base.options }
 
@@ -32,6 +39,7 @@ public final class ClusterIndex: Sendable {
     /// The index's memory in bytes, without what lies in memory that is not its own.
     public var memoryBytes: Int {
         (layers.base.memory?.isEvictable == true ? 0 : layers.base.byteCount) + layers.delta.memoryBytes
+            + keptLevels.withLock { $0?.memoryBytes ?? 0 }
     }
 
     /// The bytes of columns that may have to be read from a file.

@@ -46,6 +46,7 @@ extension GreedyPassUpdate {
         for cluster in dying.all {
             outcome.departed.append(search.level.departure(NodeKey(ClusterOrdinal(rawValue: cluster))))
         }
+        outcome.sums = ClusterSums(outcome, layers, positionsOfThreads, parallel).all
         return outcome
     }
 
@@ -186,6 +187,8 @@ struct LevelOutcome {
     /// The clusters to be made, in the order of the nodes from which they grow.
     var plans: [Plan] = []
     var members: [NodeKey] = []
+    /// The sums over the members, by plan.
+    var sums: [ClusterSums.Sum] = []
 }
 
 /// The outcome of a pass for one node.

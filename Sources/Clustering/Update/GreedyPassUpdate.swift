@@ -24,7 +24,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
     let arrived: [NodeKey]
     let search: NeighbourSearch<Scalar>
     private var prefetched = NeighbourPrefetch<Scalar>()
-    private let positionsOfThreads: [PointPositionCache<Scalar>]
+    let positionsOfThreads: [PointPositionCache<Scalar>]
     let parallel: Parallel
     var layers: LayeredIndex { search.level.layers }
     private(set) var visits: [Visit] = []
@@ -93,8 +93,8 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
         }
         for key in arrived { enqueue(key) }
         prefetch()
-        while let key = queue.pop() {
-            guard spend(1), visit(key) else { return false }
+        while let number = queue.pop() {
+            guard spend(1), visit(NodeKey(rawValue: number)) else { return false }
         }
         return true
     }
@@ -125,7 +125,7 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
     private mutating func enqueue(_ key: NodeKey) {
         guard known[key.rawValue] == nil else { return }
         known.set(key.rawValue, 0)
-        queue.push(key, order: layers.order(of: key))
+        queue.push(key.rawValue, order: layers.order(of: key))
     }
 
     private mutating func enqueueMembers(of cluster: Int) {
@@ -227,15 +227,15 @@ struct GreedyPassUpdate<Scalar: Coordinate> {
 
 /// Nodes waiting to be visited, ordered by label: a binary heap (Williams, 1964).
 struct OrderHeap {
-    private struct Item {
+    struct Item {
         let order: OrderLabel
-        let key: NodeKey
+        let node: UInt32
     }
 
     private var items: [Item] = []
 
-    mutating func push(_ key: NodeKey, order: OrderLabel) {
-        items.append(Item(order: order, key: key))
+    mutating func push(_ node: UInt32, order: OrderLabel) {
+        items.append(Item(order: order, node: node))
         var index = items.count - 1
         while index > 0, items[(index - 1) / 2].order > items[index].order {
             items.swapAt(index, (index - 1) / 2)
@@ -243,17 +243,29 @@ struct OrderHeap {
         }
     }
 
-    mutating func pop() -> NodeKey? {
+    /// Removes all nodes and returns them in order.
+    mutating func takeAll() -> [Item] {
+        defer { items.removeAll(keepingCapacity: true) }
+        return items.sorted { $0.order < $1.order }
+    }
+
+    /// Removes the first node if it comes before an order.
+    mutating func pop(before order: OrderLabel) -> UInt32? {
+        guard let first = items.first, first.order < order else { return nil }
+        return pop()
+    }
+
+    mutating func pop() -> UInt32? {
         guard let first = items.first else { return nil }
         let last = items.removeLast()
-        guard !items.isEmpty else { return first.key }
+        guard !items.isEmpty else { return first.node }
         items[0] = last
         var index = 0
         while true {
             var least = index
             for child in 2 * index + 1...2 * index + 2
             where child < items.count && items[child].order < items[least].order { least = child }
-            if least == index { return first.key }
+            if least == index { return first.node }
             items.swapAt(index, least)
             index = least
         }

@@ -11,11 +11,13 @@ struct IndexUpdater<Scalar: Coordinate> {
     /// One cache per thread. Between passes the calling thread uses the first one.
     private let positionsOfThreads: [PointPositionCache<Scalar>]
     private let parallel: Parallel
+    /// Some of the levels, in memory.
+    private let levels: UpdatedLevels<Scalar>
     /// The number of nodes that may still be visited before a rebuild is cheaper.
     private var budget: Int
 
     init(
-        layers: LayeredIndex, spatial: SpatialIndex<Scalar>, threads: Int,
+        layers: LayeredIndex, spatial: SpatialIndex<Scalar>, levels: UpdatedLevels<Scalar>, threads: Int,
         isOnDisk: @escaping (PointIndex) -> Bool,
         coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
     ) {
@@ -23,6 +25,7 @@ struct IndexUpdater<Scalar: Coordinate> {
         layers.delta.open(layers.options)
         self.layers = layers
         self.spatial = spatial
+        self.levels = levels
         parallel = Parallel(.shared, threads: threads, smallestShare: Self.smallestShare)
         let base = layers.base
         positionsOfThreads = (0..<parallel.threads).map { _ in
@@ -49,11 +52,21 @@ struct IndexUpdater<Scalar: Coordinate> {
             changed = LevelChanges(departed: outcome.departed, arrived: outcome.arrived + make(outcome, zoom))
             apply(changed, at: zoom...zoom)
         }
+        levels.fill(LevelReader(layers: layers, spatial: spatial, positions: positions))
         return true
     }
 
     /// Returns what departures and arrivals at a level change in the next; nil once the budget is spent.
     private mutating func outcome(_ changes: LevelChanges, at zoom: Int) -> LevelOutcome? {
+        if let nodes = levels.take(zoom + 1) {
+            // Nodes that another variable had as well would be copied.
+            var pass = LevelPass(consume nodes, layers, positions, zoom: zoom, departed: changes.departed)
+            guard let visits = pass.run(budget: budget) else { return nil }
+            budget -= visits
+            let outcome = pass.outcome()
+            levels.put(pass.nodes, zoom + 1)
+            return outcome
+        }
         // Released before the layers change, because they would otherwise be copied.
         var level = GreedyPassUpdate(
             LevelReader(layers: layers, spatial: spatial, positions: positions), zoom: zoom,
@@ -61,6 +74,7 @@ struct IndexUpdater<Scalar: Coordinate> {
             parallel: parallel)
         guard level.run() else { return nil }
         budget = level.budget
+        levels.note(level.visits.count, zoom + 1)
         return level.outcome()
     }
 
@@ -77,6 +91,7 @@ struct IndexUpdater<Scalar: Coordinate> {
             layers.delta.removedPoints.append(point.rawValue)
         }
         if !changes.removed.isEmpty { layers.delta.removedPoints.sort() }
+        if !changes.relabelled.isEmpty { levels.empty() }
         for (point, label) in changes.relabelled {
             guard let row = layers.delta.placed[point.rawValue] else { continue }
             layers.delta.placements[Int(row)].label = label
@@ -108,6 +123,12 @@ struct IndexUpdater<Scalar: Coordinate> {
 
     /// Applies departures and arrivals to levels.
     private mutating func apply(_ changes: LevelChanges, at levels: ClosedRange<Int>) {
+        for level in levels {
+            guard var nodes = self.levels.take(level) else { continue }
+            // What passes a level is followed from the next one.
+            apply(changes, to: &nodes, areFollowed: level == levels.lowerBound)
+            self.levels.put(nodes, level)
+        }
         let all = levels.reduce(UInt32(0)) { $0 | 1 << UInt32($1) }
         for departure in changes.departed {
             let hidden = departure.levelsInBase & all
@@ -126,6 +147,24 @@ struct IndexUpdater<Scalar: Coordinate> {
             for level in levels where shown & 1 << UInt32(level) == 0 {
                 layers.delta.levels[level - layers.options.minimumZoom].insert(key, x: x, y: y)
             }
+        }
+    }
+
+    /// Applies departures and arrivals to a level in memory.
+    ///
+    /// - Parameter areFollowed: whether the nodes are followed from there. Otherwise they pass unchanged.
+    private func apply(_ changes: LevelChanges, to nodes: inout LevelNodes<Scalar>, areFollowed: Bool) {
+        let places = changes.departed.map { (x: $0.x, y: $0.y) }
+        for (number, departure) in changes.departed.enumerated() {
+            nodes.fetch(places, after: number)
+            nodes.remove(departure.key, x: departure.x, y: departure.y)
+        }
+        for key in changes.arrived {
+            let (x, y) = layers.exact(key, positions)
+            nodes.insert(
+                LevelNodes.Entry(
+                    key, x: x, y: y, order: layers.order(of: key), claim: areFollowed ? .arrived : .unclaimed,
+                    cluster: NodeNumber.none, count: layers.pointCount(of: key)))
         }
     }
 
@@ -164,10 +203,9 @@ struct IndexUpdater<Scalar: Coordinate> {
 
     /// Creates a zoom's planned clusters and returns their keys.
     private mutating func make(_ outcome: LevelOutcome, _ zoom: Int) -> [NodeKey] {
-        let sums = ClusterSums(outcome, layers, positionsOfThreads, parallel)
         var made: [NodeKey] = []
         made.reserveCapacity(outcome.plans.count)
-        for (plan, sum) in zip(outcome.plans, sums.all) {
+        for (plan, sum) in zip(outcome.plans, outcome.sums) {
             let ordinal = UInt32(truncatingIfNeeded: layers.clusterLimit)
             let start = layers.delta.children.count
             let members = outcome.members[plan.start..<plan.start + plan.count]
@@ -198,6 +236,13 @@ struct ClusterSums {
         var y = 0.0
         var weight = 0.0
         var count: UInt32 = 0
+
+        mutating func add(_ x: Double, _ y: Double, _ weight: Double, _ count: UInt32) {
+            self.x += x * weight
+            self.y += y * weight
+            self.weight += weight
+            self.count &+= count
+        }
     }
 
     /// The sums, by plan.
@@ -224,11 +269,7 @@ struct ClusterSums {
         var sum = Sum()
         for member in members {
             let (x, y) = layers.exact(member, positions)
-            let share = layers.weight(of: member)
-            sum.x += x * share
-            sum.y += y * share
-            sum.weight += share
-            sum.count &+= layers.pointCount(of: member)
+            sum.add(x, y, layers.weight(of: member), layers.pointCount(of: member))
         }
         // Only in an index that is lost. Its centre must still be a number.
         if !(sum.weight > 0) { sum.weight = 1 }

@@ -140,7 +140,7 @@ extension ClusterIndex {
         guard takesUpdates, changes.count <= max(64, pointCount / 16),
             2 * (pointLimit + changes.added.count) <= limit
         else { return nil }
-        let changed: LayeredIndex? =
+        let result: (LayeredIndex, any KeptLevels)? =
             switch layers.base.spatial {
             case .float(let spatial):
                 withoutActuallyEscaping(coordinates) { run(changes, spatial, threads, isOnDisk, $0) }
@@ -148,18 +148,20 @@ extension ClusterIndex {
                 withoutActuallyEscaping(coordinates) { run(changes, spatial, threads, isOnDisk, $0) }
             }
         // A built index has fewer clusters than points, but updates leave the numbers of former clusters unused.
-        guard let changed, 2 * changed.clusterLimit <= limit else { return nil }
+        guard let (changed, levels) = result, 2 * changed.clusterLimit <= limit else { return nil }
         let made = UInt32(truncatingIfNeeded: layers.clusterLimit)..<UInt32(truncatingIfNeeded: changed.clusterLimit)
-        return IndexUpdate(index: ClusterIndex(changed, lineage: lineage), made: made)
+        return IndexUpdate(index: ClusterIndex(changed, lineage: lineage, levels: levels), made: made)
     }
 
     private func run<Scalar: Coordinate>(
         _ changes: PointChanges, _ spatial: SpatialIndex<Scalar>, _ threads: Int,
         _ isOnDisk: @escaping (PointIndex) -> Bool,
         _ coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
-    ) -> LayeredIndex? {
+    ) -> (LayeredIndex, any KeptLevels)? {
+        let levels = takeLevels() as? UpdatedLevels<Scalar> ?? UpdatedLevels(layers, spatial)
         var updater = IndexUpdater(
-            layers: layers, spatial: spatial, threads: threads, isOnDisk: isOnDisk, coordinates: coordinates)
-        return updater.run(changes) ? updater.layers : nil
+            layers: layers, spatial: spatial, levels: levels, threads: threads, isOnDisk: isOnDisk,
+            coordinates: coordinates)
+        return updater.run(changes) ? (updater.layers, levels) : nil
     }
 }

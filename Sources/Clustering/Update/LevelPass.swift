@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+
+/// Computes what `GreedyPassUpdate` does, by the same rule, over the nodes of a level in memory. These have the outcome
+/// of the pass already, so each visited node is looked at together with its neighbours once.
+struct LevelPass<Scalar: Coordinate> {
+    private(set) var nodes: LevelNodes<Scalar>
+    private let layers: LayeredIndex
+    private let positions: PointPositionCache<Scalar>
+    private let zoom: Int
+    private let departed: [Departure]
+    private let radius: LevelRadius<Scalar>
+    private let isPartitioned: Bool
+    private let isWeighted: Bool
+    private var queue = OrderHeap()
+    /// The nodes that were visited and the claims on them before.
+    private var visits: [(index: Int, old: OrderLabel)] = []
+    /// Nodes whose claims may have changed.
+    private var touched: [Int] = []
+    /// Working memory, retained between visits.
+    private var near: [Int] = []
+
+    /// - Parameters:
+    ///   - nodes: those of the level below `zoom`, with all departures and arrivals.
+    init(
+        _ nodes: consuming LevelNodes<Scalar>, _ layers: LayeredIndex, _ positions: PointPositionCache<Scalar>,
+        zoom: Int,
+        departed: [Departure]
+    ) {
+        self.nodes = nodes
+        (self.layers, self.positions, self.zoom, self.departed) = (layers, positions, zoom, departed)
+        radius = LevelRadius(layers.options.unitRadius(at: zoom))
+        isPartitioned = layers.base.columns.partitions != nil
+        isWeighted = layers.base.columns.weights != nil
+    }
+
+    /// Finds the new claims; returns the number of visits, nil if they are more than the budget.
+    mutating func run(budget: Int) -> Int? {
+        let places = departed.map { (x: $0.x, y: $0.y) }
+        for (number, departure) in departed.enumerated() {
+            nodes.fetch(places, after: number)
+            guard isMade(departure.parent) else { continue }
+            let order = layers.order(of: departure.key)
+            let claimant = layers.order(of: NodeKey(ClusterOrdinal(rawValue: departure.parent)))
+            nodes.find(around: departure.x, departure.y, into: &near)
+            for index in near {
+                if order == claimant {
+                    // What the departed node had claimed.
+                    if nodes.entries[index].claim == order { enqueue(index) }
+                } else if nodes.entries[index].order == claimant {
+                    touch(index)
+                }
+            }
+        }
+        for index in nodes.arrived { enqueue(index) }
+        nodes.forgetArrived()
+        let waiting = queue.takeAll()
+        let waitingPlaces = waiting.map { nodes.entries[Int($0.node)].compared }
+        for (number, first) in waiting.enumerated() {
+            nodes.fetch(waitingPlaces, after: number)
+            while let index = queue.pop(before: first.order) { visit(Int(index)) }
+            visit(Int(first.node))
+            guard visits.count < budget else { return nil }
+        }
+        while let index = queue.pop() {
+            guard visits.count < budget else { return nil }
+            visit(Int(index))
+        }
+        return visits.count
+    }
+
+    private func isMade(_ parent: UInt32) -> Bool {
+        parent != NodeNumber.none && layers.zoom(ofCluster: Int(parent)) == zoom
+    }
+
+    private mutating func enqueue(_ index: Int) {
+        guard !nodes.entries[index].notes.contains(.queued) else { return }
+        note(.queued, index)
+        queue.push(UInt32(truncatingIfNeeded: index), order: nodes.entries[index].order)
+    }
+
+    private mutating func touch(_ index: Int) {
+        guard !nodes.entries[index].notes.contains(.touched) else { return }
+        note(.touched, index)
+        touched.append(index)
+    }
+
+    private mutating func note(_ notes: LevelNodeNotes, _ index: Int) {
+        let entry = nodes.entries[index]
+        let hasPassed = entry.notes.isEmpty && entry.claim == .unclaimed && entry.cluster == NodeNumber.none
+        nodes.note(hasPassed ? [notes, .passed] : notes, at: index)
+    }
+
+    private func areTogether(_ key: NodeKey, _ other: NodeKey) -> Bool {
+        !isPartitioned || layers.partition(of: key) == layers.partition(of: other)
+    }
+
+    private mutating func visit(_ index: Int) {
+        let node = nodes.entries[index]
+        let (x, y) = node.compared
+        nodes.find(around: x, y, into: &near)
+        var (first, claimant) = (node.order, -1)
+        for other in near {
+            let entry = nodes.entries[other]
+            guard entry.order < first, entry.claim == .unclaimed else { continue }
+            let (dx, dy) = (x - entry.x, y - entry.y)
+            guard dx * dx + dy * dy <= radius.squared, areTogether(node.key, entry.key) else { continue }
+            (first, claimant) = (entry.order, other)
+        }
+        let (old, new) = (node.claim, claimant < 0 ? .unclaimed : first)
+        visits.append((index, old))
+        guard old != new else { return }
+        nodes.setClaim(new, at: index)
+        touch(claimant < 0 ? index : claimant)
+        if new == .unclaimed {
+            for other in near where nodes.entries[other].order > node.order {
+                let entry = nodes.entries[other]
+                // A node claimed by an earlier node stays claimed, unless that one changed, which queued the node.
+                guard entry.claim >= node.order, !entry.notes.contains(.queued) else { continue }
+                let (otherX, otherY) = entry.compared
+                let (dx, dy) = (otherX - node.x, otherY - node.y)
+                if dx * dx + dy * dy <= radius.squared, areTogether(node.key, entry.key) { enqueue(other) }
+            }
+        } else if old == .unclaimed {
+            for other in near where nodes.entries[other].claim == node.order { enqueue(other) }
+        }
+        guard old < .arrived else { return }
+        for other in near where nodes.entries[other].order == old { touch(other) }
+    }
+
+    /// The nodes that depart from the next level and arrive at it, and the clusters that disappear and form.
+    mutating func outcome() -> LevelOutcome {
+        var outcome = LevelOutcome(departed: departed.filter { !isMade($0.parent) })
+        var dying = Set<UInt32>()
+        func dies(_ cluster: UInt32) {
+            guard cluster != NodeNumber.none, dying.insert(cluster).inserted else { return }
+            outcome.dying.append(Int(cluster))
+        }
+        for departure in departed where isMade(departure.parent) { dies(departure.parent) }
+        for (index, old) in visits {
+            let entry = nodes.entries[index]
+            guard entry.claim != old else { continue }
+            dies(entry.cluster)
+            nodes.setCluster(NodeNumber.none, at: index)
+            if entry.claim != .unclaimed, entry.notes.contains(.passed) {
+                outcome.departed.append(layers.departure(entry.key, positions))
+            }
+        }
+        // Ordinals follow the nodes' order, so that the same changes always give the same ordinals.
+        touched.sort { nodes.entries[$0].order < nodes.entries[$1].order }
+        for index in touched where nodes.entries[index].claim == .unclaimed {
+            dies(nodes.entries[index].cluster)
+        }
+        let places = touched.map { nodes.entries[$0].compared }
+        for (number, index) in touched.enumerated() {
+            nodes.fetch(places, after: number)
+            if nodes.entries[index].claim == .unclaimed { plan(index, &outcome) }
+        }
+        for cluster in outcome.dying {
+            outcome.departed.append(
+                layers.departure(NodeKey(ClusterOrdinal(rawValue: UInt32(truncatingIfNeeded: cluster))), positions))
+        }
+        for (index, _) in visits { nodes.forget(at: index) }
+        for index in touched { nodes.forget(at: index) }
+        return outcome
+    }
+
+    /// Plans the cluster that grows from a claimant, or lets it pass.
+    private mutating func plan(_ index: Int, _ outcome: inout LevelOutcome) {
+        let origin = nodes.entries[index]
+        let (x, y) = origin.compared
+        nodes.find(around: x, y, into: &near)
+        near.removeAll { nodes.entries[$0].claim != origin.order }
+        let passes = near.isEmpty
+        if origin.notes.contains(.passed) != passes {
+            if passes {
+                outcome.arrived.append(origin.key)
+            } else {
+                outcome.departed.append(layers.departure(origin.key, positions))
+            }
+        }
+        guard !passes else { return nodes.setCluster(NodeNumber.none, at: index) }
+        near.sort { nodes.entries[$0].order < nodes.entries[$1].order }
+        near.insert(index, at: 0)
+        let ordinal = UInt32(truncatingIfNeeded: layers.clusterLimit + outcome.plans.count)
+        outcome.plans.append(LevelOutcome.Plan(start: outcome.members.count, count: near.count))
+        var sum = ClusterSums.Sum()
+        for member in near {
+            let entry = nodes.entries[member]
+            sum.add(
+                entry.x, entry.y, isWeighted ? layers.weight(of: entry.key) : Double(entry.count), entry.count)
+            outcome.members.append(entry.key)
+            nodes.setCluster(ordinal, at: member)
+        }
+        outcome.sums.append(sum)
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+
+/// The levels that updates search often, in memory. They belong to the newest index of a chain of updates: an update
+/// takes them from the index that it changes and leaves them to the one that it makes.
+final class UpdatedLevels<Scalar: Coordinate>: KeptLevels, @unchecked Sendable {
+    private var levels: [LevelNodes<Scalar>?]
+    /// By level, how many nodes were visited before it was filled.
+    private var visits: [Int]
+    /// By level, about how many nodes it has.
+    private let counts: [Int]
+    private let lowest: Int
+    /// How many more nodes may be kept.
+    private var room: Int
+
+    init(_ layers: LayeredIndex, _ spatial: SpatialIndex<Scalar>) {
+        lowest = layers.options.minimumZoom
+        counts = (0..<spatial.layout.levels).map(spatial.count)
+        levels = Array(repeating: nil, count: counts.count)
+        visits = Array(repeating: 0, count: counts.count)
+        room = min(Self.mostNodes, layers.base.pointCount)
+    }
+
+    /// Above this many nodes, updates find few of them in the processor's caches.
+    private static var mostNodes: Int { 1 << 22 }
+    /// Filling a level takes as long per node as this part of a visit to a node outside of memory.
+    private static var nodesPerVisit: Int { 16 }
+
+    var memoryBytes: Int { levels.reduce(0) { $0 + ($1?.memoryBytes ?? 0) } }
+
+    /// Forgets all nodes.
+    func empty() {
+        for index in levels.indices {
+            if levels[index] != nil { room += counts[index] }
+            levels[index] = nil
+            visits[index] = 0
+        }
+    }
+
+    /// Returns a level's nodes, if they are in memory, to be put back.
+    func take(_ level: Int) -> LevelNodes<Scalar>? { levels[level - lowest].take() }
+
+    func put(_ nodes: consuming LevelNodes<Scalar>, _ level: Int) { levels[level - lowest] = nodes }
+
+    func has(_ level: Int) -> Bool { levels[level - lowest] != nil }
+
+    /// Notes how many nodes of a level were visited.
+    func note(_ count: Int, _ level: Int) { visits[level - lowest] += count }
+
+    /// Fills the levels that would have taken less time to visit had they been filled before.
+    func fill(_ reader: LevelReader<Scalar>) {
+        // The deepest level may be crowded, and the lowest is not searched.
+        for index in levels.indices.dropFirst().dropLast() where levels[index] == nil {
+            guard visits[index] * Self.nodesPerVisit >= counts[index], visits[index] > 0, counts[index] <= room else {
+                continue
+            }
+            room -= counts[index]
+            levels[index] = LevelNodes(reader, lowest + index, capacity: counts[index])
+        }
+    }
+}
