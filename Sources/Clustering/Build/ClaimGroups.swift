@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CPrefetch
 import Synchronization
 import SystemSupport
 
@@ -66,6 +67,12 @@ final class ClaimGroups {
         let size = Int(sizes.base[Int(claimant)])
         let end = Int(ends.base[Int(claimant)])
         return UnsafeMutableBufferPointer(start: members.base + (end - size), count: size)
+    }
+
+    /// Fetches memory that `members(of:)` will need.
+    @inline(__always) func fetch(_ claimant: UInt32) {
+        clusterd_prefetch(sizes.base + Int(claimant))
+        clusterd_prefetch(ends.base + Int(claimant))
     }
 
     @inline(__always) func size(of claimant: UInt32) -> Int { Int(sizes.base[Int(claimant)]) }

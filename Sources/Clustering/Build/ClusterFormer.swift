@@ -42,6 +42,12 @@ struct ClusterFormer<Scalar: Coordinate> {
         }
     }
 
+    /// Fetches memory that `fetch` will need.
+    func announce(claimant: UInt32) {
+        clusterd_prefetch(entries + Int(claimant))
+        groups.fetch(claimant)
+    }
+
     /// Fetches memory that `form` will need: what is numbered by order or by node lies far apart for nodes next to each
     /// other.
     func fetch(claimant: UInt32, _ remover: RankBitmap.Remover) {

@@ -237,6 +237,9 @@ struct IndexBuilder<Scalar: Coordinate> {
             var index = firsts[share]
             let claimants = pieces[share]
             for number in claimants.indices {
+                if number + 2 * Self.fetchDistance < claimants.endIndex {
+                    former.announce(claimant: claimants[number + 2 * Self.fetchDistance])
+                }
                 if number + Self.fetchDistance < claimants.endIndex {
                     former.fetch(claimant: claimants[number + Self.fetchDistance], remover)
                 }

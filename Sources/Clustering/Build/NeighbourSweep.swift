@@ -203,6 +203,11 @@ private struct SweepWalk<Scalar: Coordinate> {
                 budget &-= candidate &- position
                 if entry.y >= border {
                     let west = entry.x - reach
+                    // Mostly one node or two, which a processor does not predict well.
+                    if below &+ 2 < belowEnd {
+                        below &+= entries[below].x < west ? 1 : 0
+                        below &+= entries[below].x < west ? 1 : 0
+                    }
                     while below < belowEnd && entries[below].x < west { below &+= 1 }
                     candidate = below
                     while candidate < belowEnd && entries[candidate].x <= east {
@@ -228,11 +233,14 @@ private struct SweepWalk<Scalar: Coordinate> {
         let dy = firstEntry.y - secondEntry.y
         let squared = dx * dx + dy * dy
         if squared > radius.reachSquared { return }
-        if firstEntry.order < secondEntry.order {
-            if centers.reaches(firstEntry, secondEntry, squared, radius) { note(second, after: first) }
-        } else {
-            if centers.reaches(secondEntry, firstEntry, squared, radius) { note(first, after: second) }
+        // Both are as likely to be the earlier one: a processor would predict every other branch wrong.
+        let isInOrder = firstEntry.order < secondEntry.order
+        if squared >= radius.innerSquared {
+            let (claimant, other) = isInOrder ? (firstEntry, secondEntry) : (secondEntry, firstEntry)
+            guard centers.reaches(claimant, other, squared, radius) else { return }
         }
+        let earlier = isInOrder ? first : second
+        note(first &+ second &- earlier, after: earlier)
     }
 
     @inline(__always) private mutating func note(_ later: Int, after earlier: Int) {

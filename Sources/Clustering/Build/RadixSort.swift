@@ -222,21 +222,35 @@ struct RadixPart<Key: RadixKey> {
                 guard let ends = ends.baseAddress,
                     distribute(elements, other, count, width: width, shift: UInt64(bits), ends)
                 else { return false }
-                var start = 0
+                // Elements of several digits that have few each are inserted together: those of different digits are in
+                // order already.
+                var (start, first) = (0, 0)
                 for digit in 0..<1 << width {
                     let end = Int(ends[digit])
-                    if end > start {
+                    if end - start > Self.few {
+                        finish(other + first, elements + first, start - first, bits, isWantedInOther)
                         sort(
                             other + start, elements + start, end - start, bits: bits, isWantedInOther: !isWantedInOther)
+                        first = end
                     }
                     start = end
                 }
+                finish(other + first, elements + first, count - first, bits, isWantedInOther)
                 return true
             }
             if isDone { return }
         }
-        if isWantedInOther { other.update(from: elements, count: count) }
-        if bits > 0 { insert(isWantedInOther ? other : elements, count) }
+        finish(elements, other, count, bits, !isWantedInOther)
+    }
+
+    /// Inserts elements that are sorted but for the lowest bits one by one.
+    ///
+    /// - Parameter isWantedHere: whether they are to stay in `elements`.
+    @inline(__always) private func finish(
+        _ elements: Elements, _ other: Elements, _ count: Int, _ bits: Int, _ isWantedHere: Bool
+    ) {
+        if !isWantedHere { other.update(from: elements, count: count) }
+        if bits > 0 { insert(isWantedHere ? elements : other, count) }
     }
 
     /// Distributes elements by one digit; returns false, and moves nothing, if all have the same.
