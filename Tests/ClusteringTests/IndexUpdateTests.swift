@@ -7,7 +7,7 @@ import Testing
 /// An updated index must give the same answers as one built from the same points, to the bit and in the same order.
 @Suite("Index update") struct IndexUpdateTests {
     /// What the points are, by number, and the index as changes have made it.
-    private struct Live {
+    struct Live {
         var places: [Position?]
         var index: ClusterIndex
         let original: [Position]
@@ -43,7 +43,7 @@ import Testing
     }
 
     /// What a node shows, without numbers that depend on gaps.
-    private struct Shown: Equatable, CustomStringConvertible {
+    struct Shown: Equatable, CustomStringConvertible {
         var x = 0.0
         var y = 0.0
         var zoom = -1
@@ -82,7 +82,7 @@ import Testing
         return shown
     }
 
-    private static func answers(_ index: ClusterIndex) -> [[Shown]] {
+    static func answers(_ index: ClusterIndex) -> [[Shown]] {
         (index.options.minimumZoom...index.options.maximumZoom + 1).map { level in
             var nodes: [Node] = []
             _ = index.nodes(west: -180, south: -90, east: 180, north: 90, at: Zoom(rawValue: level), into: &nodes)
@@ -91,7 +91,7 @@ import Testing
     }
 
     /// Compares every level's answer; tells the first difference.
-    private static func expectEqual(_ live: Live, _ label: String) throws {
+    static func expectEqual(_ live: Live, _ label: String) throws {
         let fresh = try ClusterIndex.build(live.places.compactMap { $0 }, live.index.options)
         #expect(live.index.pointCount == fresh.pointCount, "\(label)")
         #expect(live.index.clusterCount == fresh.clusterCount, "\(label)")
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    private static func changes(
+    static func changes(
         _ random: inout SeededGenerator, _ live: Live, count: Int, area: (inout SeededGenerator) -> Position
     ) -> PointChanges {
         var changes = PointChanges()
@@ -139,7 +139,7 @@ import Testing
         return changes
     }
 
-    private static let areas: [@Sendable (inout SeededGenerator) -> Position] = [
+    static let areas: [@Sendable (inout SeededGenerator) -> Position] = [
         {
             Position(
                 longitude: Double.random(in: 0..<1, using: &$0) * 0.02,
@@ -162,7 +162,7 @@ import Testing
         },
     ]
 
-    private static let variants: [ClusteringOptions] = [
+    static let variants: [ClusteringOptions] = [
         ClusteringOptions(), ClusteringOptions(radius: 75, extent: 256, maximumZoom: 9),
         ClusteringOptions(minimumZoom: 3, maximumZoom: 24, precision: .double),
         ClusteringOptions(radius: 0, maximumZoom: 4), ClusteringOptions(radius: 200, maximumZoom: 12, minimumPoints: 1),

@@ -109,6 +109,24 @@ struct IndexDelta: Sendable {
         placed[point].map { placements[Int($0)] }
     }
 
+    /// Puts a point where an update placed it.
+    mutating func place(_ placement: PlacedPoint, of point: NodeKey) {
+        if let row = placed[point.rawValue] {
+            placements[Int(row)] = placement
+        } else {
+            placed.set(point.rawValue, UInt32(truncatingIfNeeded: placements.count))
+            placements.append(placement)
+        }
+        places.insert(point, x: placement.x, y: placement.y)
+    }
+
+    /// Hides a node of the base at levels, a bit each, or shows it again.
+    mutating func setHidden(_ isHidden: Bool, _ key: NodeKey, at levels: UInt32) {
+        guard levels != 0 else { return }
+        let hidden = tombstones[key.rawValue] ?? 0
+        tombstones.set(key.rawValue, isHidden ? hidden | levels : hidden & ~levels)
+    }
+
     /// Whether a node of the base is no longer shown at a level.
     @inline(__always) func hides(_ key: NodeKey, at level: Int) -> Bool {
         guard let mask = tombstones[key.rawValue] else { return false }

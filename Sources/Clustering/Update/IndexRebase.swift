@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+
+/// Makes the changes that lead from one index to another in a third one, which has the clusters of the first under other
+/// numbers: that of a build of the same points.
+///
+/// Nothing is searched or clustered. A cluster is known by the point from which it grew and by its zoom; one whose
+/// members change dies and another one is made, so all that differs is found from the changed points upwards.
+struct IndexRebase<Scalar: Coordinate> {
+    /// Before the changes.
+    private let old: LayeredIndex
+    /// After them: on the same base, and numbered alike.
+    private let new: LayeredIndex
+    private(set) var target: LayeredIndex
+    private let positions: PointPositionCache<Scalar>
+    /// Points that were removed, added or moved.
+    private var changed: NumberMap
+    /// A node of `old`, and the same one in the target.
+    private typealias Pair = (key: NodeKey, there: NodeKey)
+    /// Clusters of `old` that `new` lacks.
+    private var dead: [Pair] = []
+    private var isDead = NumberMap()
+    /// Other nodes that may have another parent than before.
+    private var kept: [Pair] = []
+    /// The index in `kept`, by key.
+    private var keptIndexes = NumberMap()
+    /// By ordinal of a cluster made since `old`, that in the target.
+    private var ordinals = NumberMap()
+
+    /// - Parameters:
+    ///   - changed: each point once.
+    ///   - positions: those that points have in `old`.
+    init(
+        from old: LayeredIndex, to new: LayeredIndex, onto target: LayeredIndex, changed: [PointIndex],
+        positions: PointPositionCache<Scalar>
+    ) {
+        (self.old, self.new, self.target, self.positions) = (old, new, target, positions)
+        self.target.delta.open(target.options)
+        self.changed = NumberMap(capacity: changed.count)
+        for point in changed { self.changed.set(point.rawValue, 0) }
+    }
+
+    /// Returns whether the changes were made; if not, the target is unusable: it does not have the clusters of the first.
+    mutating func run() -> Bool {
+        let points = changed.entries.map(\.key).sorted()
+        guard findDead(points), findKept() else { return false }
+        removeDead()
+        for point in points { move(point) }
+        target.delta.removedPoints.sort()
+        // By the target's own parents, so before any of them changes.
+        let shown = kept.map { target.shownLevels($0.there) }
+        for (node, before) in zip(kept, shown) {
+            let after = new.shownLevels(node.key)
+            target.setParent(NodeNumber.none, of: node.there)
+            guard before != after else { continue }
+            let position = place(node.there)
+            hide(node.there, at: before & ~after, position)
+            show(node.there, at: after & ~before, position)
+        }
+        makeClusters()
+        target.delta.pointLimit = new.delta.pointLimit
+        target.delta.pointCount += new.delta.pointCount - old.delta.pointCount
+        return true
+    }
+
+    // MARK: What differs
+
+    /// The clusters made since `old` that still exist.
+    private var made: [Int] { (old.clusterLimit..<new.clusterLimit).filter { new.isAlive(cluster: $0) } }
+
+    /// Whether a node was in `old`, and no change of a point made it another one.
+    private func isOld(_ key: NodeKey) -> Bool {
+        key.isCluster
+            ? key.number < old.clusterLimit : key.number < old.delta.pointLimit && changed[key.rawValue] == nil
+    }
+
+    /// Finds the clusters that die because a member changes, dies, or goes to another cluster.
+    ///
+    /// Both trees have the same nodes, so a node's parent in one is its parent in the other.
+    ///
+    /// - Returns: false if they have not.
+    private mutating func findDead(_ points: [UInt32]) -> Bool {
+        for point in points where old.isAlive(point: Int(point)) {
+            let key = NodeKey(rawValue: point)
+            guard noteDeadParent(of: (key, key)) else { return false }
+        }
+        guard findDeadAncestors(from: 0) else { return false }
+        let known = dead.count
+        for cluster in made {
+            for position in 0..<new.childCount(ofCluster: cluster) {
+                let child = new.child(position, ofCluster: cluster)
+                guard isOld(child), !isKnown(old.parent(of: child)) else { continue }
+                guard let there = there(child), noteDeadParent(of: (child, there)) else { return false }
+            }
+        }
+        return findDeadAncestors(from: known)
+    }
+
+    private mutating func findDeadAncestors(from start: Int) -> Bool {
+        var next = start
+        while next < dead.count {
+            guard noteDeadParent(of: dead[next]) else { return false }
+            next += 1
+        }
+        return true
+    }
+
+    /// Whether a parent is known to die, or is none.
+    private func isKnown(_ parent: UInt32) -> Bool { parent == NodeNumber.none || isDead[parent] != nil }
+
+    private mutating func noteDeadParent(of node: Pair) -> Bool {
+        let parent = old.parent(of: node.key)
+        guard !isKnown(parent) else { return true }
+        let there = target.parent(of: node.there)
+        guard there != NodeNumber.none else { return false }
+        isDead.set(parent, 0)
+        dead.append((Self.key(ofCluster: Int(parent)), Self.key(ofCluster: Int(there))))
+        return true
+    }
+
+    /// - Returns: false if the trees differ.
+    private mutating func findKept() -> Bool {
+        for (key, there) in dead {
+            let count = old.childCount(ofCluster: key.number)
+            guard target.childCount(ofCluster: there.number) == count else { return false }
+            // Both have them in the same order.
+            for position in 0..<count {
+                noteKept(
+                    old.child(position, ofCluster: key.number), target.child(position, ofCluster: there.number))
+            }
+        }
+        for cluster in made {
+            for position in 0..<new.childCount(ofCluster: cluster) {
+                let child = new.child(position, ofCluster: cluster)
+                guard isOld(child), keptIndexes[child.rawValue] == nil else { continue }
+                guard let there = there(child) else { return false }
+                noteKept(child, there)
+            }
+        }
+        return true
+    }
+
+    private mutating func noteKept(_ child: NodeKey, _ there: NodeKey) {
+        guard isOld(child), !(child.isCluster && isDead[UInt32(truncatingIfNeeded: child.number)] != nil) else {
+            return
+        }
+        keptIndexes.set(child.rawValue, UInt32(truncatingIfNeeded: kept.count))
+        kept.append((child, there))
+    }
+
+    /// A node of `old` in the target. O(zooms).
+    private func there(_ key: NodeKey) -> NodeKey? {
+        guard key.isCluster else { return key }
+        return target.cluster(from: old.origin(ofCluster: key.number), zoom: old.zoom(ofCluster: key.number))
+            .map { NodeKey($0) }
+    }
+
+    // MARK: Changes of the target
+
+    private mutating func removeDead() {
+        // By parents that die as well, so all before any is removed.
+        let shown = dead.map { target.shownLevels($0.there) }
+        for (node, levels) in zip(dead, shown) { hide(node.there, at: levels, place(node.there)) }
+        target.remove(clusters: dead.map(\.there.number))
+    }
+
+    /// Removes, places or moves a point.
+    private mutating func move(_ point: UInt32) {
+        let key = NodeKey(rawValue: point)
+        let (wasAlive, isAlive) = (old.isAlive(point: Int(point)), new.isAlive(point: Int(point)))
+        if wasAlive {
+            hide(key, at: target.shownLevels(key), place(key))
+            target.setParent(NodeNumber.none, of: key)
+        }
+        guard isAlive, let placement = new.delta.placement(of: point) else {
+            if wasAlive || Int(point) >= old.delta.pointLimit { target.delta.removedPoints.append(point) }
+            if let row = target.delta.placed[point] { target.delta.placements[Int(row)].isAlive = false }
+            return
+        }
+        target.delta.place(placement, of: key)
+        show(key, at: new.shownLevels(key), (placement.x, placement.y))
+    }
+
+    /// Makes the clusters that `new` has and `old` had not, in their order, so that children come before parents.
+    private mutating func makeClusters() {
+        for cluster in made {
+            let ordinal = UInt32(truncatingIfNeeded: target.clusterLimit)
+            ordinals.set(UInt32(truncatingIfNeeded: cluster), ordinal)
+            var copy = new.delta.clusters[cluster - new.base.clusterCount]
+            copy.childStart = UInt32(truncatingIfNeeded: target.delta.children.count)
+            for position in 0..<new.childCount(ofCluster: cluster) {
+                let child = known(new.child(position, ofCluster: cluster))
+                target.delta.children.append(child)
+                target.setParent(ordinal, of: child)
+            }
+            target.delta.append(copy)
+            target.delta.clusterCount += 1
+            let (key, there) = (Self.key(ofCluster: cluster), Self.key(ofCluster: Int(ordinal)))
+            show(there, at: new.shownLevels(key), place(there))
+        }
+    }
+
+    private static func key(ofCluster ordinal: Int) -> NodeKey {
+        NodeKey(ClusterOrdinal(rawValue: UInt32(truncatingIfNeeded: ordinal)))
+    }
+
+    /// A child of a cluster that is made, in the target.
+    private func known(_ child: NodeKey) -> NodeKey {
+        guard child.isCluster else { return child }
+        if let ordinal = ordinals[UInt32(truncatingIfNeeded: child.number)] { return Self.key(ofCluster: Int(ordinal)) }
+        return keptIndexes[child.rawValue].map { kept[Int($0)].there } ?? child
+    }
+
+    /// A node's position in the target, as compared.
+    private func place(_ key: NodeKey) -> (x: Double, y: Double) {
+        guard !key.isCluster, target.delta.placed[key.rawValue] == nil,
+            let placement = old.delta.placement(of: key.rawValue)
+        else { return target.compared(key, positions) }
+        return (placement.x, placement.y)
+    }
+
+    private mutating func hide(_ key: NodeKey, at levels: UInt32, _ position: (x: Double, y: Double)) {
+        let inBase = target.levelsInBase(key) & levels
+        target.delta.setHidden(true, key, at: inBase)
+        forEachLevel(levels & ~inBase) { target, level in
+            _ = target.delta.levels[level].remove(key, x: position.x, y: position.y)
+        }
+    }
+
+    private mutating func show(_ key: NodeKey, at levels: UInt32, _ position: (x: Double, y: Double)) {
+        let inBase = target.levelsInBase(key) & levels
+        target.delta.setHidden(false, key, at: inBase)
+        forEachLevel(levels & ~inBase) { target, level in
+            target.delta.levels[level].insert(key, x: position.x, y: position.y)
+        }
+    }
+
+    private mutating func forEachLevel(_ levels: UInt32, _ body: (inout LayeredIndex, Int) -> Void) {
+        var rest = levels
+        while rest != 0 {
+            body(&target, rest.trailingZeroBitCount - target.options.minimumZoom)
+            rest &= rest - 1
+        }
+    }
+}
+
+extension ClusterIndex {
+    /// The changes that lead from an earlier index to this one, made in another index with the earlier one's points: one
+    /// that was built of them, so that it has no delta, or few changes. The answers are this index's; ids of clusters that
+    /// the changes did not touch are the other's.
+    ///
+    /// - Parameters:
+    ///   - start: from which this index was made by updates.
+    ///   - changed: the points that these removed, added or moved, each once.
+    ///   - isOnDisk: whether `coordinates` would have to read a point's from a disk.
+    ///   - coordinates: those that a point had in `start` if no update had placed it.
+    /// - Returns: nil if the indexes do not fit together, or if points were put between others.
+    /// - Complexity: O(the changed points and the clusters that contain them, on each level), without any search.
+    public func rebased(
+        from start: ClusterIndex, onto target: ClusterIndex, changed: [PointIndex],
+        isOnDisk: @escaping (PointIndex) -> Bool,
+        coordinates: (PointIndex) -> (longitude: Double, latitude: Double)
+    ) -> IndexUpdate? {
+        guard start.layers.base === layers.base, start.pointLimit == target.pointLimit,
+            start.pointCount == target.pointCount, start.clusterCount == target.clusterCount,
+            !layers.delta.hasLabels, !target.layers.delta.hasLabels
+        else { return nil }
+        let rebased: LayeredIndex? =
+            switch target.layers.base.spatial {
+            case .float(let spatial):
+                withoutActuallyEscaping(coordinates) { run(start, target, changed, spatial, isOnDisk, $0) }
+            case .double(let spatial):
+                withoutActuallyEscaping(coordinates) { run(start, target, changed, spatial, isOnDisk, $0) }
+            }
+        guard let rebased, rebased.delta.clusterCount == clusterCount else { return nil }
+        let made =
+            UInt32(truncatingIfNeeded: target.layers.clusterLimit)..<UInt32(truncatingIfNeeded: rebased.clusterLimit)
+        return IndexUpdate(index: ClusterIndex(rebased, lineage: target.lineage), made: made)
+    }
+
+    private func run<Scalar: Coordinate>(
+        _ start: ClusterIndex, _ target: ClusterIndex, _ changed: [PointIndex], _ spatial: SpatialIndex<Scalar>,
+        _ isOnDisk: @escaping (PointIndex) -> Bool,
+        _ coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
+    ) -> LayeredIndex? {
+        let positions = PointPositionCache(target.layers.base, spatial, isOnDisk: isOnDisk, coordinates)
+        var rebase = IndexRebase(
+            from: start.layers, to: layers, onto: target.layers, changed: changed, positions: positions)
+        return rebase.run() ? rebase.target : nil
+    }
+}
