@@ -30,7 +30,8 @@ extension Source {
         package var log = NextLog.none
         /// Earlier positions of that log that the change has passed, oldest first.
         package var passed: [String] = []
-        /// Whether this change may trigger compaction. Large ones do not: the next would arrive first.
+        /// Whether this change may trigger compaction. Large ones do not if features are compacted too: the next would
+        /// arrive first.
         package var isCompacted = true
     }
 

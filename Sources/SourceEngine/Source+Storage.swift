@@ -118,7 +118,7 @@ extension Source {
             return (revision, updatedAt, try files.beginSnapshot(of: revision))
         }
         // A snapshot holds a plain revision. The next start continues with its new number.
-        let folded = revision.folded(spill: spill)
+        let folded = try (clusteredAlone(revision) ?? revision).folded(spill: spill)
         let plain: Revision
         if revision.isPlain {
             plain = revision
@@ -137,6 +137,14 @@ extension Source {
         try withChangeLock { () throws(SourceError) in
             if folded == nil { move(from: plain, to: written) } else { fold(revision, onto: written) }
         }
+    }
+
+    /// The same features, with all clusters made again if these are a delta and the features may stay one; else nil.
+    private func clusteredAlone(_ revision: Revision) throws(SourceError) -> Revision? {
+        guard !revision.view.index.isPlain, revision.canMakeClustersAlone else { return nil }
+        let maker = RevisionMaker(
+            options: revision.options, shared: shared, owner: owner, threads: 1, cancellation: .never)
+        return try atLowPriority { () throws(SourceError) in try maker.makeClusteredAgain(revision) }
     }
 
     /// The same features clustered as a whole.

@@ -10,10 +10,14 @@ import SourceEngine
 
 /// A source to try things on.
 package struct TestSource {
-    package let registry = SourceRegistry(limits: SourceLimits(filterCacheBytes: 64 << 20, buildThreads: 1))
+    package let registry: SourceRegistry
     package let source: Source
 
-    package init(options json: String = "{}") throws {
+    /// - Parameter leastClusteredAlone: as in the limits.
+    package init(options json: String = "{}", leastClusteredAlone: Int? = nil) throws {
+        var limits = SourceLimits(filterCacheBytes: 64 << 20, buildThreads: 1)
+        if let leastClusteredAlone { limits.leastClusteredAlone = leastClusteredAlone }
+        registry = SourceRegistry(limits: limits)
         let options = try SourceOptions(reading: JSONReader.parse(json))
         source = try registry.create(#require(SourceName("test")), options: options)
     }

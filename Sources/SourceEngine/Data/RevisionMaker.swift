@@ -11,7 +11,7 @@ package struct RevisionMaker {
     package let cancellation: Cancellation
     /// The owner of the source.
     package let owner: UInt32?
-    private let threads: Int
+    let threads: Int
 
     /// - Parameter threads: nil for the most that a build may use.
     package init(

@@ -7,6 +7,9 @@ import SystemSupport
 ///
 /// It works row by row, not update by update: however often a feature changed meanwhile, its final content is
 /// applied once. Between steps the revision mixes new and old rows, so it must not be published.
+///
+/// If only the clusters were made again, nothing is clustered a second time: what updates have changed in the source's
+/// clusters is changed in the compacted ones too.
 package struct CatchUp: Sendable {
     /// The revision that was compacted.
     private let start: Revision
@@ -15,6 +18,8 @@ package struct CatchUp: Sendable {
     /// The compacted revision with the changes applied so far.
     package private(set) var revision: Revision
     private var newest: Revision
+    /// The source's revision whose clusters the compacted one has; nil if its features were compacted too.
+    private var reached: Revision?
     /// Rows of the source's revisions that are still to be applied.
     private var pending: Set<Int> = []
     /// By row after those of `start`: the feature's row in `revision`; nil if it was removed before.
@@ -24,7 +29,14 @@ package struct CatchUp: Sendable {
     package init(from start: Revision, to whole: Revision) {
         (self.start, revision, newest) = (start, whole, start)
         living = start.store.livingRows
+        if whole.store === start.store { reached = start }
     }
+
+    /// Whether rows are not clustered, which takes a third of the time of the updates that changed them.
+    var takesLittle: Bool { reached != nil }
+
+    /// The most rows that take so little time that updates may wait for them.
+    var fewRows: Int { takesLittle ? 512 : Source.rowsWhileLocked }
 
     /// The number of rows still to be applied.
     package var pendingCount: Int { pending.count }
@@ -41,6 +53,7 @@ package struct CatchUp: Sendable {
     ///
     /// - Parameter threads: the most threads to use.
     package mutating func follow(atMost limit: Int, threads: Int, _ cancellation: Cancellation) throws(SourceError) {
+        if let reached { return try rebase(from: reached, cancellation) }
         // Steps are small enough to be applied in place. They ascend, so that new features come in the order of their
         // rows.
         let step = min(1024, max(64, revision.pointCount / 16))
@@ -51,6 +64,24 @@ package struct CatchUp: Sendable {
             pending.subtract(batch)
             rest = rest.dropFirst(step)
         }
+    }
+
+    /// Applies all recorded rows.
+    private mutating func rebase(from start: Revision, _ cancellation: Cancellation) throws(SourceError) {
+        guard newest !== start else { return }
+        let (store, view) = (start.store, revision.view)
+        let updated = newest.view.index.rebased(
+            from: start.view.index, onto: view.index,
+            changed: pending.map { PointIndex(rawValue: UInt32(truncatingIfNeeded: $0)) },
+            isOnDisk: { store.isOnDisk(Int($0.rawValue)) }, coordinates: { store.coordinates(Int($0.rawValue)) })
+        guard let updated,
+            let aggregates = try LiveUpdate.aggregates(view, newest.options, updated, newest.store, nil, cancellation)
+        else { throw .cancelled }
+        revision = newest.with(
+            newest.store,
+            View(index: updated.index, members: nil, bounds: newest.view.bounds, aggregates: aggregates))
+        reached = newest
+        pending = []
     }
 
     private mutating func apply(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Aggregates
+import Clustering
 import ImageStore
 import SystemSupport
 
@@ -8,11 +9,12 @@ import SystemSupport
 /// A growing delta makes updates slower, since it is copied and searched. So from time to time the features
 /// are clustered from scratch in the background, and what changed meanwhile is applied to the result. The
 /// features are the same, but clusters get the ids of a fresh load, so it is a new revision.
+///
+/// Of many features only the clusters are made again, if possible: the changed features stay beside the others until a
+/// snapshot gathers them.
 extension Source {
     package func compactIfGrown(_ revision: Revision) {
-        let growth = revision.growth
-        let most = min(shared.limits.changesKept, max(8192, revision.pointCount / 8))
-        guard growth > max(most, compactionFloor) else { return }
+        guard revision.growth > max(revision.mostGrowth, compactionFloor) else { return }
         jobs.run(.compact) { [self] in
             if let base = beginCompaction() { compact(base) }
         }
@@ -27,7 +29,7 @@ extension Source {
         beginCompaction().map { compact($0, meanwhile: meanwhile) } ?? 0
     }
 
-    /// Most rows applied while holding the change lock, besides the last update's.
+    /// Most rows clustered while holding the change lock, besides the last update's.
     package static let rowsWhileLocked = 32
     /// The most rounds without progress before updates wait for more rows than that.
     private static let vainRounds = 4
@@ -47,7 +49,7 @@ extension Source {
                 let pending = catchUp.pendingCount
                 if pending > former / 4 * 3 { vain += 1 }
                 former = pending
-                if pending <= Self.rowsWhileLocked || vain > Self.vainRounds {
+                if pending <= catchUp.fewRows || vain > Self.vainRounds {
                     let doublings = max(0, vain - Self.vainRounds)
                     isDone = try withChangeLock(cancellation) { () throws(SourceError) in
                         try finish(&catchUp, doublings, &mostWhileLocked, cancellation)
@@ -69,6 +71,7 @@ extension Source {
         _ former: CatchUp, isUrgent: Bool, _ cancellation: Cancellation
     ) throws(SourceError) -> CatchUp {
         let threads = isUrgent ? compactionThreads : 1
+        let isUrgent = isUrgent || former.takesLittle
         let work: @Sendable () throws(SourceError) -> CatchUp = { () throws(SourceError) in
             var catchUp = former
             try catchUp.follow(atMost: catchUp.pendingCount, threads: threads, cancellation)
@@ -91,6 +94,9 @@ extension Source {
     private func cluster(_ base: Revision, _ cancellation: Cancellation) throws(SourceError) -> CatchUp {
         let maker = RevisionMaker(
             options: base.options, shared: shared, owner: owner, threads: compactionThreads, cancellation: cancellation)
+        if base.canMakeClustersAlone, let made = try maker.makeClusteredAgain(base) {
+            return CatchUp(from: base, to: made)
+        }
         let whole = try maker.make(base.store.plain(spill: spill))
         // Built ahead of time, so that no update waits for it.
         _ = try whole.identifierIndex(cancellation)
@@ -109,7 +115,7 @@ extension Source {
     ) throws(SourceError) -> Bool {
         let largest = try gather(&catchUp)
         let count = catchUp.pendingCount
-        guard count <= (Self.rowsWhileLocked + largest) << min(doublings, 28) else { return false }
+        guard count <= (catchUp.fewRows + largest) << min(doublings, 28) else { return false }
         // Updates wait, so all threads are free for it.
         try catchUp.follow(atMost: count, threads: shared.limits.buildThreads, cancellation)
         mostWhileLocked = max(mostWhileLocked, count)
@@ -174,8 +180,22 @@ extension Source {
 }
 
 extension Revision {
-    /// The size of the delta in nodes and features.
-    var growth: Int { indexGrowth + store.changeCount }
+    /// The size of the delta in nodes and features; in nodes if only the clusters are made again.
+    var growth: Int { canMakeClustersAlone ? indexGrowth : indexGrowth + store.changeCount }
+
+    /// The size of the delta at which it is compacted.
+    var mostGrowth: Int {
+        canMakeClustersAlone
+            ? pointCount : min(shared.limits.changesKept, max(8192, pointCount / 8))
+    }
+
+    /// Whether a compaction makes the clusters again and leaves the features as they are: then it takes so little that
+    /// the delta may become large before.
+    var canMakeClustersAlone: Bool {
+        pointCount >= shared.limits.leastClusteredAlone && store.changeCount < pointCount && views.isEmpty
+            && options.partitionBy == nil && options.indexedProperties.isEmpty && view.order == nil
+            && view.index.canBeRebuilt(with: PointChanges())
+    }
 
     /// The size of the delta in nodes.
     var indexGrowth: Int { ([self] + views).reduce(0) { max($0, $1.view.index.deltaSize) } }

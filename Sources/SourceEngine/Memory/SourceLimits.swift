@@ -9,6 +9,8 @@ public struct SourceLimits: Sendable {
     /// The most changed features and clusters in a source's delta before it is
     /// compacted. Small sources compact earlier.
     public var changesKept = 131_072
+    /// Of this many features and more a compaction makes only the clusters again, if possible.
+    package var leastClusteredAlone = 1 << 16
     /// Snapshots of this many features and more have the numbers by which watchers know them.
     package var leastWithCodes = 1 << 20
     /// Text shorter than this many bytes stays in memory after a change.

@@ -49,6 +49,8 @@ package final class SourceFiles: Sendable {
         var reachedSince = JournalPosition()
         /// The approximate time to cluster again what no checkpoint has.
         var unrecordedMilliseconds = 0.0
+        /// The feed of the journal's last change; nil if it came from none.
+        var lastFeed: String?
         /// Bytes of the last checkpoint.
         var checkpointBytes = 0
         /// When the snapshot was written, or found.
@@ -144,6 +146,10 @@ package final class SourceFiles: Sendable {
             guard !record.isProgress else { return }
             state.contents.reached.add(revision.number, at: moment)
             state.reachedSince.add(revision.number, at: moment)
+            // Changes of a feed that follow one another are made again at once, which takes as long as clustering once.
+            let feed = revision.options.ttlSeconds == nil ? log?.origin.feed : nil
+            defer { state.lastFeed = feed }
+            guard feed == nil || feed != state.lastFeed else { return }
             state.replayMilliseconds += revision.buildMilliseconds
             state.unrecordedMilliseconds += revision.buildMilliseconds
         }

@@ -367,6 +367,16 @@ extension RevisionMaker {
         return try update.makeClusteredAgain(since: start)
     }
 
+    /// The same features with all clusters made again, if that is possible.
+    func makeClusteredAgain(_ base: Revision) throws(SourceError) -> Revision? {
+        let nothing = FeatureUpdate(store: FeatureStore.joining([]), identifiers: [])
+        return try makeClusteredAgain(
+            LiveUpdate(
+                base: base, update: nothing, plan: UpdatePlan(changes: [:], additions: []),
+                identifiers: base.identifierIndex(cancellation), threads: threads, cancellation: cancellation),
+            since: .now)
+    }
+
     /// Below this many changed features, a delta costs little.
     private static let fewChanges = 65_536
 }

@@ -170,11 +170,12 @@ public struct LogStep {
     /// only clustering gives back the memory of the changes that were followed.
     private func isBuilt(_ update: FeatureUpdate) -> Bool {
         update.count > Self.fewChanges(among: revision.pointCount)
-            || revision.indexGrowth > max(65_536, revision.pointCount / 2)
+            || revision.indexGrowth
+                > max(65_536, revision.canMakeClustersAlone ? revision.pointCount * 4 : revision.pointCount / 2)
     }
 
     /// Up to so many changes are followed.
-    static func fewChanges(among points: Int) -> Int { max(1024, points / 400) }
+    static func fewChanges(among points: Int) -> Int { max(1024, points / 200) }
 
     /// Larger changes are stored by a snapshot, which takes less time to write than the changes to replay.
     private static let largestRecord = 16 << 20
@@ -189,8 +190,8 @@ public struct LogStep {
                 options: revision.options, shared: source.shared, owner: source.owner, cancellation: cancellation)
             return Source.Change(
                 revision: try maker.completing(revision, source.viewCompletion), keeping: .record(record),
-                replacesData: hasCleared,
-                changedRows: changedRows, moment: moment, log: .at(log), isCompacted: isSmall)
+                replacesData: hasCleared, changedRows: changedRows, moment: moment, log: .at(log),
+                isCompacted: isSmall || revision.canMakeClustersAlone)
         }
         // A snapshot holds a plain revision, without a delta.
         let whole =

@@ -54,6 +54,108 @@ import Testing
         #expect(outcome.most <= 2 * 50 * updates)
     }
 
+    /// Compacts only the clusters, while features move, come and go.
+    ///
+    /// - Parameters:
+    ///   - options: the source's.
+    ///   - updates: how many arrive before a round.
+    private func compactClusters(_ options: String, _ updates: (_ round: Int) -> Int) throws -> Int {
+        let (test, fresh) = (
+            try TestSource(options: options, leastClusteredAlone: 0), try TestSource(options: options)
+        )
+        var features = (0..<3000).map { point($0, Double($0 % 170), Double($0 % 77), "{\"n\":\($0 % 13)}") }
+        func change(_ step: Int) throws {
+            let removed = (step * 7) % 3000
+            let ids = Set((0..<40).map { (step * 131 + $0 * 17) % 3000 }).subtracting([removed]).sorted()
+            // One that came again would come last.
+            let moved = ids.filter { !features[$0].isEmpty }
+            for (place, id) in moved.enumerated() {
+                features[id] = point(id, Double((id + step) % 160) + 0.3, Double(place), "{\"n\":\(step % 11)}")
+            }
+            features.append(point(2999 + step, Double(step % 100), -Double(step % 50), "{\"n\":1}"))
+            _ = try test.update(
+                upsert: "[" + (moved + [2999 + step]).map { features[$0] }.joined(separator: ",") + "]",
+                remove: [try #require(FeatureIdentifier(.number(Double(removed))))])
+            features[removed] = ""
+        }
+        try test.load("[" + features.joined(separator: ",") + "]")
+        _ = try test.update(upsert: list(point(1, 5, 5, "{\"n\":2}")))
+        features[1] = point(1, 5, 5, "{\"n\":2}")
+        var failure: (any Error)?
+        var (step, rounds) = (0, 0)
+        let store = test.source.revision.store.plainBase
+        let most = test.source.compact { round in
+            rounds = round + 1
+            for _ in 0..<updates(round) {
+                step += 1
+                do { try change(step) } catch { failure = error }
+            }
+        }
+        #expect(failure == nil)
+        #expect(rounds < 20)
+        #expect(test.source.revision.store.plainBase === store, "the features stay where they are")
+        #expect(test.source.revision.view.index.isPlain == (step == 0))
+        #expect(test.registry.updateCounts.rebuilt == 0)
+        func expectEqual() throws {
+            try fresh.load("[" + features.filter { !$0.isEmpty }.joined(separator: ",") + "]")
+            for zoom in [0.0, 2, 4, 7, 17] {
+                #expect(try seen(test, zoom) == seen(fresh, zoom), "zoom \(zoom)")
+            }
+        }
+        try expectEqual()
+        // What it made is followed like any other revision.
+        try change(step + 1)
+        try expectEqual()
+        return most
+    }
+
+    /// What is shown, without ids of clusters.
+    private func seen(_ test: TestSource, _ zoom: Double) throws -> [String] {
+        try test.world(zoom).features.map { feature in
+            var properties = feature["properties"] as? [String: Any] ?? [:]
+            properties["cluster_id"] = nil
+            let sorted = properties.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+            let geometry = feature["geometry"] as? [String: Any]
+            return "\(geometry?["coordinates"] ?? "") \(sorted)"
+        }.sorted()
+    }
+
+    @Test(
+        "only the clusters of many features are made again, with the changes meanwhile",
+        arguments: [
+            "{}", #"{"clusterProperties":{"sum":["+",["get","n"]],"most":["max",["get","n"]]}}"#,
+            #"{"weight":["+",1,["get","n"]],"maxZoom":9}"#,
+        ], [0, 1, 4])
+    func clustersAlone(_ options: String, _ rounds: Int) throws {
+        let most = try compactClusters(options) { round in round < rounds ? 8 - 2 * round : 0 }
+        #expect(most <= 512)
+    }
+
+    @Test("it ends although more changes arrive in each round", arguments: [1, 15])
+    func clustersAloneEnd(_ updates: Int) throws {
+        _ = try compactClusters("{}") { _ in updates }
+    }
+
+    @Test(
+        "features are compacted too where points are no rows, or clusters have more than positions",
+        arguments: [
+            #"{"sortKey":["get","n"]}"#, #"{"partitionBy":["get","n"]}"#,
+            #"{"indexedProperties":{"n":["get","n"]}}"#,
+            #"{"views":{"few":{"filter":["<",["get","n"],3]}}}"#,
+        ])
+    func notAlone(_ options: String) throws {
+        let test = try TestSource(options: options, leastClusteredAlone: 0)
+        try test.load(towns(500))
+        _ = try test.update(upsert: towns(3, from: 20))
+        test.source.compact()
+        #expect(test.source.revision.isPlain)
+        let removing = try TestSource(leastClusteredAlone: 0)
+        try removing.load(towns(500))
+        _ = try removing.update(remove: [try #require(FeatureIdentifier(.number(7)))])
+        removing.source.compact()
+        #expect(removing.source.revision.isPlain)
+    }
+
     @Test("an import ends it") func replaced() throws {
         let test = try TestSource()
         try test.load(towns(100))
