@@ -20,10 +20,10 @@ import Testing
     }
 
     /// The nodes around a place.
-    private static func around(_ place: (x: Double, y: Double), _ nodes: LevelNodes<Float>) -> Set<Kept> {
+    private static func around(_ place: (x: Double, y: Double), _ nodes: borrowing LevelNodes<Float>) -> Set<Kept> {
         var found: [Int] = []
         nodes.find(around: place.x, place.y, into: &found)
-        let all = found.map { Kept(nodes.entries[$0]) }
+        let all = found.map { Kept(nodes[$0]) }
         #expect(Set(all).count == all.count, "a node was found twice")
         return Set(all)
     }
@@ -75,7 +75,7 @@ import Testing
             for level in index.options.minimumZoom...index.options.maximumZoom + 1 {
                 guard let nodes = kept.take(level) else { continue }
                 let fresh = LevelNodes(reader, level, capacity: 1)
-                for entry in fresh.entries {
+                for entry in fresh.indices.map({ fresh[$0] }) {
                     #expect(
                         Self.around(entry.compared, nodes) == Self.around(entry.compared, fresh),
                         "step \(step), level \(level)")

@@ -71,13 +71,17 @@ struct NumberTable<Slots: NumberSlots>: Sendable {
 
     /// The slot of a key, or the empty slot for it. There always is one, because at least half of the slots are empty.
     @inline(__always) private func index(of key: UInt32) -> Int {
-        // Multiplicative hashing (Knuth, volume 3, 6.4).
-        var index = Int((key &* 0x9e37_79b9) >> shift)
+        var index = firstIndex(of: key)
         while true {
             let found = slots[index].key
             if found == key || found == Self.empty { return index }
             index = (index + 1) & (slots.count - 1)
         }
+    }
+
+    @inline(__always) private func firstIndex(of key: UInt32) -> Int {
+        // Multiplicative hashing (Knuth, volume 3, 6.4).
+        Int((key &* 0x9e37_79b9) >> shift)
     }
 
     private mutating func grow() {
@@ -91,5 +95,12 @@ struct NumberTable<Slots: NumberSlots>: Sendable {
     private mutating func resize(to size: Int) {
         slots = Slots(repeating: NumberSlot(key: Self.empty, value: 0), count: size)
         shift = 32 - UInt32(size.trailingZeroBitCount)
+    }
+}
+
+extension PagedNumberMap {
+    /// Fetches the memory in which a key is looked for first.
+    @inline(__always) func fetch(_ key: UInt32) {
+        if slots.count > 0 { slots.fetch(firstIndex(of: key)) }
     }
 }

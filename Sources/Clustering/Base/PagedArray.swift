@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CPrefetch
 
 /// An array of trivial values in pages, which copies share until one of them writes. A copy costs eight bytes per page,
 /// a write to a shared page at most a copy of the page.
@@ -56,6 +57,11 @@ struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
             records[page].changed |= 1 << UInt32(truncatingIfNeeded: offset >> (Self.shift - Store.blockShift))
             withExtendedLifetime(version) { pages[page][offset] = newValue }
         }
+    }
+
+    /// Fetches the memory of a value.
+    @inline(__always) func fetch(_ index: Int) {
+        clusterd_prefetch(pages[index >> Self.shift] + (index & (Self.pageCount - 1)))
     }
 
     mutating func append(_ value: Element) {

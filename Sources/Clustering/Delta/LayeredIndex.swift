@@ -177,6 +177,15 @@ extension LayeredIndex {
         }
     }
 
+    /// Fetches the memory that `setParent` writes.
+    @inline(__always) func fetchParent(of key: NodeKey) {
+        if key.isCluster, let row = deltaRow(key.number) {
+            delta.clusterParents.fetch(row)
+        } else {
+            delta.parents.fetch(key.rawValue)
+        }
+    }
+
     /// Records that clusters no longer exist.
     mutating func remove(clusters: [Int]) {
         for cluster in clusters {

@@ -50,6 +50,11 @@ struct NodeGrid: Sendable {
         return true
     }
 
+    /// Fetches the memory that is read first for a position.
+    @inline(__always) func fetch(x: Double, y: Double) {
+        if heads.count > 0 { heads.fetch(bucket(column(x), column(y))) }
+    }
+
     /// Calls `body` with the entries inside a box, in no particular order.
     @inline(__always) func visit(_ box: UnitBox, _ body: (Entry) -> Void) {
         guard !entries.isEmpty, box.minimumX <= box.maximumX, box.minimumY <= box.maximumY else { return }

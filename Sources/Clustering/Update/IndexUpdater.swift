@@ -34,6 +34,8 @@ struct IndexUpdater<Scalar: Coordinate> {
         budget = 100_000 + layers.delta.pointCount
     }
 
+    /// How many nodes ahead memory is fetched, so that the waits for it overlap.
+    private static var fetchDistance: Int { 8 }
     /// Below this many nodes per share, another share costs more than it saves.
     private static var smallestShare: Int { 64 }
 
@@ -59,15 +61,15 @@ struct IndexUpdater<Scalar: Coordinate> {
     /// Returns what departures and arrivals at a level change in the next; nil once the budget is spent.
     private mutating func outcome(_ changes: LevelChanges, at zoom: Int) -> LevelOutcome? {
         if let nodes = levels.take(zoom + 1) {
-            // Nodes that another variable had as well would be copied.
-            var pass = LevelPass(consume nodes, layers, positions, zoom: zoom, departed: changes.departed)
+            // Released before the layers change, because they would otherwise be copied.
+            var pass = LevelPass(nodes, layers, positions, zoom: zoom, departed: changes.departed)
             guard let visits = pass.run(budget: budget) else { return nil }
             budget -= visits
             let outcome = pass.outcome()
-            levels.put(pass.nodes, zoom + 1)
+            levels.put(pass.finish(), zoom + 1)
             return outcome
         }
-        // Released before the layers change, because they would otherwise be copied.
+        // Likewise.
         var level = GreedyPassUpdate(
             LevelReader(layers: layers, spatial: spatial, positions: positions), zoom: zoom,
             departed: changes.departed, arrived: changes.arrived, budget: budget, positions: positionsOfThreads,
@@ -130,7 +132,13 @@ struct IndexUpdater<Scalar: Coordinate> {
             self.levels.put(nodes, level)
         }
         let all = levels.reduce(UInt32(0)) { $0 | 1 << UInt32($1) }
-        for departure in changes.departed {
+        let level = levels.lowerBound - layers.options.minimumZoom
+        for (number, departure) in changes.departed.enumerated() {
+            if number + Self.fetchDistance < changes.departed.count {
+                let next = changes.departed[number + Self.fetchDistance]
+                if next.levelsInBase & all != 0 { layers.delta.tombstones.fetch(next.key.rawValue) }
+                if next.levelsInBase & all != all { layers.delta.levels[level].fetch(x: next.x, y: next.y) }
+            }
             let hidden = departure.levelsInBase & all
             if hidden != 0 { setTombstones(of: departure.key) { $0 | hidden } }
             guard hidden != all else { continue }
@@ -154,10 +162,12 @@ struct IndexUpdater<Scalar: Coordinate> {
     ///
     /// - Parameter areFollowed: whether the nodes are followed from there. Otherwise they pass unchanged.
     private func apply(_ changes: LevelChanges, to nodes: inout LevelNodes<Scalar>, areFollowed: Bool) {
-        let places = changes.departed.map { (x: $0.x, y: $0.y) }
         for (number, departure) in changes.departed.enumerated() {
-            nodes.fetch(places, after: number)
-            nodes.remove(departure.key, x: departure.x, y: departure.y)
+            if number + Self.fetchDistance < changes.departed.count {
+                let next = changes.departed[number + Self.fetchDistance]
+                nodes.fetch((next.x, next.y))
+            }
+            nodes.remove(departure.key, x: departure.x, y: departure.y, isNoted: areFollowed)
         }
         for key in changes.arrived {
             let (x, y) = layers.exact(key, positions)
@@ -210,7 +220,9 @@ struct IndexUpdater<Scalar: Coordinate> {
             let start = layers.delta.children.count
             let members = outcome.members[plan.start..<plan.start + plan.count]
             let origin = members.first ?? NodeKey(rawValue: 0)
-            for member in members {
+            for (number, member) in members.enumerated() {
+                let next = plan.start + number + Self.fetchDistance
+                if next < outcome.members.count { layers.fetchParent(of: outcome.members[next]) }
                 layers.delta.children.append(member)
                 layers.setParent(ordinal, of: member)
             }

@@ -4,8 +4,13 @@ import CPrefetch
 /// All nodes of one level, with what the greedy pass that makes the next level has made of each: what an update needs
 /// to know of a node's neighbours lies together.
 ///
-/// A uniform grid of cells as large as the pass's radius, by hash of the cell.
-struct LevelNodes<Scalar: Coordinate> {
+/// A uniform grid of cells as large as the pass's radius, by hash of the cell. Cells are lines of the processor's cache
+/// and so are nodes, because a search waits for memory more than it computes. It cannot be copied: a copy would take
+/// longer than most updates.
+///
+/// Invariant: each node in use is in the chain of its cell's bucket once; the next bucket of a chain is below
+/// `bucketCount`.
+struct LevelNodes<Scalar: Coordinate>: ~Copyable {
     struct Entry: BitwiseCopyable {
         /// The position as a claimant: for a cluster the exact centre.
         let x: Double
@@ -20,6 +25,8 @@ struct LevelNodes<Scalar: Coordinate> {
         let count: UInt32
         /// What a running pass notes of it.
         fileprivate(set) var notes: LevelNodeNotes = []
+        /// Fills the line.
+        private let unused: (UInt64, UInt64) = (0, 0)
 
         /// - Parameters:
         ///   - node: the position is exact, the claim `unclaimed` or `arrived` or a claimant's order.
@@ -34,25 +41,31 @@ struct LevelNodes<Scalar: Coordinate> {
         @inline(__always) var compared: (x: Double, y: Double) { (Double(Scalar(x)), Double(Scalar(y))) }
     }
 
-    /// A position as compared, in the list of its bucket.
-    private struct Spot: BitwiseCopyable {
-        var x: Scalar
-        var y: Scalar
-        /// The index of the next one of the bucket, or of the next one that is not in use; -1 if there is none.
-        var next: Int32
+    /// A node that left the level since the last pass, as it was.
+    struct Removed: BitwiseCopyable {
+        let order: OrderLabel
+        let claim: OrderLabel
+        /// The position as compared.
+        let place: Place
+        let isInCluster: Bool
     }
 
     typealias Place = (x: Double, y: Double)
 
-    private(set) var entries: [Entry] = []
-    /// By index, apart from what is read only of nodes that are near.
-    private var spots: [Spot] = []
+    private let entries: Scratch<Entry>
+    /// How many entries are or were in use.
+    private var count = 0
+    /// Of entries that are no longer in use.
+    private var free: [Int32] = []
     /// The indexes of nodes that arrived since the last pass, in the order of arrival.
     private(set) var arrived: [Int] = []
-    /// The index of the first spot of each bucket; -1 if there is none.
-    private var heads: [Int32]
-    /// The first of the spots that are not in use.
-    private var free: Int32 = -1
+    private(set) var removed: [Removed] = []
+    /// 64 bytes each: the positions of some nodes as compared, first along the x axis, then along the y axis, their
+    /// indexes, and the next bucket of the chain, -1 if there is none. Where there is no node, the position is not a
+    /// number. The first `mask + 1` buckets are found by hash, the others are chained.
+    private let buckets: Scratch<UInt64>
+    private var bucketCount: Int
+    private let mask: Int
     private let cellsAcross: Double
     private let radius: LevelRadius<Scalar>
 
@@ -62,47 +75,105 @@ struct LevelNodes<Scalar: Coordinate> {
     init(_ radius: LevelRadius<Scalar>, capacity: Int) {
         self.radius = radius
         cellsAcross = 1 / max(Double(radius.reach), 0x1p-28)
-        var buckets = 64
-        while buckets < capacity { buckets *= 2 }
-        heads = [Int32](repeating: -1, count: buckets)
-        entries.reserveCapacity(capacity + capacity / 8)
-        spots.reserveCapacity(capacity + capacity / 8)
+        var size = 64
+        while size * 5 < capacity * 2 { size *= 2 }
+        mask = size - 1
+        bucketCount = 0
+        buckets = Scratch(capacity: (size + size / 8) * 8)
+        entries = Scratch(capacity: capacity + capacity / 8)
+        while bucketCount < size { addBucket() }
     }
 
-    var memoryBytes: Int {
-        entries.capacity * (MemoryLayout<Entry>.stride + MemoryLayout<Spot>.stride) + heads.count * 4
+    var memoryBytes: Int { entries.capacity * MemoryLayout<Entry>.stride + buckets.capacity * 8 }
+
+    @inline(__always) subscript(index: Int) -> Entry { entries.base[index] }
+
+    /// The indexes of all nodes.
+    var indices: [Int] {
+        let unused = Set(free)
+        return (0..<count).filter { !unused.contains(Int32(truncatingIfNeeded: $0)) }
+    }
+
+    /// How many nodes a bucket has room for.
+    @inline(__always) private static var room: Int { 60 / (2 * MemoryLayout<Scalar>.size + 4) }
+
+    @inline(__always) private func memory(_ bucket: Int) -> UnsafeMutableRawPointer {
+        UnsafeMutableRawPointer(buckets.base + bucket &* 8)
+    }
+
+    @inline(__always) private func xs(_ bucket: Int) -> UnsafeMutablePointer<Scalar> {
+        memory(bucket).assumingMemoryBound(to: Scalar.self)
+    }
+
+    @inline(__always) private func ys(_ bucket: Int) -> UnsafeMutablePointer<Scalar> { xs(bucket) + Self.room }
+
+    /// The indexes of a bucket's nodes, and after the last the next bucket.
+    @inline(__always) private func indexes(_ bucket: Int) -> UnsafeMutablePointer<Int32> {
+        UnsafeMutableRawPointer(xs(bucket) + 2 * Self.room).assumingMemoryBound(to: Int32.self)
+    }
+
+    @inline(__always) private func next(_ bucket: Int) -> Int { Int(indexes(bucket)[Self.room]) }
+
+    private mutating func addBucket() {
+        buckets.grow(to: (bucketCount + 1) * 8)
+        for number in 0..<2 * Self.room { xs(bucketCount)[number] = .nan }
+        for number in 0...Self.room { indexes(bucketCount)[number] = -1 }
+        bucketCount += 1
     }
 
     /// Adds a node. If it arrived, its claim is `arrived`.
     mutating func insert(_ entry: Entry) {
-        let (x, y) = entry.compared
-        let bucket = bucket(cell(x), cell(y))
-        let spot = Spot(x: Scalar(x), y: Scalar(y), next: heads[bucket])
-        let index = free < 0 ? entries.count : Int(free)
-        if free < 0 {
-            entries.append(entry)
-            spots.append(spot)
+        let index: Int
+        if let last = free.popLast() {
+            index = Int(last)
         } else {
-            free = spots[index].next
-            entries[index] = entry
-            spots[index] = spot
+            index = count
+            count += 1
+            entries.grow(to: count)
         }
-        heads[bucket] = Int32(truncatingIfNeeded: index)
+        entries.base[index] = entry
         if entry.claim == .arrived { arrived.append(index) }
+        let (x, y) = entry.compared
+        var bucket = bucket(cell(x), cell(y))
+        while true {
+            for number in 0..<Self.room where indexes(bucket)[number] < 0 {
+                (xs(bucket)[number], ys(bucket)[number]) = (Scalar(x), Scalar(y))
+                indexes(bucket)[number] = Int32(truncatingIfNeeded: index)
+                return
+            }
+            if next(bucket) < 0 {
+                addBucket()
+                indexes(bucket)[Self.room] = Int32(truncatingIfNeeded: bucketCount - 1)
+            }
+            bucket = next(bucket)
+        }
     }
 
     /// Removes a node at a position as compared.
-    mutating func remove(_ key: NodeKey, x: Double, y: Double) {
-        let bucket = bucket(cell(x), cell(y))
-        var (previous, index) = (-1, Int(heads[bucket]))
-        // A moved point may be there with both positions.
-        while index >= 0, Double(spots[index].x) != x || Double(spots[index].y) != y || entries[index].key != key {
-            (previous, index) = (index, Int(spots[index].next))
+    ///
+    /// - Parameter isNoted: whether `removed` gets it.
+    mutating func remove(_ key: NodeKey, x: Double, y: Double, isNoted: Bool) {
+        var bucket = bucket(cell(x), cell(y))
+        while bucket >= 0 {
+            for number in 0..<Self.room {
+                let index = Int(indexes(bucket)[number])
+                // A moved point may be there with both positions.
+                guard index >= 0, Double(xs(bucket)[number]) == x, Double(ys(bucket)[number]) == y,
+                    entries.base[index].key == key
+                else { continue }
+                let entry = entries.base[index]
+                if isNoted {
+                    removed.append(
+                        Removed(
+                            order: entry.order, claim: entry.claim, place: (x, y),
+                            isInCluster: entry.cluster != NodeNumber.none))
+                }
+                (xs(bucket)[number], ys(bucket)[number], indexes(bucket)[number]) = (.nan, .nan, -1)
+                free.append(Int32(truncatingIfNeeded: index))
+                return
+            }
+            bucket = next(bucket)
         }
-        guard index >= 0 else { return }
-        if previous < 0 { heads[bucket] = spots[index].next } else { spots[previous].next = spots[index].next }
-        spots[index].next = free
-        free = Int32(truncatingIfNeeded: index)
     }
 
     /// Finds the nodes within the pass's radius of a position, as compared, and perhaps some a little further away.
@@ -110,65 +181,61 @@ struct LevelNodes<Scalar: Coordinate> {
     /// - Parameter found: their indexes, in no particular order; emptied first.
     @inline(__always) func find(around x: Double, _ y: Double, into found: inout [Int]) {
         found.removeAll(keepingCapacity: true)
-        let (reach, squared) = (Double(radius.reach), Double(radius.reachSquared))
+        let (centerX, centerY, squared) = (Scalar(x), Scalar(y), radius.reachSquared)
+        let reach = Double(radius.reach)
         let (west, east) = (cell(x - reach), cell(x + reach))
         for row in cell(y - reach)...cell(y + reach) {
             for column in west...east {
-                var index = Int(heads[bucket(column, row)])
-                while index >= 0 {
-                    let spot = spots[index]
-                    let (otherX, otherY) = (Double(spot.x), Double(spot.y))
-                    let (dx, dy) = (otherX - x, otherY - y)
-                    // Different cells may share a bucket.
-                    if dx * dx + dy * dy <= squared, cell(otherX) == column, cell(otherY) == row {
-                        found.append(index)
+                var bucket = bucket(column, row)
+                while bucket >= 0 {
+                    // A processor could not predict which nodes are near.
+                    var near: UInt32 = 0
+                    for number in 0..<Self.room {
+                        let (dx, dy) = (xs(bucket)[number] - centerX, ys(bucket)[number] - centerY)
+                        near |= (dx * dx + dy * dy <= squared ? 1 : 0) &<< UInt32(truncatingIfNeeded: number)
                     }
-                    index = Int(spot.next)
+                    while near != 0 {
+                        let number = near.trailingZeroBitCount
+                        near &= near &- 1
+                        // Different cells may share a bucket.
+                        if cell(Double(xs(bucket)[number])) == column, cell(Double(ys(bucket)[number])) == row {
+                            found.append(Int(indexes(bucket)[number]))
+                        }
+                    }
+                    bucket = next(bucket)
                 }
             }
         }
     }
 
-    /// Fetches memory for two of the places that come soon after one: a search waits for memory more than it computes.
-    @inline(__always) func fetch(_ places: [Place], after index: Int) {
-        if index + 2 * Self.fetchDistance < places.count {
-            let (column, row) = cells(places[index + 2 * Self.fetchDistance])
-            heads.withUnsafeBufferPointer { heads in
-                guard let base = heads.baseAddress else { return }
-                for row in row - 1...row + 1 { clusterd_prefetch(base + bucket(column, row)) }
-            }
-        }
-        if index + Self.fetchDistance < places.count {
-            let (column, row) = cells(places[index + Self.fetchDistance])
-            spots.withUnsafeBufferPointer { spots in
-                guard let base = spots.baseAddress else { return }
-                for row in row - 1...row + 1 {
-                    for column in column - 1...column + 1 {
-                        let head = heads[bucket(column, row)]
-                        if head >= 0 { clusterd_prefetch(base + Int(head)) }
-                    }
-                }
-            }
+    /// Fetches the memory that `find` reads first.
+    @inline(__always) func fetch(_ place: Place) {
+        let (column, row) = (cell(place.x), cell(place.y))
+        for row in row - 1...row + 1 {
+            for column in column - 1...column + 1 { fetch(column, row) }
         }
     }
 
-    /// How many places ahead memory is fetched.
-    private static var fetchDistance: Int { 6 }
+    /// Fetches the first nodes of a cell.
+    @inline(__always) private func fetch(_ column: Int, _ row: Int) { clusterd_prefetch(memory(bucket(column, row))) }
 
-    private func cells(_ place: Place) -> (column: Int, row: Int) { (cell(place.x), cell(place.y)) }
+    @inline(__always) func fetch(at index: Int) { clusterd_prefetch(entries.base + index) }
 
-    mutating func note(_ notes: LevelNodeNotes, at index: Int) { entries[index].notes.insert(notes) }
-    mutating func forget(at index: Int) { entries[index].notes = [] }
-    mutating func setClaim(_ claim: OrderLabel, at index: Int) { entries[index].claim = claim }
-    mutating func setCluster(_ cluster: UInt32, at index: Int) { entries[index].cluster = cluster }
-    mutating func forgetArrived() { arrived.removeAll(keepingCapacity: true) }
+    mutating func note(_ notes: LevelNodeNotes, at index: Int) { entries.base[index].notes.insert(notes) }
+    mutating func forget(at index: Int) { entries.base[index].notes = [] }
+    mutating func setClaim(_ claim: OrderLabel, at index: Int) { entries.base[index].claim = claim }
+    mutating func setCluster(_ cluster: UInt32, at index: Int) { entries.base[index].cluster = cluster }
+    mutating func forgetChanges() {
+        arrived.removeAll(keepingCapacity: true)
+        removed.removeAll(keepingCapacity: true)
+    }
 
     /// The column or row of a position; positions beyond the world count as at its edge.
     @inline(__always) private func cell(_ position: Double) -> Int { Int(max(0, min(1, position)) * cellsAcross) }
 
     /// Cells beside each other in a row have buckets beside each other.
     @inline(__always) private func bucket(_ column: Int, _ row: Int) -> Int {
-        (column &+ row &* 0x9e37_79b1) & (heads.count &- 1)
+        (column &+ row &* 0x9e37_79b1) & mask
     }
 }
 
@@ -191,29 +258,70 @@ struct LevelNodeNotes: OptionSet, BitwiseCopyable {
 }
 
 extension LevelNodes {
+    /// What an index has of a node.
+    private struct Known {
+        let key: NodeKey
+        let x: Double
+        let y: Double
+        /// Whether it is the base's: the delta may hide it.
+        let isOfBase: Bool
+        var order = OrderLabel.unclaimed
+        var parent = NodeNumber.none
+        var isHidden = false
+        var isMade = false
+    }
+
+    /// How many nodes are looked up together.
+    private static var batchCount: Int { 256 }
+
     /// The nodes of a level of an index.
     ///
     /// - Parameter capacity: about their number.
     init(_ level: LevelReader<Scalar>, _ number: Int, capacity: Int) {
         let (layers, spatial) = (level.layers, level.spatial)
-        let zoom = number - 1
-        self.init(LevelRadius(layers.options.unitRadius(at: zoom)), capacity: capacity)
-        func entry(_ key: NodeKey, _ x: Double, _ y: Double) -> Entry {
-            let order = layers.order(of: key)
-            let parent = layers.parent(of: key)
-            let isMade = parent != NodeNumber.none && layers.zoom(ofCluster: Int(parent)) == zoom
-            let claimant = isMade ? layers.order(of: NodeKey(ClusterOrdinal(rawValue: parent))) : order
-            let center = key.isCluster ? layers.center(ofCluster: key.number) : (x: x, y: y)
-            return Entry(
-                key, x: center.x, y: center.y, order: order, claim: claimant == order ? .unclaimed : claimant,
-                cluster: isMade ? parent : NodeNumber.none, count: layers.pointCount(of: key))
-        }
+        self.init(LevelRadius(layers.options.unitRadius(at: number - 1)), capacity: capacity)
+        var batch: [Known] = []
         _ = spatial.visit(UnitBox(around: 0.5, 0.5, reach: 2), zoom: number) { slot in
-            let key = layers.key(ofBase: slot.node)
-            if !layers.delta.hides(key, at: number) { insert(entry(key, Double(slot.x), Double(slot.y))) }
+            batch.append(
+                Known(key: layers.key(ofBase: slot.node), x: Double(slot.x), y: Double(slot.y), isOfBase: true))
+            if batch.count == Self.batchCount { insert(&batch, layers, number) }
             return true
         }
         let added = layers.delta.levels[number - layers.options.minimumZoom].entries
-        for node in added.values { insert(entry(node.key, node.x, node.y)) }
+        for node in added.values {
+            batch.append(Known(key: node.key, x: node.x, y: node.y, isOfBase: false))
+            if batch.count == Self.batchCount { insert(&batch, layers, number) }
+        }
+        insert(&batch, layers, number)
+    }
+
+    /// Adds nodes of a level and empties `batch`. Each loop reads what lies apart for each node, so that the waits for
+    /// memory overlap.
+    private mutating func insert(_ batch: inout [Known], _ layers: LayeredIndex, _ level: Int) {
+        for known in batch {
+            fetch(cell(known.x), cell(known.y))
+            layers.delta.parents.fetch(known.key.rawValue)
+            if known.isOfBase { layers.delta.tombstones.fetch(known.key.rawValue) }
+        }
+        for index in batch.indices where batch[index].isOfBase {
+            batch[index].isHidden = layers.delta.hides(batch[index].key, at: level)
+        }
+        for index in batch.indices { batch[index].order = layers.order(of: batch[index].key) }
+        for index in batch.indices { batch[index].parent = layers.parent(of: batch[index].key) }
+        for index in batch.indices where batch[index].parent != NodeNumber.none {
+            batch[index].isMade = layers.zoom(ofCluster: Int(batch[index].parent)) == level - 1
+        }
+        for known in batch where !known.isHidden {
+            let key = known.key
+            let claimant =
+                known.isMade ? layers.order(of: NodeKey(ClusterOrdinal(rawValue: known.parent))) : known.order
+            let center = key.isCluster ? layers.center(ofCluster: key.number) : (x: known.x, y: known.y)
+            insert(
+                Entry(
+                    key, x: center.x, y: center.y, order: known.order,
+                    claim: claimant == known.order ? .unclaimed : claimant,
+                    cluster: known.isMade ? known.parent : NodeNumber.none, count: layers.pointCount(of: key)))
+        }
+        batch.removeAll(keepingCapacity: true)
     }
 }

@@ -2,8 +2,8 @@
 
 /// Computes what `GreedyPassUpdate` does, by the same rule, over the nodes of a level in memory. These have the outcome
 /// of the pass already, so each visited node is looked at together with its neighbours once.
-struct LevelPass<Scalar: Coordinate> {
-    private(set) var nodes: LevelNodes<Scalar>
+struct LevelPass<Scalar: Coordinate>: ~Copyable {
+    private var nodes: LevelNodes<Scalar>
     private let layers: LayeredIndex
     private let positions: PointPositionCache<Scalar>
     private let zoom: Int
@@ -18,6 +18,8 @@ struct LevelPass<Scalar: Coordinate> {
     private var touched: [Int] = []
     /// Working memory, retained between visits.
     private var near: [Int] = []
+    /// The neighbours of the next places.
+    private var nextNear = [[Int]](repeating: [], count: 4)
 
     /// - Parameters:
     ///   - nodes: those of the level below `zoom`, with all departures and arrivals.
@@ -35,37 +37,48 @@ struct LevelPass<Scalar: Coordinate> {
 
     /// Finds the new claims; returns the number of visits, nil if they are more than the budget.
     mutating func run(budget: Int) -> Int? {
-        let places = departed.map { (x: $0.x, y: $0.y) }
-        for (number, departure) in departed.enumerated() {
-            nodes.fetch(places, after: number)
-            guard isMade(departure.parent) else { continue }
-            let order = layers.order(of: departure.key)
-            let claimant = layers.order(of: NodeKey(ClusterOrdinal(rawValue: departure.parent)))
-            nodes.find(around: departure.x, departure.y, into: &near)
+        let removed = nodes.removed.filter(\.isInCluster)
+        let places = removed.map(\.place)
+        for (number, departed) in removed.enumerated() {
+            findNear(places, number)
             for index in near {
-                if order == claimant {
+                if departed.claim == .unclaimed {
                     // What the departed node had claimed.
-                    if nodes.entries[index].claim == order { enqueue(index) }
-                } else if nodes.entries[index].order == claimant {
+                    if nodes[index].claim == departed.order { enqueue(index) }
+                } else if nodes[index].order == departed.claim {
                     touch(index)
                 }
             }
         }
         for index in nodes.arrived { enqueue(index) }
-        nodes.forgetArrived()
+        nodes.forgetChanges()
         let waiting = queue.takeAll()
-        let waitingPlaces = waiting.map { nodes.entries[Int($0.node)].compared }
+        let waitingPlaces = waiting.map { nodes[Int($0.node)].compared }
         for (number, first) in waiting.enumerated() {
-            nodes.fetch(waitingPlaces, after: number)
-            while let index = queue.pop(before: first.order) { visit(Int(index)) }
+            while let index = queue.pop(before: first.order) { visitNext(Int(index)) }
+            findNear(waitingPlaces, number)
             visit(Int(first.node))
             guard visits.count < budget else { return nil }
         }
         while let index = queue.pop() {
             guard visits.count < budget else { return nil }
-            visit(Int(index))
+            visitNext(Int(index))
         }
         return visits.count
+    }
+
+    /// Finds the nodes near one of several places, which are asked for in order. It searches around the next ones ahead
+    /// and fetches memory for those after them, so that the waits for memory overlap.
+    private mutating func findNear(_ places: [LevelNodes<Scalar>.Place], _ number: Int) {
+        let ahead = nextNear.count - 1
+        for next in (number == 0 ? 0 : number + ahead)...number + ahead where next < places.count {
+            nodes.find(around: places[next].x, places[next].y, into: &nextNear[next % nextNear.count])
+            for index in nextNear[next % nextNear.count] { nodes.fetch(at: index) }
+        }
+        for next in (number == 0 ? 0 : number + 2 * ahead)...number + 2 * ahead where next < places.count {
+            nodes.fetch(places[next])
+        }
+        swap(&near, &nextNear[number % nextNear.count])
     }
 
     private func isMade(_ parent: UInt32) -> Bool {
@@ -73,19 +86,19 @@ struct LevelPass<Scalar: Coordinate> {
     }
 
     private mutating func enqueue(_ index: Int) {
-        guard !nodes.entries[index].notes.contains(.queued) else { return }
+        guard !nodes[index].notes.contains(.queued) else { return }
         note(.queued, index)
-        queue.push(UInt32(truncatingIfNeeded: index), order: nodes.entries[index].order)
+        queue.push(UInt32(truncatingIfNeeded: index), order: nodes[index].order)
     }
 
     private mutating func touch(_ index: Int) {
-        guard !nodes.entries[index].notes.contains(.touched) else { return }
+        guard !nodes[index].notes.contains(.touched) else { return }
         note(.touched, index)
         touched.append(index)
     }
 
     private mutating func note(_ notes: LevelNodeNotes, _ index: Int) {
-        let entry = nodes.entries[index]
+        let entry = nodes[index]
         let hasPassed = entry.notes.isEmpty && entry.claim == .unclaimed && entry.cluster == NodeNumber.none
         nodes.note(hasPassed ? [notes, .passed] : notes, at: index)
     }
@@ -94,13 +107,20 @@ struct LevelPass<Scalar: Coordinate> {
         !isPartitioned || layers.partition(of: key) == layers.partition(of: other)
     }
 
-    private mutating func visit(_ index: Int) {
-        let node = nodes.entries[index]
-        let (x, y) = node.compared
+    /// Visits a node that was queued by an earlier one.
+    private mutating func visitNext(_ index: Int) {
+        let (x, y) = nodes[index].compared
         nodes.find(around: x, y, into: &near)
+        visit(index)
+    }
+
+    /// Visits a node whose neighbours are `near`.
+    private mutating func visit(_ index: Int) {
+        let node = nodes[index]
+        let (x, y) = node.compared
         var (first, claimant) = (node.order, -1)
         for other in near {
-            let entry = nodes.entries[other]
+            let entry = nodes[other]
             guard entry.order < first, entry.claim == .unclaimed else { continue }
             let (dx, dy) = (x - entry.x, y - entry.y)
             guard dx * dx + dy * dy <= radius.squared, areTogether(node.key, entry.key) else { continue }
@@ -112,8 +132,8 @@ struct LevelPass<Scalar: Coordinate> {
         nodes.setClaim(new, at: index)
         touch(claimant < 0 ? index : claimant)
         if new == .unclaimed {
-            for other in near where nodes.entries[other].order > node.order {
-                let entry = nodes.entries[other]
+            for other in near where nodes[other].order > node.order {
+                let entry = nodes[other]
                 // A node claimed by an earlier node stays claimed, unless that one changed, which queued the node.
                 guard entry.claim >= node.order, !entry.notes.contains(.queued) else { continue }
                 let (otherX, otherY) = entry.compared
@@ -121,10 +141,10 @@ struct LevelPass<Scalar: Coordinate> {
                 if dx * dx + dy * dy <= radius.squared, areTogether(node.key, entry.key) { enqueue(other) }
             }
         } else if old == .unclaimed {
-            for other in near where nodes.entries[other].claim == node.order { enqueue(other) }
+            for other in near where nodes[other].claim == node.order { enqueue(other) }
         }
         guard old < .arrived else { return }
-        for other in near where nodes.entries[other].order == old { touch(other) }
+        for other in near where nodes[other].order == old { touch(other) }
     }
 
     /// The nodes that depart from the next level and arrive at it, and the clusters that disappear and form.
@@ -137,7 +157,7 @@ struct LevelPass<Scalar: Coordinate> {
         }
         for departure in departed where isMade(departure.parent) { dies(departure.parent) }
         for (index, old) in visits {
-            let entry = nodes.entries[index]
+            let entry = nodes[index]
             guard entry.claim != old else { continue }
             dies(entry.cluster)
             nodes.setCluster(NodeNumber.none, at: index)
@@ -146,14 +166,14 @@ struct LevelPass<Scalar: Coordinate> {
             }
         }
         // Ordinals follow the nodes' order, so that the same changes always give the same ordinals.
-        touched.sort { nodes.entries[$0].order < nodes.entries[$1].order }
-        for index in touched where nodes.entries[index].claim == .unclaimed {
-            dies(nodes.entries[index].cluster)
+        touched.sort { nodes[$0].order < nodes[$1].order }
+        for index in touched where nodes[index].claim == .unclaimed {
+            dies(nodes[index].cluster)
         }
-        let places = touched.map { nodes.entries[$0].compared }
+        let places = touched.map { nodes[$0].compared }
         for (number, index) in touched.enumerated() {
-            nodes.fetch(places, after: number)
-            if nodes.entries[index].claim == .unclaimed { plan(index, &outcome) }
+            findNear(places, number)
+            if nodes[index].claim == .unclaimed { plan(index, &outcome) }
         }
         for cluster in outcome.dying {
             outcome.departed.append(
@@ -164,12 +184,13 @@ struct LevelPass<Scalar: Coordinate> {
         return outcome
     }
 
-    /// Plans the cluster that grows from a claimant, or lets it pass.
+    /// The nodes, with the new claims, once the outcome is known.
+    consuming func finish() -> LevelNodes<Scalar> { nodes }
+
+    /// Plans the cluster that grows from a claimant, or lets it pass. Its neighbours are `near`.
     private mutating func plan(_ index: Int, _ outcome: inout LevelOutcome) {
-        let origin = nodes.entries[index]
-        let (x, y) = origin.compared
-        nodes.find(around: x, y, into: &near)
-        near.removeAll { nodes.entries[$0].claim != origin.order }
+        let origin = nodes[index]
+        near.removeAll { nodes[$0].claim != origin.order }
         let passes = near.isEmpty
         if origin.notes.contains(.passed) != passes {
             if passes {
@@ -179,13 +200,13 @@ struct LevelPass<Scalar: Coordinate> {
             }
         }
         guard !passes else { return nodes.setCluster(NodeNumber.none, at: index) }
-        near.sort { nodes.entries[$0].order < nodes.entries[$1].order }
+        near.sort { nodes[$0].order < nodes[$1].order }
         near.insert(index, at: 0)
         let ordinal = UInt32(truncatingIfNeeded: layers.clusterLimit + outcome.plans.count)
         outcome.plans.append(LevelOutcome.Plan(start: outcome.members.count, count: near.count))
         var sum = ClusterSums.Sum()
         for member in near {
-            let entry = nodes.entries[member]
+            let entry = nodes[member]
             sum.add(
                 entry.x, entry.y, isWeighted ? layers.weight(of: entry.key) : Double(entry.count), entry.count)
             outcome.members.append(entry.key)

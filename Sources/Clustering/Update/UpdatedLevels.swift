@@ -3,7 +3,11 @@
 /// The levels that updates search often, in memory. They belong to the newest index of a chain of updates: an update
 /// takes them from the index that it changes and leaves them to the one that it makes.
 final class UpdatedLevels<Scalar: Coordinate>: KeptLevels, @unchecked Sendable {
-    private var levels: [LevelNodes<Scalar>?]
+    private final class Level {
+        var nodes: LevelNodes<Scalar>?
+    }
+
+    private let levels: [Level]
     /// By level, how many nodes were visited before it was filled.
     private var visits: [Int]
     /// By level, about how many nodes it has.
@@ -15,7 +19,7 @@ final class UpdatedLevels<Scalar: Coordinate>: KeptLevels, @unchecked Sendable {
     init(_ layers: LayeredIndex, _ spatial: SpatialIndex<Scalar>) {
         lowest = layers.options.minimumZoom
         counts = (0..<spatial.layout.levels).map(spatial.count)
-        levels = Array(repeating: nil, count: counts.count)
+        levels = counts.map { _ in Level() }
         visits = Array(repeating: 0, count: counts.count)
         room = min(Self.mostNodes, layers.base.pointCount)
     }
@@ -25,23 +29,23 @@ final class UpdatedLevels<Scalar: Coordinate>: KeptLevels, @unchecked Sendable {
     /// Filling a level takes as long per node as this part of a visit to a node outside of memory.
     private static var nodesPerVisit: Int { 16 }
 
-    var memoryBytes: Int { levels.reduce(0) { $0 + ($1?.memoryBytes ?? 0) } }
+    var memoryBytes: Int { levels.reduce(0) { $0 + ($1.nodes?.memoryBytes ?? 0) } }
 
     /// Forgets all nodes.
     func empty() {
         for index in levels.indices {
-            if levels[index] != nil { room += counts[index] }
-            levels[index] = nil
+            if levels[index].nodes != nil { room += counts[index] }
+            levels[index].nodes = nil
             visits[index] = 0
         }
     }
 
     /// Returns a level's nodes, if they are in memory, to be put back.
-    func take(_ level: Int) -> LevelNodes<Scalar>? { levels[level - lowest].take() }
+    func take(_ level: Int) -> LevelNodes<Scalar>? { levels[level - lowest].nodes.take() }
 
-    func put(_ nodes: consuming LevelNodes<Scalar>, _ level: Int) { levels[level - lowest] = nodes }
+    func put(_ nodes: consuming LevelNodes<Scalar>, _ level: Int) { levels[level - lowest].nodes = .some(nodes) }
 
-    func has(_ level: Int) -> Bool { levels[level - lowest] != nil }
+    func has(_ level: Int) -> Bool { levels[level - lowest].nodes != nil }
 
     /// Notes how many nodes of a level were visited.
     func note(_ count: Int, _ level: Int) { visits[level - lowest] += count }
@@ -49,12 +53,12 @@ final class UpdatedLevels<Scalar: Coordinate>: KeptLevels, @unchecked Sendable {
     /// Fills the levels that would have taken less time to visit had they been filled before.
     func fill(_ reader: LevelReader<Scalar>) {
         // The deepest level may be crowded, and the lowest is not searched.
-        for index in levels.indices.dropFirst().dropLast() where levels[index] == nil {
+        for index in levels.indices.dropFirst().dropLast() where levels[index].nodes == nil {
             guard visits[index] * Self.nodesPerVisit >= counts[index], visits[index] > 0, counts[index] <= room else {
                 continue
             }
             room -= counts[index]
-            levels[index] = LevelNodes(reader, lowest + index, capacity: counts[index])
+            levels[index].nodes = LevelNodes(reader, lowest + index, capacity: counts[index])
         }
     }
 }
