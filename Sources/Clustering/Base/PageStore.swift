@@ -70,16 +70,16 @@ final class PageStore<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
     private(set) var records = PageStore.noRecords
     private var count = 0
     private var capacity = 0
+    /// The memory of all pages, in pieces of many: they are freed together, and large ones go back to the system.
+    private var pieces: [UnsafeMutablePointer<Element>] = []
+    /// Pages of memory that no version reads.
+    private var free: [UnsafeMutablePointer<Element>] = []
     /// Memory that only earlier versions read.
     private var retired: [(memory: UnsafeMutablePointer<Element>, readers: Range<Int>)] = []
     private let versions = Mutex(Versions())
 
     deinit {
-        for index in 0..<count {
-            records[index].current.deallocate()
-            records[index].spare?.deallocate()
-        }
-        for page in retired { page.memory.deallocate() }
+        for piece in pieces { piece.deallocate() }
         if capacity > 0 { records.deallocate() }
     }
 
@@ -104,7 +104,7 @@ final class PageStore<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
         let count = retired.count
         retired.removeAll { page in
             guard !next.isRead(page.readers) else { return false }
-            page.memory.deallocate()
+            free.append(page.memory)
             return true
         }
         return (next, count - retired.count)
@@ -118,7 +118,7 @@ final class PageStore<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
 
     /// Adds a page of the newest version.
     func appendPage(of value: Element, in version: Version) -> UnsafeMutablePointer<Element> {
-        let memory = UnsafeMutablePointer<Element>.allocate(capacity: Self.pageCount)
+        let memory = page()
         memory.initialize(repeating: value, count: Self.pageCount)
         append(Record(current: memory, spare: nil, written: version.number, spareWritten: 0, changed: 0))
         return memory
@@ -126,7 +126,7 @@ final class PageStore<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
 
     /// Adds a page before there is a version.
     func appendPage(copying page: UnsafeMutablePointer<Element>) -> UnsafeMutablePointer<Element> {
-        let memory = Self.copy(of: page)
+        let memory = copy(of: page)
         append(Record(current: memory, spare: nil, written: 0, spareWritten: 0, changed: 0))
         return memory
     }
@@ -152,7 +152,7 @@ final class PageStore<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
             retired.append((record.current, record.written..<version.number))
             return 1
         }
-        record.current.deallocate()
+        free.append(record.current)
         return 0
     }
 
@@ -168,7 +168,7 @@ final class PageStore<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
             update(spare, from: record)
             memory = spare
         } else {
-            memory = Self.copy(of: record.current)
+            memory = copy(of: record.current)
             if let spare = record.spare { retired.append((spare, readers)) }
         }
         records[page] = Record(
@@ -186,9 +186,22 @@ final class PageStore<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
         }
     }
 
-    private static func copy(of page: UnsafeMutablePointer<Element>) -> UnsafeMutablePointer<Element> {
-        let memory = UnsafeMutablePointer<Element>.allocate(capacity: pageCount)
-        memory.initialize(from: page, count: pageCount)
+    private func copy(of page: UnsafeMutablePointer<Element>) -> UnsafeMutablePointer<Element> {
+        let memory = self.page()
+        memory.initialize(from: page, count: Self.pageCount)
         return memory
     }
+
+    /// Memory for a page, uninitialised.
+    private func page() -> UnsafeMutablePointer<Element> {
+        if let page = free.popLast() { return page }
+        let pages = min(max(1, count), Self.mostPagesOfPiece)
+        let piece = UnsafeMutablePointer<Element>.allocate(capacity: pages * Self.pageCount)
+        pieces.append(piece)
+        for page in (1..<pages).reversed() { free.append(piece + page * Self.pageCount) }
+        return piece
+    }
+
+    /// A piece of so many is a megabyte, which the system takes back (see `Allocator.giveBackBlocks`).
+    private static var mostPagesOfPiece: Int { 512 }
 }
