@@ -118,7 +118,9 @@ extension Source {
             return (revision, updatedAt, try files.beginSnapshot(of: revision))
         }
         // A snapshot holds a plain revision. The next start continues with its new number.
-        let folded = try (clusteredAlone(revision) ?? revision).folded(spill: spill)
+        let folded = try atLowPriority { [self] () throws(SourceError) in
+            try (clusteredAlone(revision) ?? revision).folded(spill: spill)
+        }
         let plain: Revision
         if revision.isPlain {
             plain = revision
@@ -144,7 +146,7 @@ extension Source {
         guard !revision.view.index.isPlain, revision.canMakeClustersAlone else { return nil }
         let maker = RevisionMaker(
             options: revision.options, shared: shared, owner: owner, threads: 1, cancellation: .never)
-        return try atLowPriority { () throws(SourceError) in try maker.makeClusteredAgain(revision) }
+        return try maker.makeClusteredAgain(revision)
     }
 
     /// The same features clustered as a whole.

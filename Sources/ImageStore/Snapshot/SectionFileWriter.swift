@@ -9,7 +9,7 @@ import SystemSupport
 /// Checksums are computed from the bytes in memory, not from what the disk returns.
 ///
 /// `@unchecked Sendable` holds because several threads at a time only call `write`, which changes nothing here but
-/// `sums`; everything else is called by one thread, before or after.
+/// `sums` and `written`; everything else is called by one thread, before or after.
 package final class SectionFileWriter: @unchecked Sendable {
     package private(set) var path: String
     package let file: FileDescriptor
@@ -18,6 +18,10 @@ package final class SectionFileWriter: @unchecked Sendable {
     package var threads: Int
     /// Called with each part of the bytes given when it is in the file. Safe from any thread.
     package var didWrite: (@Sendable (UnsafeRawBufferPointer) -> Void)?
+    /// After how many bytes the file is synced; nil: only once it is complete. While a file system writes much of one
+    /// file, syncs of others wait for all of it.
+    package var syncInterval: Int?
+    private let written = Atomic(0)
     private var offset = SourceImage.pageSize
     private var table: [UInt8] = []
     private var count: UInt32 = 0
@@ -74,6 +78,10 @@ package final class SectionFileWriter: @unchecked Sendable {
             try FileIO.write(
                 UnsafeRawBufferPointer(rebasing: buffer[..<part.count]), to: file, at: start + first, path: path)
             didWrite?(part)
+            let total = written.add(part.count, ordering: .relaxed).newValue
+            if let syncInterval, total / syncInterval > (total - part.count) / syncInterval {
+                try FileIO.sync(file, path: path)
+            }
         }
     }
 

@@ -21,11 +21,13 @@ package struct Snapshot {
     ///
     /// - Parameters:
     ///   - loss: why the data are older than what was acknowledged; nil if they are not.
+    ///   - syncInterval: after how many bytes the file is synced; nil: only once it is complete.
     ///   - didWrite: called with each part of the revision's arrays that is in the file.
     /// - Complexity: O(the revision's bytes). Blocks: only for threads of the pool.
     package static func write(
         _ revision: Revision, of source: SourceIdentity, updatedAt: Timestamp, loss: String? = nil,
-        generation: UInt64, to path: String, didWrite: (@Sendable (UnsafeRawBufferPointer) -> Void)? = nil
+        generation: UInt64, to path: String, syncInterval: Int? = nil,
+        didWrite: (@Sendable (UnsafeRawBufferPointer) -> Void)? = nil
     ) throws(SourceError) {
         guard revision.isPlain else { throw .defect("a snapshot is to be written of data with changes") }
         let identifiers = try revision.identifierIndex(.never)
@@ -41,9 +43,10 @@ package struct Snapshot {
             _ = writer.reserve(SnapshotSection.text, count: text.bytes.count)
         } else {
             writer = try onDisk(try SectionFileWriter(path, threads: threads))
+            writer.syncInterval = syncInterval
             try onDisk(try writeText(revision.store, to: writer, threads: threads))
         }
-        writer.didWrite = didWrite
+        (writer.didWrite, writer.syncInterval) = (didWrite, syncInterval)
         try onDisk(try writeSections(revision, identifiers, codes, to: writer))
         try onDisk(try writeDescription(revision, of: source, updatedAt: updatedAt, loss: loss, to: writer))
         // New checksums must not hide damage. Without a header, the file is not read.

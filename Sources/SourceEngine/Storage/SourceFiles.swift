@@ -289,7 +289,12 @@ package final class SourceFiles: Sendable {
     package func writeSnapshot(
         _ revision: Revision, generation: UInt64, updatedAt: Timestamp
     ) throws(SourceError) -> Revision? {
-        try writeTemporary(revision, generation, updatedAt, loss)
+        // Changes go on meanwhile.
+        try BackgroundThread.atLowPriority { [self] in
+            Result { () throws(SourceError) in
+                try writeTemporary(revision, generation, updatedAt, loss, syncInterval: Self.syncInterval)
+            }
+        }.get()
         do throws(SourceError) {
             return try withState { (state) throws(SourceError) -> Revision? in
                 // An import may have overtaken it.
@@ -307,14 +312,20 @@ package final class SourceFiles: Sendable {
         }
     }
 
+    /// Changes are synced to the journal while a snapshot is written. So many bytes take a disk some milliseconds.
+    private static let syncInterval = 4 << 20
+
     /// Writes a snapshot under its temporary name.
+    ///
+    /// - Parameter syncInterval: after how many bytes the file is synced; nil: only once it is complete.
     private func writeTemporary(
-        _ revision: Revision, _ generation: UInt64, _ updatedAt: Timestamp, _ loss: String?
+        _ revision: Revision, _ generation: UInt64, _ updatedAt: Timestamp, _ loss: String?, syncInterval: Int? = nil
     ) throws(SourceError) {
         let new = temporary(generation)
         do throws(SourceError) {
             try Snapshot.write(
-                revision, of: identity, updatedAt: updatedAt, loss: loss, generation: generation, to: new)
+                revision, of: identity, updatedAt: updatedAt, loss: loss, generation: generation, to: new,
+                syncInterval: syncInterval)
         } catch {
             FileIO.remove(new)
             throw error
