@@ -22,6 +22,7 @@ import Testing
             }
             var rebased = live
             rebased.index = try live.index.rebuilt(with: PointChanges())
+            if round % 2 == 0 { rebased.index.prepareForUpdates() }
             try IndexUpdateTests.expectEqual(rebased, "seed \(seed), round \(round), built")
             for step in 0..<12 {
                 try advance(&live, &rebased, &random, updates: 1 + step % 3, count: 4, area)
@@ -39,11 +40,24 @@ import Testing
         let pool = set.places(3000, seed: 9)
         var rebased = live
         rebased.index = try live.index.rebuilt(with: PointChanges())
+        rebased.index.prepareForUpdates()
         for (step, count) in [1, 40, 3, 90].enumerated() {
             try advance(&live, &rebased, &random, updates: 1 + step % 3, count: count) {
                 pool[Int.random(in: 0..<pool.count, using: &$0)]
             }
             try IndexUpdateTests.expectEqual(rebased, "\(set) step \(step)")
+        }
+        if case .float(let spatial) = rebased.index.layers.base.spatial {
+            // The levels in memory are those of the index too.
+            let kept = try #require(rebased.index.takeLevels() as? UpdatedLevels<Float>)
+            #expect(!kept.filled.isEmpty)
+            for level in kept.filled {
+                guard let nodes = kept.take(level) else { continue }
+                let fresh = LevelNodes(rebased.index.layers, spatial, level, capacity: 1)
+                #expect(UpdatedLevelsTests.kept(nodes) == UpdatedLevelsTests.kept(fresh), "\(set) level \(level)")
+                kept.put(nodes, level)
+            }
+            rebased.index.keep(kept)
         }
         // What was made so is followed like any other index.
         var changes = PointChanges()

@@ -6,7 +6,7 @@ import Testing
 /// Levels that are kept from update to update must be what they would be if they were read from the index.
 @Suite("Levels kept between updates") struct UpdatedLevelsTests {
     /// What is kept of a node.
-    private struct Kept: Hashable {
+    struct Kept: Hashable {
         let key: UInt32
         let order: OrderLabel
         let claim: OrderLabel
@@ -27,6 +27,9 @@ import Testing
         #expect(Set(all).count == all.count, "a node was found twice")
         return Set(all)
     }
+
+    /// All nodes.
+    static func kept(_ nodes: borrowing LevelNodes<Float>) -> Set<Kept> { Set(nodes.indices.map { Kept(nodes[$0]) }) }
 
     private static let variants: [ClusteringOptions] = [
         ClusteringOptions(), ClusteringOptions(radius: 120, maximumZoom: 9, minimumPoints: 1),
@@ -69,12 +72,9 @@ import Testing
             guard step % 3 == 2 else { continue }
             let kept = try #require(index.takeLevels() as? UpdatedLevels<Float>)
             #expect(index.takeLevels() == nil, "two updates would change the same levels")
-            let positions = PointPositionCache<Float>(
-                index.layers.base, spatial, isOnDisk: { _ in false }, coordinates)
-            let reader = LevelReader(layers: index.layers, spatial: spatial, positions: positions)
             for level in index.options.minimumZoom...index.options.maximumZoom + 1 {
                 guard let nodes = kept.take(level) else { continue }
-                let fresh = LevelNodes(reader, level, capacity: 1)
+                let fresh = LevelNodes(index.layers, spatial, level, capacity: 1)
                 for entry in fresh.indices.map({ fresh[$0] }) {
                     #expect(
                         Self.around(entry.compared, nodes) == Self.around(entry.compared, fresh),

@@ -25,6 +25,9 @@ public final class ClusterIndex: Sendable {
     /// The levels that former updates filled, for one caller.
     func takeLevels() -> (any KeptLevels)? { keptLevels.withLock { $0.take() } }
 
+    /// Gives the next update levels that were filled ahead of time.
+    func keep(_ levels: any KeptLevels) { keptLevels.withLock { $0 = levels } }
+
     public var options: ClusteringOptions { layers.base.options }
 
     /// How coordinates become positions: one of the options.

@@ -12,8 +12,20 @@ struct IndexRebase<Scalar: Coordinate> {
     private let new: LayeredIndex
     private(set) var target: LayeredIndex
     private let positions: PointPositionCache<Scalar>
+    /// The target's levels in memory, if there are any.
+    private let levels: UpdatedLevels<Scalar>?
+    /// What changes in these.
+    private var levelChanges: [LevelChange] = []
     /// Points that were removed, added or moved.
     private var changed: NumberMap
+    /// At which levels, a bit each, a node of the target is no longer as it was, and at which it is now.
+    private struct LevelChange {
+        let key: NodeKey
+        let place: (x: Double, y: Double)
+        let levels: UInt32
+        let isShown: Bool
+    }
+
     /// A node of `old`, and the same one in the target.
     private typealias Pair = (key: NodeKey, there: NodeKey)
     /// Clusters of `old` that `new` lacks.
@@ -29,11 +41,13 @@ struct IndexRebase<Scalar: Coordinate> {
     /// - Parameters:
     ///   - changed: each point once.
     ///   - positions: those that points have in `old`.
+    ///   - levels: the target's.
     init(
         from old: LayeredIndex, to new: LayeredIndex, onto target: LayeredIndex, changed: [PointIndex],
-        positions: PointPositionCache<Scalar>
+        positions: PointPositionCache<Scalar>, levels: UpdatedLevels<Scalar>?
     ) {
         (self.old, self.new, self.target, self.positions) = (old, new, target, positions)
+        self.levels = levels.flatMap { $0.filled.isEmpty ? nil : $0 }
         self.target.delta.open(target.options)
         self.changed = NumberMap(capacity: changed.count)
         for point in changed { self.changed.set(point.rawValue, 0) }
@@ -51,14 +65,19 @@ struct IndexRebase<Scalar: Coordinate> {
         for (node, before) in zip(kept, shown) {
             let after = new.shownLevels(node.key)
             target.setParent(NodeNumber.none, of: node.there)
-            guard before != after else { continue }
+            guard before != after || levels != nil else { continue }
             let position = place(node.there)
             hide(node.there, at: before & ~after, position)
             show(node.there, at: after & ~before, position)
+            // Where its parent is made, it has another claimant.
+            let edges = before & (~before &+ 1) | after & (~after &+ 1)
+            note(node.there, position, at: before & (edges | ~after), isShown: false)
+            note(node.there, position, at: after & (edges | ~before), isShown: true)
         }
         makeClusters()
         target.delta.pointLimit = new.delta.pointLimit
         target.delta.pointCount += new.delta.pointCount - old.delta.pointCount
+        changeLevels()
         return true
     }
 
@@ -159,7 +178,11 @@ struct IndexRebase<Scalar: Coordinate> {
     private mutating func removeDead() {
         // By parents that die as well, so all before any is removed.
         let shown = dead.map { target.shownLevels($0.there) }
-        for (node, levels) in zip(dead, shown) { hide(node.there, at: levels, place(node.there)) }
+        for (node, levels) in zip(dead, shown) {
+            let position = place(node.there)
+            hide(node.there, at: levels, position)
+            note(node.there, position, at: levels, isShown: false)
+        }
         target.remove(clusters: dead.map(\.there.number))
     }
 
@@ -168,7 +191,9 @@ struct IndexRebase<Scalar: Coordinate> {
         let key = NodeKey(rawValue: point)
         let (wasAlive, isAlive) = (old.isAlive(point: Int(point)), new.isAlive(point: Int(point)))
         if wasAlive {
-            hide(key, at: target.shownLevels(key), place(key))
+            let (levels, position) = (target.shownLevels(key), place(key))
+            hide(key, at: levels, position)
+            note(key, position, at: levels, isShown: false)
             target.setParent(NodeNumber.none, of: key)
         }
         guard isAlive, let placement = new.delta.placement(of: point) else {
@@ -177,7 +202,9 @@ struct IndexRebase<Scalar: Coordinate> {
             return
         }
         target.delta.place(placement, of: key)
-        show(key, at: new.shownLevels(key), (placement.x, placement.y))
+        let (levels, position) = (new.shownLevels(key), (placement.x, placement.y))
+        show(key, at: levels, position)
+        note(key, position, at: levels, isShown: true)
     }
 
     /// Makes the clusters that `new` has and `old` had not, in their order, so that children come before parents.
@@ -195,7 +222,9 @@ struct IndexRebase<Scalar: Coordinate> {
             target.delta.append(copy)
             target.delta.clusterCount += 1
             let (key, there) = (Self.key(ofCluster: cluster), Self.key(ofCluster: Int(ordinal)))
-            show(there, at: new.shownLevels(key), place(there))
+            let (levels, position) = (new.shownLevels(key), place(there))
+            show(there, at: levels, position)
+            note(there, position, at: levels, isShown: true)
         }
     }
 
@@ -234,6 +263,27 @@ struct IndexRebase<Scalar: Coordinate> {
         }
     }
 
+    private mutating func note(_ key: NodeKey, _ place: (x: Double, y: Double), at levels: UInt32, isShown: Bool) {
+        guard self.levels != nil, levels != 0 else { return }
+        levelChanges.append(LevelChange(key: key, place: place, levels: levels, isShown: isShown))
+    }
+
+    /// Makes the changes in the levels in memory, once the target has them.
+    private func changeLevels() {
+        guard let levels else { return }
+        for level in levels.filled {
+            guard var nodes = levels.take(level) else { continue }
+            let changes = levelChanges.filter { $0.levels & 1 << UInt32(level) != 0 }
+            for change in changes where !change.isShown {
+                nodes.remove(change.key, x: change.place.x, y: change.place.y, isNoted: false)
+            }
+            for change in changes where change.isShown {
+                nodes.insert(LevelNodes.Entry(change.key, at: change.place, level: level, in: target))
+            }
+            levels.put(nodes, level)
+        }
+    }
+
     private mutating func forEachLevel(_ levels: UInt32, _ body: (inout LayeredIndex, Int) -> Void) {
         var rest = levels
         while rest != 0 {
@@ -244,6 +294,21 @@ struct IndexRebase<Scalar: Coordinate> {
 }
 
 extension ClusterIndex {
+    /// Reads ahead of time what updates search often, so that the first ones do not take longer than others. O(points).
+    public func prepareForUpdates() {
+        var layers = layers
+        layers.delta.open(options)
+        func levels<Scalar>(_ spatial: SpatialIndex<Scalar>) -> any KeptLevels {
+            let levels = UpdatedLevels(layers, spatial)
+            levels.fillAll(layers, spatial)
+            return levels
+        }
+        switch layers.base.spatial {
+        case .float(let spatial): keep(levels(spatial))
+        case .double(let spatial): keep(levels(spatial))
+        }
+    }
+
     /// The changes that lead from an earlier index to this one, made in another index with the earlier one's points: one
     /// that was built of them, so that it has no delta, or few changes. The answers are this index's; ids of clusters that
     /// the changes did not touch are the other's.
@@ -264,27 +329,29 @@ extension ClusterIndex {
             start.pointCount == target.pointCount, start.clusterCount == target.clusterCount,
             !layers.delta.hasLabels, !target.layers.delta.hasLabels
         else { return nil }
-        let rebased: LayeredIndex? =
+        let rebased: (LayeredIndex, levels: (any KeptLevels)?)? =
             switch target.layers.base.spatial {
             case .float(let spatial):
                 withoutActuallyEscaping(coordinates) { run(start, target, changed, spatial, isOnDisk, $0) }
             case .double(let spatial):
                 withoutActuallyEscaping(coordinates) { run(start, target, changed, spatial, isOnDisk, $0) }
             }
-        guard let rebased, rebased.delta.clusterCount == clusterCount else { return nil }
+        guard let (rebased, levels) = rebased, rebased.delta.clusterCount == clusterCount else { return nil }
         let made =
             UInt32(truncatingIfNeeded: target.layers.clusterLimit)..<UInt32(truncatingIfNeeded: rebased.clusterLimit)
-        return IndexUpdate(index: ClusterIndex(rebased, lineage: target.lineage), made: made)
+        return IndexUpdate(index: ClusterIndex(rebased, lineage: target.lineage, levels: levels), made: made)
     }
 
     private func run<Scalar: Coordinate>(
         _ start: ClusterIndex, _ target: ClusterIndex, _ changed: [PointIndex], _ spatial: SpatialIndex<Scalar>,
         _ isOnDisk: @escaping (PointIndex) -> Bool,
         _ coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
-    ) -> LayeredIndex? {
+    ) -> (LayeredIndex, levels: (any KeptLevels)?)? {
+        let levels = target.takeLevels() as? UpdatedLevels<Scalar>
         let positions = PointPositionCache(target.layers.base, spatial, isOnDisk: isOnDisk, coordinates)
         var rebase = IndexRebase(
-            from: start.layers, to: layers, onto: target.layers, changed: changed, positions: positions)
-        return rebase.run() ? rebase.target : nil
+            from: start.layers, to: layers, onto: target.layers, changed: changed, positions: positions,
+            levels: levels)
+        return rebase.run() ? (rebase.target, levels) : nil
     }
 }

@@ -54,7 +54,7 @@ struct IndexUpdater<Scalar: Coordinate> {
             changed = LevelChanges(departed: outcome.departed, arrived: outcome.arrived + make(outcome, zoom))
             apply(changed, at: zoom...zoom)
         }
-        levels.fill(LevelReader(layers: layers, spatial: spatial, positions: positions))
+        levels.fill(layers, spatial)
         return true
     }
 

@@ -277,8 +277,7 @@ extension LevelNodes {
     /// The nodes of a level of an index.
     ///
     /// - Parameter capacity: about their number.
-    init(_ level: LevelReader<Scalar>, _ number: Int, capacity: Int) {
-        let (layers, spatial) = (level.layers, level.spatial)
+    init(_ layers: LayeredIndex, _ spatial: SpatialIndex<Scalar>, _ number: Int, capacity: Int) {
         self.init(LevelRadius(layers.options.unitRadius(at: number - 1)), capacity: capacity)
         var batch: [Known] = []
         _ = spatial.visit(UnitBox(around: 0.5, 0.5, reach: 2), zoom: number) { slot in
@@ -312,16 +311,37 @@ extension LevelNodes {
             batch[index].isMade = layers.zoom(ofCluster: Int(batch[index].parent)) == level - 1
         }
         for known in batch where !known.isHidden {
-            let key = known.key
-            let claimant =
-                known.isMade ? layers.order(of: NodeKey(ClusterOrdinal(rawValue: known.parent))) : known.order
-            let center = key.isCluster ? layers.center(ofCluster: key.number) : (x: known.x, y: known.y)
             insert(
                 Entry(
-                    key, x: center.x, y: center.y, order: known.order,
-                    claim: claimant == known.order ? .unclaimed : claimant,
-                    cluster: known.isMade ? known.parent : NodeNumber.none, count: layers.pointCount(of: key)))
+                    known.key, at: (known.x, known.y), order: known.order,
+                    cluster: known.isMade ? known.parent : NodeNumber.none, in: layers))
         }
         batch.removeAll(keepingCapacity: true)
+    }
+}
+
+extension LevelNodes.Entry {
+    /// A node as the pass of its level left it.
+    ///
+    /// - Parameters:
+    ///   - place: its position as compared.
+    ///   - cluster: the cluster that the pass put it in, or `NodeNumber.none`.
+    fileprivate init(
+        _ key: NodeKey, at place: LevelNodes.Place, order: OrderLabel, cluster: UInt32, in layers: LayeredIndex
+    ) {
+        let claimant =
+            cluster == NodeNumber.none ? order : layers.order(of: NodeKey(ClusterOrdinal(rawValue: cluster)))
+        let center = key.isCluster ? layers.center(ofCluster: key.number) : place
+        self.init(
+            key, x: center.x, y: center.y, order: order, claim: claimant == order ? .unclaimed : claimant,
+            cluster: cluster, count: layers.pointCount(of: key))
+    }
+
+    /// A node of an index's level.
+    init(_ key: NodeKey, at place: LevelNodes.Place, level: Int, in layers: LayeredIndex) {
+        let parent = layers.parent(of: key)
+        let isMade = parent != NodeNumber.none && layers.zoom(ofCluster: Int(parent)) == level - 1
+        self.init(
+            key, at: place, order: layers.order(of: key), cluster: isMade ? parent : NodeNumber.none, in: layers)
     }
 }

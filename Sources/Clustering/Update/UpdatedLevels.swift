@@ -51,14 +51,28 @@ final class UpdatedLevels<Scalar: Coordinate>: KeptLevels, @unchecked Sendable {
     func note(_ count: Int, _ level: Int) { visits[level - lowest] += count }
 
     /// Fills the levels that would have taken less time to visit had they been filled before.
-    func fill(_ reader: LevelReader<Scalar>) {
+    func fill(_ layers: LayeredIndex, _ spatial: SpatialIndex<Scalar>) {
         // The deepest level may be crowded, and the lowest is not searched.
         for index in levels.indices.dropFirst().dropLast() where levels[index].nodes == nil {
             guard visits[index] * Self.nodesPerVisit >= counts[index], visits[index] > 0, counts[index] <= room else {
                 continue
             }
-            room -= counts[index]
-            levels[index].nodes = LevelNodes(reader, lowest + index, capacity: counts[index])
+            fill(index, layers, spatial)
         }
     }
+
+    /// Fills the levels with the fewest nodes ahead of time, as many as there is room for.
+    func fillAll(_ layers: LayeredIndex, _ spatial: SpatialIndex<Scalar>) {
+        for index in levels.indices.dropFirst().dropLast() where levels[index].nodes == nil && counts[index] <= room {
+            fill(index, layers, spatial)
+        }
+    }
+
+    private func fill(_ index: Int, _ layers: LayeredIndex, _ spatial: SpatialIndex<Scalar>) {
+        room -= counts[index]
+        levels[index].nodes = LevelNodes(layers, spatial, lowest + index, capacity: counts[index])
+    }
+
+    /// The levels in memory.
+    var filled: [Int] { levels.indices.filter { levels[$0].nodes != nil }.map { lowest + $0 } }
 }

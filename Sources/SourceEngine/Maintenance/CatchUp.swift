@@ -32,11 +32,8 @@ package struct CatchUp: Sendable {
         if whole.store === start.store { reached = start }
     }
 
-    /// Whether rows are not clustered, which takes a third of the time of the updates that changed them.
-    var takesLittle: Bool { reached != nil }
-
-    /// The most rows that take so little time that updates may wait for them.
-    var fewRows: Int { takesLittle ? 512 : Source.rowsWhileLocked }
+    /// The most rows that take so little time that updates may wait for them: more if none is clustered.
+    var fewRows: Int { reached == nil ? Source.rowsWhileLocked : 512 }
 
     /// The number of rows still to be applied.
     package var pendingCount: Int { pending.count }

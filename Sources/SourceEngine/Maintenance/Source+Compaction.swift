@@ -71,7 +71,6 @@ extension Source {
         _ former: CatchUp, isUrgent: Bool, _ cancellation: Cancellation
     ) throws(SourceError) -> CatchUp {
         let threads = isUrgent ? compactionThreads : 1
-        let isUrgent = isUrgent || former.takesLittle
         let work: @Sendable () throws(SourceError) -> CatchUp = { () throws(SourceError) in
             var catchUp = former
             try catchUp.follow(atMost: catchUp.pendingCount, threads: threads, cancellation)
@@ -95,6 +94,7 @@ extension Source {
         let maker = RevisionMaker(
             options: base.options, shared: shared, owner: owner, threads: compactionThreads, cancellation: cancellation)
         if base.canMakeClustersAlone, let made = try maker.makeClusteredAgain(base) {
+            made.view.index.prepareForUpdates()
             return CatchUp(from: base, to: made)
         }
         let whole = try maker.make(base.store.plain(spill: spill))
