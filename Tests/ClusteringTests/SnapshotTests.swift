@@ -7,7 +7,7 @@ import Testing
     /// An index's sections, copied into aligned memory of their own.
     private final class Copy: IndexMemory, @unchecked Sendable {
         var isDamaged: Bool { false }
-        var isResident: Bool { true }
+        var isResident = true
         var isEvictable: Bool { false }
         var sections: [IndexSection: UnsafeMutableRawBufferPointer] = [:]
 
@@ -51,16 +51,45 @@ import Testing
         }
     }
 
+    @Test("levels of an index that lies in a file are not read ahead") func levelsInFiles() throws {
+        let places = PointSet.uniform.places(900)
+        for isResident in [true, false] {
+            let copy = Copy(try ClusterIndex.build(places, ClusteringOptions()))
+            copy.isResident = isResident
+            let index = try copy.open(ClusteringOptions(), places.count)
+            index.prepareForUpdates()
+            let levels = try #require(index.takeLevels() as? UpdatedLevels<Float>)
+            #expect(levels.filled.isEmpty == !isResident)
+        }
+    }
+
+    /// Updates a damaged index, with levels in memory, and makes the changes over an intact one and the other way round.
+    private func update(_ damaged: ClusterIndex, _ intact: ClusterIndex, _ places: [Position]) {
+        var changes = PointChanges()
+        changes.moved = (0..<9).map { .init(point: PointIndex(rawValue: $0), longitude: Double($0), latitude: 5) }
+        let points = changes.moved.map(\.point)
+        @Sendable func place(_ point: PointIndex) -> (longitude: Double, latitude: Double) {
+            (places[Int(point.rawValue)].longitude, places[Int(point.rawValue)].latitude)
+        }
+        damaged.prepareForUpdates()
+        for (start, target) in [(damaged, intact), (intact, damaged)] {
+            let updated = start.updated(changes, coordinates: place)?.index
+            _ = updated?.rebased(
+                from: start, onto: target, changed: points, isOnDisk: { _ in false }, coordinates: place)
+        }
+    }
+
     @Test("a section that is cut short is rejected, and zeros in one do no harm", arguments: IndexSection.allCases)
     func damage(_ section: IndexSection) throws {
         let places = PointSet.gathered.places(300)
-        let options = ClusteringOptions()
+        let options = ClusteringOptions(minimumZoom: 2)
         let index = try ClusterIndex.build(places, options)
         var random = SeededGenerator(state: UInt64(section.rawValue))
         for _ in 0..<200 {
             let copy = Copy(index)
             guard let bytes = copy.sections[section], !bytes.isEmpty else { continue }
-            if Bool.random(using: &random) {
+            let isCut = !Bool.random(using: &random)
+            if !isCut {
                 // A page that could not be read.
                 let start = Int.random(in: 0..<bytes.count, using: &random) & ~63
                 let end = min(bytes.count, start + 64 * Int.random(in: 1...64, using: &random))
@@ -74,7 +103,7 @@ import Testing
             }
             do {
                 let mapped = try copy.open(options, places.count)
-                for zoom in 0...17 { _ = mapped.seen(at: zoom) }
+                for zoom in 2...17 { _ = mapped.seen(at: zoom) }
                 for ordinal in 0..<UInt32(mapped.clusterCount) {
                     let cluster = ClusterOrdinal(rawValue: ordinal)
                     _ = mapped.children(of: cluster).map { mapped.parent(of: $0) }
@@ -82,8 +111,10 @@ import Testing
                     withExtendedLifetime(Array(mapped.leaves(of: cluster))) {}
                 }
                 for point in 0..<UInt32(places.count) {
-                    _ = mapped.node(showing: PointIndex(rawValue: point), at: Zoom(rawValue: 0))
+                    _ = mapped.node(showing: PointIndex(rawValue: point), at: Zoom(rawValue: 2))
                 }
+                // Checksums tell before an update that a section is shorter.
+                if !isCut { update(mapped, index, places) }
             } catch is IndexSectionError {
             }
         }

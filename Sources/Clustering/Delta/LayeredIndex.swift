@@ -151,12 +151,14 @@ extension LayeredIndex {
         return point < base.pointCount && !delta.hides(NodeKey(rawValue: UInt32(point)), at: options.maximumZoom + 1)
     }
 
-    /// The levels at which a node that exists is shown: a bit each.
+    /// The levels at which a node that exists is shown: a bit each. Only levels of the index, also if it is lost.
     func shownLevels(_ key: NodeKey) -> UInt32 {
         let parent = parent(of: key)
-        let first = parent == NodeNumber.none ? options.minimumZoom : zoom(ofCluster: Int(parent)) + 1
-        let last = key.isCluster ? zoom(ofCluster: key.number) : options.maximumZoom + 1
-        return UInt32(truncatingIfNeeded: (UInt64(1) << UInt64(max(first, last) + 1)) &- (UInt64(1) << UInt64(first)))
+        let (lowest, deepest) = (options.minimumZoom, options.maximumZoom + 1)
+        let first = parent == NodeNumber.none ? lowest : max(lowest, zoom(ofCluster: Int(parent)) + 1)
+        let last = min(deepest, key.isCluster ? zoom(ofCluster: key.number) : deepest)
+        guard first <= last else { return 0 }
+        return UInt32(truncatingIfNeeded: (UInt64(1) << UInt64(last + 1)) &- (UInt64(1) << UInt64(first)))
     }
 
     /// The levels at which the base's own entry shows a node, regardless of tombstones: a bit each.

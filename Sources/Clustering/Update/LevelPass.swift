@@ -212,6 +212,8 @@ struct LevelPass<Scalar: Coordinate>: ~Copyable {
             outcome.members.append(entry.key)
             nodes.setCluster(ordinal, at: member)
         }
+        // Only in an index that is lost. Its centre must still be a number.
+        if !(sum.weight > 0) { sum.weight = 1 }
         outcome.sums.append(sum)
     }
 }

@@ -10,7 +10,7 @@ final class UpdatedLevels<Scalar: Coordinate>: KeptLevels, @unchecked Sendable {
     private let levels: [Level]
     /// By level, how many nodes were visited before it was filled.
     private var visits: [Int]
-    /// By level, about how many nodes it has.
+    /// By level, about how many nodes it has; more than there is room for if they are not in memory.
     private let counts: [Int]
     private let lowest: Int
     /// How many more nodes may be kept.
@@ -18,14 +18,16 @@ final class UpdatedLevels<Scalar: Coordinate>: KeptLevels, @unchecked Sendable {
 
     init(_ layers: LayeredIndex, _ spatial: SpatialIndex<Scalar>) {
         lowest = layers.options.minimumZoom
-        counts = (0..<spatial.layout.levels).map(spatial.count)
+        // Counting would read much of an index that lies in a file.
+        let isInMemory = layers.base.memory?.isResident ?? true
+        counts = (0..<spatial.layout.levels).map { isInMemory ? spatial.count(level: $0) : .max }
         levels = counts.map { _ in Level() }
         visits = Array(repeating: 0, count: counts.count)
         room = min(Self.mostNodes, layers.base.pointCount)
     }
 
-    /// Above this many nodes, updates find few of them in the processor's caches.
-    private static var mostNodes: Int { 1 << 22 }
+    /// Above this many nodes, which take about a hundred megabytes, updates find few of them in the processor's caches.
+    private static var mostNodes: Int { 1 << 20 }
     /// Filling a level takes as long per node as this part of a visit to a node outside of memory.
     private static var nodesPerVisit: Int { 16 }
 
