@@ -76,6 +76,23 @@ struct PagedArrayTests {
         for (paged, plain) in copies { #expect(paged.indices.allSatisfy { paged[$0] == plain[$0] }) }
     }
 
+    @Test("an array and its copy are both written, in any order", arguments: [1, 300, 5000])
+    func bothAreWritten(count: Int) {
+        var first = PagedArray<UInt64>(repeating: 1, count: count)
+        var second = first
+        second[0] = 2
+        for _ in 0..<600 { second.append(2) }
+        first[0] = 3
+        first[count - 1] = 4
+        for _ in 0..<600 { first.append(3) }
+        second[count - 1] = 5
+        for index in 0..<count {
+            #expect(first[index] == (index == count - 1 ? 4 : index == 0 ? 3 : 1))
+            #expect(second[index] == (index == count - 1 ? 5 : index == 0 ? 2 : 1))
+        }
+        #expect((count..<count + 600).allSatisfy { first[$0] == 3 && second[$0] == 2 })
+    }
+
     @Test("an array shrinks to nothing over the ends of its groups, and grows again") func shrinks() {
         var paged = PagedArray<UInt64>(repeating: 3, count: 33 * 256)
         let copy = paged

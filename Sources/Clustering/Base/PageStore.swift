@@ -30,12 +30,20 @@ final class PageStore<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
         let number: Int
         /// The numbers of the versions that were not over when this one was made. Usually that is one.
         private let others: [Int]
+        /// Whether another version was made from this one, so that nobody may write to it any more. It was made by another
+        /// array, so an array that alone has a version sees it.
+        private let hasNext = Atomic(false)
 
         fileprivate init(_ store: PageStore, number: Int, others: [Int]) {
             (self.store, self.number, self.others) = (store, number, others)
         }
 
         deinit { store.end(number) }
+
+        /// Whether the only array that has the version may write to it.
+        @inline(__always) var isNewest: Bool { !hasNext.load(ordering: .relaxed) }
+
+        fileprivate func end() { hasNext.store(true, ordering: .relaxed) }
 
         /// Whether another version may read what only some versions read.
         @inline(__always) fileprivate func isRead(_ numbers: Range<Int>) -> Bool {
@@ -64,7 +72,7 @@ final class PageStore<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
     @inline(__always) private static var blockCount: Int { 1 << (shift - blockShift) }
 
     /// Of an array without pages; never read.
-    static var noRecords: UnsafeMutablePointer<Record> { UnsafeMutablePointer(bitPattern: 64).unsafelyUnwrapped }
+    static var noRecords: UnsafeMutablePointer<Record> { NoRecords.memory.assumingMemoryBound(to: Record.self) }
 
     /// By page.
     private(set) var records = PageStore.noRecords
@@ -100,6 +108,7 @@ final class PageStore<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
             return versions.current
         }
         guard let others else { return nil }
+        version.end()
         let next = Version(self, number: version.number + 1, others: others)
         let count = retired.count
         retired.removeAll { page in
@@ -204,4 +213,10 @@ final class PageStore<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
 
     /// A piece of so many is a megabyte, which the system takes back (see `Allocator.giveBackBlocks`).
     private static var mostPagesOfPiece: Int { 512 }
+}
+
+/// A place for pointers to no records: of any element, so that it is outside of the generic type.
+private enum NoRecords {
+    /// Never read or written.
+    nonisolated(unsafe) static let memory = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 64)
 }

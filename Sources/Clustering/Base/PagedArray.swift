@@ -90,7 +90,11 @@ struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
 
     /// Makes a page that no other array has from one that others may have.
     @inline(__always) private mutating func own(_ page: Int) {
-        if isKnownUniquelyReferenced(&version), let version, records[page].written == version.number { return }
+        if isKnownUniquelyReferenced(&version), let version, version.isNewest,
+            records[page].written == version.number
+        {
+            return
+        }
         copy(page)
     }
 
@@ -104,7 +108,7 @@ struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
 
     /// The version to write to, which no other array has.
     private mutating func begin() -> Store.Version {
-        if isKnownUniquelyReferenced(&version), let version { return version }
+        if isKnownUniquelyReferenced(&version), let version, version.isNewest { return version }
         let next: Store.Version
         if let version {
             if let (following, freed) = version.store.version(after: version) {
