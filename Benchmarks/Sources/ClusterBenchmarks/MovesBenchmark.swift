@@ -4,19 +4,9 @@ import Clustering
 /// What following moves of points to anywhere costs in the index alone, by the number of moves at once, while the changes since
 /// the last build grow.
 func benchmarkMoves(longitudes: [Double], latitudes: [Double], threads: Int) throws {
-    func build() throws -> ClusterIndex {
-        try longitudes.withUnsafeBufferPointer { longitudes in
-            try latitudes.withUnsafeBufferPointer { latitudes in
-                let points = try ProjectedPoints(
-                    longitudes: longitudes, latitudes: latitudes, options: ClusteringOptions(),
-                    threads: Processors.count)
-                return try ClusterIndex.build(points, threads: Processors.count)
-            }
-        }
-    }
     var random = SystemRandomNumberGenerator()
     for (size, total) in [(300, 60_000), (1000, 100_000)] {
-        var index = try build()
+        var index = try buildIndex(longitudes: longitudes, latitudes: latitudes, threads: Processors.count)
         nonisolated(unsafe) let xs = UnsafeMutablePointer<Double>.allocate(capacity: longitudes.count)
         nonisolated(unsafe) let ys = UnsafeMutablePointer<Double>.allocate(capacity: longitudes.count)
         for point in longitudes.indices { (xs[point], ys[point]) = (longitudes[point], latitudes[point]) }

@@ -76,14 +76,7 @@ func benchmark() {
     }
 
     func build() throws -> ClusterIndex {
-        try longitudes.withUnsafeBufferPointer { longitudes in
-            try latitudes.withUnsafeBufferPointer { latitudes in
-                let points = try ProjectedPoints(
-                    longitudes: longitudes, latitudes: latitudes, options: ClusteringOptions(),
-                    threads: Processors.count)
-                return try ClusterIndex.build(points, threads: Processors.count)
-            }
-        }
+        try buildIndex(longitudes: longitudes, latitudes: latitudes, threads: Processors.count)
     }
 
     guard var index = try? build() else { exit(1) }

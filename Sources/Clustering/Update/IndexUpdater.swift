@@ -101,20 +101,13 @@ struct IndexUpdater<Scalar: Coordinate> {
         for placement in changes.moved + changes.added {
             let key = NodeKey(placement.point)
             let (x, y) = positions.compared(placement.longitude, placement.latitude)
-            let row = layers.delta.placed[key.rawValue]
-            let known = row.map { layers.delta.placements[Int($0)].label }
+            let known = layers.delta.placement(of: key.rawValue)?.label
             if placement.label != nil { layers.delta.hasLabels = true }
             let placed = IndexDelta.PlacedPoint(
                 x: x, y: y, weight: placement.weight,
                 label: known ?? placement.label ?? OrderLabel(inOrder: placement.point),
                 partition: placement.partition, isAlive: true)
-            if let row {
-                layers.delta.placements[Int(row)] = placed
-            } else {
-                layers.delta.placed.set(key.rawValue, UInt32(truncatingIfNeeded: layers.delta.placements.count))
-                layers.delta.placements.append(placed)
-            }
-            layers.delta.places.insert(key, x: x, y: y)
+            layers.delta.place(placed, of: key)
             layers.setParent(NodeNumber.none, of: key)
             recorded.arrived.append(key)
         }
@@ -140,7 +133,7 @@ struct IndexUpdater<Scalar: Coordinate> {
                 if next.levelsInBase & all != all { layers.delta.levels[level].fetch(x: next.x, y: next.y) }
             }
             let hidden = departure.levelsInBase & all
-            if hidden != 0 { setTombstones(of: departure.key) { $0 | hidden } }
+            layers.delta.setHidden(true, departure.key, at: hidden)
             guard hidden != all else { continue }
             for level in levels where hidden & 1 << UInt32(level) == 0 {
                 _ = layers.delta.levels[level - layers.options.minimumZoom].remove(
@@ -149,7 +142,7 @@ struct IndexUpdater<Scalar: Coordinate> {
         }
         for key in changes.arrived {
             let shown = layers.levelsInBase(key) & all
-            if shown != 0 { setTombstones(of: key) { $0 & ~shown } }
+            layers.delta.setHidden(false, key, at: shown)
             guard shown != all else { continue }
             let (x, y) = layers.compared(key, positions)
             for level in levels where shown & 1 << UInt32(level) == 0 {
@@ -176,10 +169,6 @@ struct IndexUpdater<Scalar: Coordinate> {
                     key, x: x, y: y, order: layers.order(of: key), claim: areFollowed ? .arrived : .unclaimed,
                     cluster: NodeNumber.none, count: layers.pointCount(of: key)))
         }
-    }
-
-    private mutating func setTombstones(of key: NodeKey, _ change: (UInt32) -> UInt32) {
-        layers.delta.tombstones.set(key.rawValue, change(layers.delta.tombstones[key.rawValue] ?? 0))
     }
 
     /// Applies the changes of points to the levels that they pass unchanged.

@@ -25,11 +25,13 @@ package struct CatchUp: Sendable {
     /// By row after those of `start`: the feature's row in `revision`; nil if it was removed before.
     private var additions: [Int?] = []
 
-    /// - Parameter whole: the compacted revision, with the features of `start` without gaps.
-    package init(from start: Revision, to whole: Revision) {
+    /// - Parameters:
+    ///   - whole: the compacted revision, with the features of `start` without gaps.
+    ///   - areClustersAlone: whether only the clusters were compacted: `start.canMakeClustersAlone`.
+    package init(from start: Revision, to whole: Revision, areClustersAlone: Bool = false) {
         (self.start, revision, newest) = (start, whole, start)
         living = start.store.livingRows
-        if whole.store === start.store { reached = start }
+        if areClustersAlone { reached = start }
     }
 
     /// The most rows that take so little time that updates may wait for them: more if none is clustered.

@@ -95,7 +95,7 @@ extension Source {
             options: base.options, shared: shared, owner: owner, threads: compactionThreads, cancellation: cancellation)
         if base.canMakeClustersAlone, let made = try maker.makeClusteredAgain(base) {
             made.view.index.prepareForUpdates()
-            return CatchUp(from: base, to: made)
+            return CatchUp(from: base, to: made, areClustersAlone: true)
         }
         let whole = try maker.make(base.store.plain(spill: spill))
         // Built ahead of time, so that no update waits for it.
