@@ -6,6 +6,14 @@
 /// Nothing is searched or clustered. A cluster is known by the point from which it grew and by its zoom; one whose
 /// members change dies and another one is made, so all that differs is found from the changed points upwards.
 struct IndexRebase<Scalar: Coordinate> {
+    /// At which levels, a bit each, a node of the target is no longer as it was, and at which it is now.
+    private struct LevelChange {
+        let key: NodeKey
+        let place: (x: Double, y: Double)
+        let levels: UInt32
+        let isShown: Bool
+    }
+
     /// Before the changes.
     private let old: LayeredIndex
     /// After them: on the same base, and numbered alike.
@@ -18,13 +26,6 @@ struct IndexRebase<Scalar: Coordinate> {
     private var levelChanges: [LevelChange] = []
     /// Points that were removed, added or moved.
     private var changed: NumberMap
-    /// At which levels, a bit each, a node of the target is no longer as it was, and at which it is now.
-    private struct LevelChange {
-        let key: NodeKey
-        let place: (x: Double, y: Double)
-        let levels: UInt32
-        let isShown: Bool
-    }
 
     /// A node of `old`, and the same one in the target.
     private typealias Pair = (key: NodeKey, there: NodeKey)
@@ -294,21 +295,6 @@ struct IndexRebase<Scalar: Coordinate> {
 }
 
 extension ClusterIndex {
-    /// Reads ahead of time what updates search often, so that the first ones do not take longer than others. O(points).
-    public func prepareForUpdates() {
-        var layers = layers
-        layers.delta.open(options)
-        func levels<Scalar>(_ spatial: SpatialIndex<Scalar>) -> any KeptLevels {
-            let levels = UpdatedLevels(layers, spatial)
-            levels.fillAll(layers, spatial)
-            return levels
-        }
-        switch layers.base.spatial {
-        case .float(let spatial): keep(levels(spatial))
-        case .double(let spatial): keep(levels(spatial))
-        }
-    }
-
     /// The changes that lead from an earlier index to this one, made in another index with the earlier one's points: one
     /// that was built of them, so that it has no delta, or few changes. The answers are this index's; ids of clusters that
     /// the changes did not touch are the other's.

@@ -78,3 +78,20 @@ final class UpdatedLevels<Scalar: Coordinate>: KeptLevels, @unchecked Sendable {
     /// The levels in memory.
     var filled: [Int] { levels.indices.filter { levels[$0].nodes != nil }.map { lowest + $0 } }
 }
+
+extension ClusterIndex {
+    /// Reads ahead of time what updates search often, so that the first ones do not take longer than others. O(points).
+    public func prepareForUpdates() {
+        var layers = layers
+        layers.delta.open(options)
+        func levels<Scalar>(_ spatial: SpatialIndex<Scalar>) -> any KeptLevels {
+            let levels = UpdatedLevels(layers, spatial)
+            levels.fillAll(layers, spatial)
+            return levels
+        }
+        switch layers.base.spatial {
+        case .float(let spatial): keep(levels(spatial))
+        case .double(let spatial): keep(levels(spatial))
+        }
+    }
+}

@@ -49,6 +49,8 @@ package final class SourceFiles: Sendable {
         var reachedSince = JournalPosition()
         /// The approximate time to cluster again what no checkpoint has.
         var unrecordedMilliseconds = 0.0
+        /// How long it took to cluster everything for the newest snapshot; infinite if that is not known.
+        var clusteringMilliseconds = Double.infinity
         /// The feed of the journal's last change; nil if it came from none.
         var lastFeed: String?
         /// Bytes of the last checkpoint.
@@ -146,12 +148,14 @@ package final class SourceFiles: Sendable {
             guard !record.isProgress else { return }
             state.contents.reached.add(revision.number, at: moment)
             state.reachedSince.add(revision.number, at: moment)
-            // Changes of a feed that follow one another are made again at once, which takes as long as clustering once.
+            // Many changes of a feed that follow one another are made again at once, which takes as long as clustering all.
             let feed = revision.options.ttlSeconds == nil ? log?.origin.feed : nil
-            defer { state.lastFeed = feed }
-            guard feed == nil || feed != state.lastFeed else { return }
-            state.replayMilliseconds += revision.buildMilliseconds
-            state.unrecordedMilliseconds += revision.buildMilliseconds
+            let most =
+                feed != nil && feed == state.lastFeed
+                ? max(0, state.clusteringMilliseconds - state.unrecordedMilliseconds) : .infinity
+            state.lastFeed = feed
+            state.replayMilliseconds += min(revision.buildMilliseconds, most)
+            state.unrecordedMilliseconds += min(revision.buildMilliseconds, most)
         }
     }
 
@@ -352,6 +356,7 @@ package final class SourceFiles: Sendable {
         state.contents.lineages = revision.lineages
         state.contents.reached = state.reachedSince
         state.unrecordedMilliseconds = 0
+        state.clusteringMilliseconds = revision.buildMilliseconds
         state.snapshotBytes = FileIO.size(path(generation, .snapshot))
         state.snapshotMoment = .now
         let oldest = state.contents.previous ?? generation

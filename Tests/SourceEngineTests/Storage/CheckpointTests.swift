@@ -147,6 +147,19 @@ import Testing
         _ = source
     }
 
+    @Test("changes of a feed are included") func ofFeeds() throws {
+        let kept = try KeptSources(longestClustering: 0, isQuick: true)
+        try kept.create().load(towns(300))
+        let claim = FeedClaim(log: "log") {}
+        for number in 0..<5 {
+            let item = LogItem(
+                position: "p\(number)", upserts: Array(towns(1, from: 40 * number + 17).utf8), removals: [])
+            _ = try kept.source().apply([item], of: claim, .reject, .never)
+            kept.wait()
+        }
+        #expect(try Self.checkpointed(kept) == 5)
+    }
+
     @Test("none is written while the data go on from other data than the snapshot's") func otherBase() throws {
         let kept = try Self.changed()
         #expect(try Self.checkpointed(kept) == 6)
