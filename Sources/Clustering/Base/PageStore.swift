@@ -24,15 +24,27 @@ final class PageStore<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
         var changed: UInt32
     }
 
+    /// What a write looks at, in memory of its own so that nothing need be retained for it.
+    struct Header: ~Copyable {
+        /// The number of the newest version. If an array that alone has a version has an earlier one, another array made
+        /// the next one from it, so the array sees that.
+        fileprivate let newest = Atomic(0)
+        /// By page; only for the array that alone has the newest version.
+        fileprivate(set) var records: UnsafeMutablePointer<Record>
+        fileprivate var capacity = 4
+
+        fileprivate init() { records = .allocate(capacity: capacity) }
+
+        /// Whether the only array that has a version may write to it.
+        @inline(__always) func isNewest(_ version: Int) -> Bool { newest.load(ordering: .relaxed) == version }
+    }
+
     /// Keeps what one version reads until the last array that has it is gone.
     final class Version: Sendable {
         let store: PageStore
         let number: Int
         /// The numbers of the versions that were not over when this one was made. Usually that is one.
         private let others: [Int]
-        /// Whether another version was made from this one, so that nobody may write to it any more. It was made by another
-        /// array, so an array that alone has a version sees it.
-        private let hasNext = Atomic(false)
 
         fileprivate init(_ store: PageStore, number: Int, others: [Int]) {
             (self.store, self.number, self.others) = (store, number, others)
@@ -40,21 +52,10 @@ final class PageStore<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
 
         deinit { store.end(number) }
 
-        /// Whether the only array that has the version may write to it.
-        @inline(__always) var isNewest: Bool { !hasNext.load(ordering: .relaxed) }
-
-        fileprivate func end() { hasNext.store(true, ordering: .relaxed) }
-
         /// Whether another version may read what only some versions read.
         @inline(__always) fileprivate func isRead(_ numbers: Range<Int>) -> Bool {
             others.contains { numbers.contains($0) }
         }
-    }
-
-    private struct Versions {
-        var newest = 0
-        /// The numbers of those that are not over, in ascending order.
-        var current: [Int] = []
     }
 
     /// About two thousand bytes per page: as much as is copied in the time of a few waits for memory.
@@ -71,29 +72,29 @@ final class PageStore<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
     @inline(__always) static var blockShift: Int { 5 }
     @inline(__always) private static var blockCount: Int { 1 << (shift - blockShift) }
 
-    /// Of an array without pages; never read.
-    static var noRecords: UnsafeMutablePointer<Record> { NoRecords.memory.assumingMemoryBound(to: Record.self) }
-
-    /// By page.
-    private(set) var records = PageStore.noRecords
+    let header = UnsafeMutablePointer<Header>.allocate(capacity: 1)
     private var count = 0
-    private var capacity = 0
     /// The memory of all pages, in pieces of many: they are freed together, and large ones go back to the system.
     private var pieces: [UnsafeMutablePointer<Element>] = []
     /// Pages of memory that no version reads.
     private var free: [UnsafeMutablePointer<Element>] = []
     /// Memory that only earlier versions read.
     private var retired: [(memory: UnsafeMutablePointer<Element>, readers: Range<Int>)] = []
-    private let versions = Mutex(Versions())
+    /// The numbers of the versions that are not over, in ascending order.
+    private let versions = Mutex<[Int]>([])
+
+    init() { header.initialize(to: Header()) }
 
     deinit {
         for piece in pieces { piece.deallocate() }
-        if capacity > 0 { records.deallocate() }
+        header.pointee.records.deallocate()
+        header.deinitialize(count: 1)
+        header.deallocate()
     }
 
     /// The first version, which has all pages so far.
     func firstVersion() -> Version {
-        versions.withLock { $0.current = [0] }
+        versions.withLock { $0 = [0] }
         return Version(self, number: 0, others: [])
     }
 
@@ -102,13 +103,12 @@ final class PageStore<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
     /// - Returns: nil if it has been made before; else also how many pages of memory were freed.
     func version(after version: Version) -> (version: Version, freed: Int)? {
         let others: [Int]? = versions.withLock { versions in
-            guard versions.newest == version.number else { return nil }
-            defer { versions.current.append(versions.newest) }
-            versions.newest += 1
-            return versions.current
+            guard header.pointee.isNewest(version.number) else { return nil }
+            header.pointee.newest.store(version.number + 1, ordering: .relaxed)
+            defer { versions.append(version.number + 1) }
+            return versions
         }
         guard let others else { return nil }
-        version.end()
         let next = Version(self, number: version.number + 1, others: others)
         let count = retired.count
         retired.removeAll { page in
@@ -121,7 +121,7 @@ final class PageStore<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
 
     private func end(_ number: Int) {
         versions.withLock { versions in
-            if let index = versions.current.firstIndex(of: number) { versions.current.remove(at: index) }
+            if let index = versions.firstIndex(of: number) { versions.remove(at: index) }
         }
     }
 
@@ -141,21 +141,21 @@ final class PageStore<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
     }
 
     private func append(_ record: Record) {
-        if count == capacity {
-            let larger = UnsafeMutablePointer<Record>.allocate(capacity: max(4, capacity * 2))
-            larger.moveInitialize(from: records, count: count)
-            if capacity > 0 { records.deallocate() }
-            capacity = max(4, capacity * 2)
-            records = larger
+        if count == header.pointee.capacity {
+            header.pointee.capacity *= 2
+            let larger = UnsafeMutablePointer<Record>.allocate(capacity: header.pointee.capacity)
+            larger.moveInitialize(from: header.pointee.records, count: count)
+            header.pointee.records.deallocate()
+            header.pointee.records = larger
         }
-        (records + count).initialize(to: record)
+        (header.pointee.records + count).initialize(to: record)
         count += 1
     }
 
     /// Removes the newest version's last page; returns by how many pages the rest of the memory grew.
     func removeLastPage(in version: Version) -> Int {
         count -= 1
-        let record = records[count]
+        let record = header.pointee.records[count]
         if let spare = record.spare { retired.append((spare, record.spareWritten..<record.written)) }
         guard record.written == version.number else {
             retired.append((record.current, record.written..<version.number))
@@ -165,11 +165,13 @@ final class PageStore<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
         return 0
     }
 
-    /// Makes a page of an earlier version one of the newest version.
+    /// Makes a page of an earlier version, by its record, one of the newest version.
     ///
     /// - Returns: its memory, and by how many pages the rest of the memory grew.
-    func copy(_ page: Int, in version: Version) -> (memory: UnsafeMutablePointer<Element>, growth: Int) {
-        let record = records[page]
+    func copy(_ place: UnsafeMutablePointer<Record>, in version: Version) -> (
+        memory: UnsafeMutablePointer<Element>, growth: Int
+    ) {
+        let record = place.pointee
         let memory: UnsafeMutablePointer<Element>
         let readers = record.spareWritten..<record.written
         let spare = record.spare.flatMap { version.isRead(readers) ? nil : $0 }
@@ -180,7 +182,7 @@ final class PageStore<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
             memory = copy(of: record.current)
             if let spare = record.spare { retired.append((spare, readers)) }
         }
-        records[page] = Record(
+        place.pointee = Record(
             current: memory, spare: record.current, written: version.number, spareWritten: record.written, changed: 0)
         return (memory, spare == nil ? 1 : 0)
     }
@@ -213,10 +215,4 @@ final class PageStore<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
 
     /// A piece of so many is a megabyte, which the system takes back (see `Allocator.giveBackBlocks`).
     private static var mostPagesOfPiece: Int { 512 }
-}
-
-/// A place for pointers to no records: of any element, so that it is outside of the generic type.
-private enum NoRecords {
-    /// Never read or written.
-    nonisolated(unsafe) static let memory = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 64)
 }

@@ -17,8 +17,9 @@ struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     private var pages: [UnsafeMutablePointer<Element>] = []
     /// Nil if there are no pages.
     private var version: Store.Version?
-    /// The store's records, by page: valid only for the array that alone has the newest version.
-    private var records: UnsafeMutablePointer<Store.Record>
+    /// The store's, and the version's number: so that a write need not retain the version. Nil if there are no pages.
+    private var header: UnsafeMutablePointer<Store.Header>?
+    private var number = 0
     private(set) var count = 0
     /// How many pages of memory the store has beyond `pages`.
     private var spareCount = 0
@@ -26,7 +27,7 @@ struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     @inline(__always) private static var shift: Int { Store.shift }
     @inline(__always) private static var pageCount: Int { Store.pageCount }
 
-    init() { records = Store.noRecords }
+    init() {}
 
     init(repeating value: Element, count: Int) {
         self.init()
@@ -53,8 +54,7 @@ struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
         }
         set {
             let (page, offset) = (index >> Self.shift, index & (Self.pageCount - 1))
-            own(page)
-            records[page].changed |= 1 << UInt32(truncatingIfNeeded: offset >> (Self.shift - Store.blockShift))
+            own(page).pointee.changed |= 1 << UInt32(truncatingIfNeeded: offset >> (Self.shift - Store.blockShift))
             withExtendedLifetime(version) { pages[page][offset] = newValue }
         }
     }
@@ -79,7 +79,6 @@ struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     private mutating func appendPage(of value: Element) {
         let version = begin()
         pages.append(version.store.appendPage(of: value, in: version))
-        records = version.store.records
     }
 
     private mutating func removeLastPage() {
@@ -89,26 +88,30 @@ struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     }
 
     /// Makes a page that no other array has from one that others may have.
-    @inline(__always) private mutating func own(_ page: Int) {
-        if isKnownUniquelyReferenced(&version), let version, version.isNewest,
-            records[page].written == version.number
-        {
-            return
+    @inline(__always) private mutating func own(_ page: Int) -> UnsafeMutablePointer<Store.Record> {
+        if isKnownUniquelyReferenced(&version), let header, header.pointee.isNewest(number) {
+            let record = header.pointee.records + page
+            if record.pointee.written == number { return record }
         }
-        copy(page)
+        return copy(page)
     }
 
-    @inline(never) private mutating func copy(_ page: Int) {
+    @inline(never) private mutating func copy(_ page: Int) -> UnsafeMutablePointer<Store.Record> {
         let version = begin()
-        guard records[page].written != version.number else { return }
-        let (memory, growth) = version.store.copy(page, in: version)
-        pages[page] = memory
-        spareCount += growth
+        let record = version.store.header.pointee.records + page
+        if record.pointee.written != version.number {
+            let (memory, growth) = version.store.copy(record, in: version)
+            pages[page] = memory
+            spareCount += growth
+        }
+        return record
     }
 
     /// The version to write to, which no other array has.
     private mutating func begin() -> Store.Version {
-        if isKnownUniquelyReferenced(&version), let version, version.isNewest { return version }
+        if isKnownUniquelyReferenced(&version), let version, version.store.header.pointee.isNewest(version.number) {
+            return version
+        }
         let next: Store.Version
         if let version {
             if let (following, freed) = version.store.version(after: version) {
@@ -124,7 +127,7 @@ struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
         } else {
             next = Store().firstVersion()
         }
-        records = next.store.records
+        (header, number) = (next.store.header, next.number)
         version = next
         return next
     }
