@@ -49,8 +49,6 @@ package final class SourceFiles: Sendable {
         var reachedSince = JournalPosition()
         /// The approximate time to cluster again what no checkpoint has.
         var unrecordedMilliseconds = 0.0
-        /// How long it took to cluster everything for the newest snapshot; infinite if that is not known.
-        var clusteringMilliseconds = Double.infinity
         /// The feed of the journal's last change; nil if it came from none.
         var lastFeed: String?
         /// Bytes of the last checkpoint.
@@ -148,14 +146,13 @@ package final class SourceFiles: Sendable {
             guard !record.isProgress else { return }
             state.contents.reached.add(revision.number, at: moment)
             state.reachedSince.add(revision.number, at: moment)
-            // Many changes of a feed that follow one another are made again at once, which takes as long as clustering all.
+            // Changes of a feed that follow one another are made again at once: that takes as long as clustering
+            // everything at most, which is less if they are many. But of a large source it takes seconds.
             let feed = revision.options.ttlSeconds == nil ? log?.origin.feed : nil
-            let most =
-                feed != nil && feed == state.lastFeed
-                ? max(0, state.clusteringMilliseconds - state.unrecordedMilliseconds) : .infinity
+            let isNext = feed != nil && feed == state.lastFeed
             state.lastFeed = feed
-            state.replayMilliseconds += min(revision.buildMilliseconds, most)
-            state.unrecordedMilliseconds += min(revision.buildMilliseconds, most)
+            if !isNext { state.replayMilliseconds += revision.buildMilliseconds }
+            state.unrecordedMilliseconds += isNext ? revision.buildMilliseconds / 20 : revision.buildMilliseconds
         }
     }
 
@@ -356,7 +353,6 @@ package final class SourceFiles: Sendable {
         state.contents.lineages = revision.lineages
         state.contents.reached = state.reachedSince
         state.unrecordedMilliseconds = 0
-        state.clusteringMilliseconds = revision.buildMilliseconds
         state.snapshotBytes = FileIO.size(path(generation, .snapshot))
         state.snapshotMoment = .now
         let oldest = state.contents.previous ?? generation

@@ -147,17 +147,20 @@ import Testing
         _ = source
     }
 
-    @Test("changes of a feed are included") func ofFeeds() throws {
+    @Test("changes of a feed are included, though more seldom than others") func ofFeeds() throws {
         let kept = try KeptSources(longestClustering: 0, isQuick: true)
         try kept.create().load(towns(300))
         let claim = FeedClaim(log: "log") {}
-        for number in 0..<5 {
+        var number = 0
+        // The first one counts as any other. How long the others take is not known, but it adds up.
+        while try number < 1000 && Self.checkpointed(kept) < 2 {
             let item = LogItem(
-                position: "p\(number)", upserts: Array(towns(1, from: 40 * number + 17).utf8), removals: [])
+                position: "p\(number)", upserts: Array(towns(1, from: number % 400).utf8), removals: [])
             _ = try kept.source().apply([item], of: claim, .reject, .never)
             kept.wait()
+            number += 1
         }
-        #expect(try Self.checkpointed(kept) == 5)
+        #expect(try Self.checkpointed(kept) >= 2, "after \(number) changes")
     }
 
     @Test("none is written while the data go on from other data than the snapshot's") func otherBase() throws {
