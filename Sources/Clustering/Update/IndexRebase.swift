@@ -22,6 +22,8 @@ struct IndexRebase<Scalar: Coordinate> {
     private let positions: PointPositionCache<Scalar>
     /// The target's levels in memory, if there are any.
     private let levels: UpdatedLevels<Scalar>?
+    /// Which these are: a bit each.
+    private let notedLevels: UInt32
     /// What changes in these.
     private var levelChanges: [LevelChange] = []
     /// Points that were removed, added or moved.
@@ -32,11 +34,30 @@ struct IndexRebase<Scalar: Coordinate> {
     /// Clusters of `old` that `new` lacks.
     private var dead: [Pair] = []
     private var isDead = NumberMap()
-    /// Other nodes that may have another parent than before.
-    private var kept: [Pair] = []
+
+    /// A node that may have another parent than before.
+    private struct Kept {
+        let node: Pair
+        /// The first zoom at which it was shown.
+        let before: Int
+        /// That at which it is shown now.
+        var after: Int
+        var hasParent = false
+    }
+
+    private var kept: [Kept] = []
     /// The index in `kept`, by key.
     private var keptIndexes = NumberMap()
-    /// By ordinal of a cluster made since `old`, that in the target.
+    /// A child of a cluster that was made since `old`.
+    private struct Claim {
+        let child: NodeKey
+        /// Its index in `kept`; -1 if it was not in `old`, or is another node than there.
+        var kept: Int32 = -1
+    }
+
+    /// Of all clusters made since `old` that still exist: by cluster.
+    private var claims: [Claim] = []
+    /// By ordinal of such a cluster, that in the target.
     private var ordinals = NumberMap()
 
     /// - Parameters:
@@ -48,7 +69,8 @@ struct IndexRebase<Scalar: Coordinate> {
         positions: PointPositionCache<Scalar>, levels: UpdatedLevels<Scalar>?
     ) {
         (self.old, self.new, self.target, self.positions) = (old, new, target, positions)
-        self.levels = levels.flatMap { $0.filled.isEmpty ? nil : $0 }
+        self.levels = levels
+        notedLevels = (levels?.filled ?? []).reduce(0) { $0 | 1 << UInt32($1) }
         self.target.delta.open(target.options)
         self.changed = NumberMap(capacity: changed.count)
         for point in changed { self.changed.set(point.rawValue, 0) }
@@ -61,20 +83,7 @@ struct IndexRebase<Scalar: Coordinate> {
         removeDead()
         for point in points { move(point) }
         target.delta.removedPoints.sort()
-        // By the target's own parents, so before any of them changes.
-        let shown = kept.map { target.shownLevels($0.there) }
-        for (node, before) in zip(kept, shown) {
-            let after = new.shownLevels(node.key)
-            target.setParent(NodeNumber.none, of: node.there)
-            guard before != after || levels != nil else { continue }
-            let position = place(node.there)
-            hide(node.there, at: before & ~after, position)
-            show(node.there, at: after & ~before, position)
-            // Where its parent is made, it has another claimant.
-            let edges = before & (~before &+ 1) | after & (~after &+ 1)
-            note(node.there, position, at: before & (edges | ~after), isShown: false)
-            note(node.there, position, at: after & (edges | ~before), isShown: true)
-        }
+        for node in kept { change(node) }
         makeClusters()
         target.delta.pointLimit = new.delta.pointLimit
         target.delta.pointCount += new.delta.pointCount - old.delta.pointCount
@@ -108,6 +117,7 @@ struct IndexRebase<Scalar: Coordinate> {
         for cluster in made {
             for position in 0..<new.childCount(ofCluster: cluster) {
                 let child = new.child(position, ofCluster: cluster)
+                claims.append(Claim(child: child))
                 guard isOld(child), !isKnown(old.parent(of: child)) else { continue }
                 guard let there = there(child), noteDeadParent(of: (child, there)) else { return false }
             }
@@ -139,32 +149,47 @@ struct IndexRebase<Scalar: Coordinate> {
 
     /// - Returns: false if the trees differ.
     private mutating func findKept() -> Bool {
+        let lowest = target.options.minimumZoom
         for (key, there) in dead {
             let count = old.childCount(ofCluster: key.number)
             guard target.childCount(ofCluster: there.number) == count else { return false }
+            let first = old.zoom(ofCluster: key.number) + 1
             // Both have them in the same order.
             for position in 0..<count {
-                noteKept(
-                    old.child(position, ofCluster: key.number), target.child(position, ofCluster: there.number))
+                let child = old.child(position, ofCluster: key.number)
+                guard isKept(child) else { continue }
+                note(kept: (child, target.child(position, ofCluster: there.number)), before: first)
             }
         }
+        var next = 0
         for cluster in made {
-            for position in 0..<new.childCount(ofCluster: cluster) {
-                let child = new.child(position, ofCluster: cluster)
-                guard isOld(child), keptIndexes[child.rawValue] == nil else { continue }
-                guard let there = there(child) else { return false }
-                noteKept(child, there)
+            let first = new.zoom(ofCluster: cluster) + 1
+            for _ in 0..<new.childCount(ofCluster: cluster) {
+                let child = claims[next].child
+                if isKept(child) {
+                    if keptIndexes[child.rawValue] == nil {
+                        guard let there = there(child) else { return false }
+                        note(kept: (child, there), before: lowest)
+                    }
+                    let index = Int(keptIndexes[child.rawValue] ?? 0)
+                    kept[index].after = first
+                    kept[index].hasParent = true
+                    claims[next].kept = Int32(truncatingIfNeeded: index)
+                }
+                next += 1
             }
         }
         return true
     }
 
-    private mutating func noteKept(_ child: NodeKey, _ there: NodeKey) {
-        guard isOld(child), !(child.isCluster && isDead[UInt32(truncatingIfNeeded: child.number)] != nil) else {
-            return
-        }
-        keptIndexes.set(child.rawValue, UInt32(truncatingIfNeeded: kept.count))
-        kept.append((child, there))
+    /// Whether a node of either index is in both.
+    private func isKept(_ child: NodeKey) -> Bool {
+        isOld(child) && !(child.isCluster && isDead[UInt32(truncatingIfNeeded: child.number)] != nil)
+    }
+
+    private mutating func note(kept node: Pair, before: Int) {
+        keptIndexes.set(node.key.rawValue, UInt32(truncatingIfNeeded: kept.count))
+        kept.append(Kept(node: node, before: before, after: target.options.minimumZoom))
     }
 
     /// A node of `old` in the target. O(zooms).
@@ -177,14 +202,36 @@ struct IndexRebase<Scalar: Coordinate> {
     // MARK: Changes of the target
 
     private mutating func removeDead() {
-        // By parents that die as well, so all before any is removed.
-        let shown = dead.map { target.shownLevels($0.there) }
-        for (node, levels) in zip(dead, shown) {
-            let position = place(node.there)
+        for node in dead {
+            let (levels, position) = (old.shownLevels(node.key), place(node.there))
             hide(node.there, at: levels, position)
             note(node.there, position, at: levels, isShown: false)
         }
         target.remove(clusters: dead.map(\.there.number))
+    }
+
+    /// Shows a node of both indexes where it is shown now.
+    private mutating func change(_ kept: Kept) {
+        let (key, there) = kept.node
+        // Others become children of clusters that are made.
+        if !kept.hasParent { target.setParent(NodeNumber.none, of: there) }
+        let edges: UInt32 = 1 << UInt32(kept.before) | 1 << UInt32(kept.after)
+        guard kept.before != kept.after || edges & notedLevels != 0 else { return }
+        let last = key.isCluster ? old.zoom(ofCluster: key.number) : target.options.maximumZoom + 1
+        let (before, after) = (levels(kept.before, last), levels(kept.after, last))
+        // Where its parent is made, it has another claimant.
+        let (removed, added) = (before & (edges | ~after) & notedLevels, after & (edges | ~before) & notedLevels)
+        guard before != after || removed | added != 0 else { return }
+        let position = place(there)
+        hide(there, at: before & ~after, position)
+        show(there, at: after & ~before, position)
+        note(there, position, at: removed, isShown: false)
+        note(there, position, at: added, isShown: true)
+    }
+
+    /// A bit for each zoom.
+    private func levels(_ first: Int, _ last: Int) -> UInt32 {
+        first > last ? 0 : UInt32(truncatingIfNeeded: (UInt64(1) << UInt64(last + 1)) &- (UInt64(1) << UInt64(first)))
     }
 
     /// Removes, places or moves a point.
@@ -192,7 +239,7 @@ struct IndexRebase<Scalar: Coordinate> {
         let key = NodeKey(rawValue: point)
         let (wasAlive, isAlive) = (old.isAlive(point: Int(point)), new.isAlive(point: Int(point)))
         if wasAlive {
-            let (levels, position) = (target.shownLevels(key), place(key))
+            let (levels, position) = (old.shownLevels(key), place(key))
             hide(key, at: levels, position)
             note(key, position, at: levels, isShown: false)
             target.setParent(NodeNumber.none, of: key)
@@ -210,15 +257,17 @@ struct IndexRebase<Scalar: Coordinate> {
 
     /// Makes the clusters that `new` has and `old` had not, in their order, so that children come before parents.
     private mutating func makeClusters() {
+        var next = 0
         for cluster in made {
             let ordinal = UInt32(truncatingIfNeeded: target.clusterLimit)
             ordinals.set(UInt32(truncatingIfNeeded: cluster), ordinal)
             var copy = new.delta.clusters[cluster - new.base.clusterCount]
             copy.childStart = UInt32(truncatingIfNeeded: target.delta.children.count)
-            for position in 0..<new.childCount(ofCluster: cluster) {
-                let child = known(new.child(position, ofCluster: cluster))
+            for _ in 0..<new.childCount(ofCluster: cluster) {
+                let child = there(claims[next])
                 target.delta.children.append(child)
                 target.setParent(ordinal, of: child)
+                next += 1
             }
             target.delta.append(copy)
             target.delta.clusterCount += 1
@@ -234,10 +283,11 @@ struct IndexRebase<Scalar: Coordinate> {
     }
 
     /// A child of a cluster that is made, in the target.
-    private func known(_ child: NodeKey) -> NodeKey {
-        guard child.isCluster else { return child }
-        if let ordinal = ordinals[UInt32(truncatingIfNeeded: child.number)] { return Self.key(ofCluster: Int(ordinal)) }
-        return keptIndexes[child.rawValue].map { kept[Int($0)].there } ?? child
+    private func there(_ claim: Claim) -> NodeKey {
+        if claim.kept >= 0 { return kept[Int(claim.kept)].node.there }
+        guard claim.child.isCluster else { return claim.child }
+        return ordinals[UInt32(truncatingIfNeeded: claim.child.number)].map { Self.key(ofCluster: Int($0)) }
+            ?? claim.child
     }
 
     /// A node's position in the target, as compared.
@@ -249,6 +299,7 @@ struct IndexRebase<Scalar: Coordinate> {
     }
 
     private mutating func hide(_ key: NodeKey, at levels: UInt32, _ position: (x: Double, y: Double)) {
+        guard levels != 0 else { return }
         let inBase = target.levelsInBase(key) & levels
         target.delta.setHidden(true, key, at: inBase)
         forEachLevel(levels & ~inBase) { target, level in
@@ -257,6 +308,7 @@ struct IndexRebase<Scalar: Coordinate> {
     }
 
     private mutating func show(_ key: NodeKey, at levels: UInt32, _ position: (x: Double, y: Double)) {
+        guard levels != 0 else { return }
         let inBase = target.levelsInBase(key) & levels
         target.delta.setHidden(false, key, at: inBase)
         forEachLevel(levels & ~inBase) { target, level in
@@ -265,7 +317,8 @@ struct IndexRebase<Scalar: Coordinate> {
     }
 
     private mutating func note(_ key: NodeKey, _ place: (x: Double, y: Double), at levels: UInt32, isShown: Bool) {
-        guard self.levels != nil, levels != 0 else { return }
+        let levels = levels & notedLevels
+        guard levels != 0 else { return }
         levelChanges.append(LevelChange(key: key, place: place, levels: levels, isShown: isShown))
     }
 
@@ -275,15 +328,26 @@ struct IndexRebase<Scalar: Coordinate> {
         for level in levels.filled {
             guard var nodes = levels.take(level) else { continue }
             let changes = levelChanges.filter { $0.levels & 1 << UInt32(level) != 0 }
-            for change in changes where !change.isShown {
+            let (removed, added) = (changes.filter { !$0.isShown }, changes.filter(\.isShown))
+            for (number, change) in removed.enumerated() {
+                if number + Self.fetchDistance < removed.count {
+                    nodes.fetchCell(removed[number + Self.fetchDistance].place)
+                }
                 nodes.remove(change.key, x: change.place.x, y: change.place.y, isNoted: false)
             }
-            for change in changes where change.isShown {
+            for (number, change) in added.enumerated() {
+                if number + Self.fetchDistance < added.count {
+                    let next = added[number + Self.fetchDistance]
+                    nodes.fetchCell(next.place)
+                    target.fetchParent(of: next.key)
+                }
                 nodes.insert(LevelNodes.Entry(change.key, at: change.place, level: level, in: target))
             }
             levels.put(nodes, level)
         }
     }
+
+    private static var fetchDistance: Int { 8 }
 
     private mutating func forEachLevel(_ levels: UInt32, _ body: (inout LayeredIndex, Int) -> Void) {
         var rest = levels

@@ -216,6 +216,9 @@ struct LevelNodes<Scalar: Coordinate>: ~Copyable {
         }
     }
 
+    /// Fetches the memory that `insert` and `remove` read first.
+    @inline(__always) func fetchCell(_ place: Place) { fetch(cell(place.x), cell(place.y)) }
+
     /// Fetches the first nodes of a cell.
     @inline(__always) private func fetch(_ column: Int, _ row: Int) { clusterd_prefetch(memory(bucket(column, row))) }
 
