@@ -112,14 +112,18 @@ extension Source {
 
     private func save() throws(SourceError) {
         guard let files else { return }
-        let (revision, moment, generation) = try withChangeLock {
-            () throws(SourceError) -> (Revision, Timestamp, UInt64) in
+        let (revision, moment, generation, isCompacting) = try withChangeLock {
+            () throws(SourceError) -> (Revision, Timestamp, UInt64, Bool) in
             let revision = self.revision
-            return (revision, updatedAt, try files.beginSnapshot(of: revision))
+            let generation = try files.beginSnapshot(of: revision)
+            // The clusters that a snapshot needs do for a compaction as well, if one will soon be due.
+            let isDue = revision.canMakeClustersAlone && revision.growth > revision.mostGrowth / 4
+            return (revision, updatedAt, generation, isDue ? beginCompaction() != nil : false)
         }
+        let compacted = isCompacting ? compact(revision).clusteredAlone : nil
         // A snapshot holds a plain revision. The next start continues with its new number.
         let folded = try atLowPriority { [self] () throws(SourceError) in
-            try (clusteredAlone(revision) ?? revision).folded(spill: spill)
+            try gathered(revision, compacted)
         }
         let plain: Revision
         if revision.isPlain {
@@ -139,6 +143,12 @@ extension Source {
         try withChangeLock { () throws(SourceError) in
             if folded == nil { move(from: plain, to: written) } else { fold(revision, onto: written) }
         }
+    }
+
+    /// - Parameter compacted: the same with all clusters made again, if a compaction has made them.
+    private func gathered(_ revision: Revision, _ compacted: Revision?) throws(SourceError) -> Revision? {
+        if let compacted { return compacted.folded(spill: spill) }
+        return (try clusteredAlone(revision) ?? revision).folded(spill: spill)
     }
 
     /// The same features, with all clusters made again if these are a delta and the features may stay one; else nil.

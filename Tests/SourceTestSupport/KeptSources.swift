@@ -26,6 +26,8 @@ package final class KeptSources {
     private let longestReplay: Double
     /// A checkpoint is written once updates have clustered for longer, in milliseconds.
     private let longestClustering: Double
+    /// As in the limits.
+    private let leastClusteredAlone: Int?
     /// Snapshots of so many features have the numbers by which watchers know them: by default the same as a daemon's.
     package var leastWithCodes = SourceLimits(filterCacheBytes: 0, buildThreads: 1).leastWithCodes
     /// Called by the next restart before it reads a source. Then the restart only begins to read, and the test ends
@@ -49,13 +51,15 @@ package final class KeptSources {
     ///   - imageInMemory: snapshots of fewer bytes are read as a whole.
     ///   - longestClustering: a checkpoint is written once updates have clustered for longer, in milliseconds: by
     ///     default never.
+    ///   - leastClusteredAlone: as in the limits.
     package init(
-        longestClustering: Double = .infinity,
+        longestClustering: Double = .infinity, leastClusteredAlone: Int? = nil,
         isQuick: Bool = false, textInMemory: Int = 1, longestReplay: Double = .infinity,
         isOnDemand: Bool = false, imageInMemory: Int? = nil
     ) throws {
         self.longestReplay = longestReplay
         self.longestClustering = longestClustering
+        self.leastClusteredAlone = leastClusteredAlone
         self.isOnDemand = isOnDemand
         self.imageInMemory = imageInMemory ?? (isOnDemand ? 1 : 1 << 22)
         self.textInMemory = textInMemory
@@ -77,6 +81,7 @@ package final class KeptSources {
         // On a busy machine a few changes would take long enough for a snapshot, which clusters everything again.
         (limits.longestReplay, limits.longReplay) = (longestReplay, longestReplay)
         limits.longestClustering = longestClustering
+        if let leastClusteredAlone { limits.leastClusteredAlone = leastClusteredAlone }
         limits.imageInMemory = imageInMemory
         limits.leastWithCodes = leastWithCodes
         limits.evictsIndexes = isOnDemand

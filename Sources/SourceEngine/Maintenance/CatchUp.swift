@@ -34,6 +34,9 @@ package struct CatchUp: Sendable {
         if areClustersAlone { reached = start }
     }
 
+    /// Whether only the clusters were compacted.
+    var areClustersAlone: Bool { reached != nil }
+
     /// The most rows that take so little time that updates may wait for them: more if none is clustered.
     var fewRows: Int { reached == nil ? Source.rowsWhileLocked : 512 }
 

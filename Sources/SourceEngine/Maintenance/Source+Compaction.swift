@@ -26,7 +26,7 @@ extension Source {
     /// - Returns: the most rows that were applied while updates had to wait.
     @discardableResult
     package func compact(meanwhile: (Int) -> Void = { _ in }) -> Int {
-        beginCompaction().map { compact($0, meanwhile: meanwhile) } ?? 0
+        beginCompaction().map { compact($0, meanwhile: meanwhile).mostWhileLocked } ?? 0
     }
 
     /// Most rows clustered while holding the change lock, besides the last update's.
@@ -34,13 +34,21 @@ extension Source {
     /// The most rounds without progress before updates wait for more rows than that.
     private static let vainRounds = 4
 
+    /// Ends a compaction that has begun.
+    ///
+    /// - Returns: the revision whose clusters were made again if that was of the features as they are, and the most rows
+    ///   that were applied while updates had to wait.
     @discardableResult
-    private func compact(_ base: Revision, meanwhile: (Int) -> Void = { _ in }) -> Int {
+    func compact(
+        _ base: Revision, meanwhile: (Int) -> Void = { _ in }
+    ) -> (clusteredAlone: Revision?, mostWhileLocked: Int) {
         let cancellation = Cancellation { [self] in !isCompacting }
         var mostWhileLocked = 0
+        var clusteredAlone: Revision?
         do throws(SourceError) {
             var catchUp = try atLowPriority { [self] () throws(SourceError) in try cluster(base, cancellation) }
             guard !base.isDamaged else { throw reportDamage() }
+            if catchUp.areClustersAlone { clusteredAlone = catchUp.revision }
             var (round, vain, former, isDone) = (0, 0, Int.max, false)
             while !isDone {
                 meanwhile(round)
@@ -61,7 +69,7 @@ extension Source {
             // The delta still works. The next attempt follows when it has doubled.
             giveUpCompaction(until: 2 * base.growth)
         }
-        return mostWhileLocked
+        return (clusteredAlone, mostWhileLocked)
     }
 
     /// Applies the recorded changes while updates continue.
