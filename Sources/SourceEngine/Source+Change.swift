@@ -145,7 +145,7 @@ extension Source {
             state.revision = revision
             current.set(state.answering)
             if let rows {
-                state.compaction.updates?.append(rows)
+                if state.compaction.base != nil { state.compaction.updates.append(rows) }
             } else {
                 state.compaction = Compaction()
                 state.oldest = nil

@@ -112,15 +112,15 @@ extension Source {
 
     private func save() throws(SourceError) {
         guard let files else { return }
-        let (revision, moment, generation, isCompacting) = try withChangeLock {
-            () throws(SourceError) -> (Revision, Timestamp, UInt64, Bool) in
+        let (revision, moment, generation, base) = try withChangeLock {
+            () throws(SourceError) -> (Revision, Timestamp, UInt64, Revision?) in
             let revision = self.revision
             let generation = try files.beginSnapshot(of: revision)
             // The clusters that a snapshot needs do for a compaction as well, if one will soon be due.
             let isDue = revision.canMakeClustersAlone && revision.growth > revision.mostGrowth / 4
-            return (revision, updatedAt, generation, isDue ? beginCompaction() != nil : false)
+            return (revision, updatedAt, generation, isDue ? beginCompaction() : nil)
         }
-        let compacted = isCompacting ? compact(revision).clusteredAlone : nil
+        let compacted = base.flatMap { compact($0, isForSnapshot: true).clusteredAlone }
         // A snapshot holds a plain revision. The next start continues with its new number.
         let folded = try atLowPriority { [self] () throws(SourceError) in
             try gathered(revision, compacted)

@@ -38,8 +38,11 @@ package final class SourceJobs: Sendable {
 extension Source {
     /// What a compaction has to know of the changes beside it.
     struct Compaction {
-        /// For each update since it began, the rows that it changed; nil if none is running.
-        var updates: [[Int]]?
+        /// What is compacted; nil if nothing is. It also tells compactions apart: one that has become useless may still be
+        /// at work when the next one begins.
+        var base: Revision?
+        /// For each update since it began, the rows that it changed.
+        var updates: [[Int]] = []
         /// The size of the delta at which the next compaction begins, if that is more than usual.
         var floor = 0
     }

@@ -12,7 +12,7 @@ import SystemSupport
 /// clusters is changed in the compacted ones too.
 package struct CatchUp: Sendable {
     /// The revision that was compacted.
-    private let start: Revision
+    let start: Revision
     /// Its features' rows, ascending, if there are gaps. The compacted revision has none.
     private let living: [UInt32]?
     /// The compacted revision with the changes applied so far.
@@ -27,7 +27,7 @@ package struct CatchUp: Sendable {
 
     /// - Parameters:
     ///   - whole: the compacted revision, with the features of `start` without gaps.
-    ///   - areClustersAlone: whether only the clusters were compacted: `start.canMakeClustersAlone`.
+    ///   - areClustersAlone: whether only the clusters were compacted.
     package init(from start: Revision, to whole: Revision, areClustersAlone: Bool = false) {
         (self.start, revision, newest) = (start, whole, start)
         living = start.store.livingRows
@@ -76,7 +76,8 @@ package struct CatchUp: Sendable {
             from: start.view.index, onto: view.index,
             changed: pending.map { PointIndex(rawValue: UInt32(truncatingIfNeeded: $0)) },
             isOnDisk: { store.isOnDisk(Int($0.rawValue)) }, coordinates: { store.coordinates(Int($0.rawValue)) })
-        guard let updated,
+        // Clusters that were made of damaged pages are never published.
+        guard let updated, !start.isDamaged, !newest.isDamaged,
             let aggregates = try LiveUpdate.aggregates(view, newest.options, updated, newest.store, nil, cancellation)
         else { throw .cancelled }
         revision = newest.with(

@@ -34,19 +34,22 @@ extension Source {
     /// The most rounds without progress before updates wait for more rows than that.
     private static let vainRounds = 4
 
-    /// Ends a compaction that has begun.
+    /// Compacts the revision with which a compaction began.
     ///
-    /// - Returns: the revision whose clusters were made again if that was of the features as they are, and the most rows
-    ///   that were applied while updates had to wait.
+    /// - Parameter isForSnapshot: whether nothing but the clusters may be made again: else the snapshot makes all.
+    /// - Returns: the base with its clusters made again and its changed features left beside the others, nil if that was
+    ///   not possible; and the most rows that were applied while updates had to wait.
     @discardableResult
     func compact(
-        _ base: Revision, meanwhile: (Int) -> Void = { _ in }
+        _ base: Revision, isForSnapshot: Bool = false, meanwhile: (Int) -> Void = { _ in }
     ) -> (clusteredAlone: Revision?, mostWhileLocked: Int) {
-        let cancellation = Cancellation { [self] in !isCompacting }
+        let cancellation = Cancellation { [self] in !isCompacting(base) }
         var mostWhileLocked = 0
         var clusteredAlone: Revision?
         do throws(SourceError) {
-            var catchUp = try atLowPriority { [self] () throws(SourceError) in try cluster(base, cancellation) }
+            var catchUp = try atLowPriority { [self] () throws(SourceError) in
+                try cluster(base, isForSnapshot, cancellation)
+            }
             guard !base.isDamaged else { throw reportDamage() }
             if catchUp.areClustersAlone { clusteredAlone = catchUp.revision }
             var (round, vain, former, isDone) = (0, 0, Int.max, false)
@@ -67,7 +70,7 @@ extension Source {
             }
         } catch {
             // The delta still works. The next attempt follows when it has doubled.
-            giveUpCompaction(until: 2 * base.growth)
+            giveUpCompaction(of: base, until: 2 * base.growth)
         }
         return (clusteredAlone, mostWhileLocked)
     }
@@ -98,13 +101,17 @@ extension Source {
     private var compactionThreads: Int { max(1, shared.limits.buildThreads / 2) }
 
     /// Clusters the features of a revision from scratch.
-    private func cluster(_ base: Revision, _ cancellation: Cancellation) throws(SourceError) -> CatchUp {
+    private func cluster(
+        _ base: Revision, _ isForSnapshot: Bool, _ cancellation: Cancellation
+    ) throws(SourceError) -> CatchUp {
         let maker = RevisionMaker(
             options: base.options, shared: shared, owner: owner, threads: compactionThreads, cancellation: cancellation)
         if base.canMakeClustersAlone, let made = try maker.makeClusteredAgain(base) {
             made.view.index.prepareForUpdates()
             return CatchUp(from: base, to: made, areClustersAlone: true)
         }
+        // If memory is short, the snapshot's index is read from its file.
+        guard !isForSnapshot else { throw .cancelled }
         let whole = try maker.make(base.store.plain(spill: spill))
         // Built ahead of time, so that no update waits for it.
         _ = try whole.identifierIndex(cancellation)
@@ -143,7 +150,7 @@ extension Source {
     ///
     /// - Returns: the number of rows that the largest of these updates changed.
     private func gather(_ catchUp: inout CatchUp) throws(SourceError) -> Int {
-        guard let (newest, updates) = takeUpdates() else { throw .cancelled }
+        guard let (newest, updates) = takeUpdates(since: catchUp.start) else { throw .cancelled }
         for rows in updates { catchUp.note(rows, upTo: newest) }
         return updates.lazy.map(\.count).max() ?? 0
     }
@@ -154,23 +161,23 @@ extension Source {
     /// is running or there is no delta.
     package func beginCompaction() -> Revision? {
         state.withLock { state in
-            guard state.isServing, state.compaction.updates == nil, !state.revision.isPlain else {
-                return nil
-            }
-            state.compaction.updates = []
+            guard state.isServing, state.compaction.base == nil, !state.revision.isPlain else { return nil }
+            (state.compaction.base, state.compaction.updates) = (state.revision, [])
             return state.revision
         }
     }
 
-    /// Whether the compaction is still useful: the data have not been replaced.
-    package var isCompacting: Bool { state.withLock { $0.isServing && $0.compaction.updates != nil } }
+    /// Whether the compaction of a revision is still useful: the data have not been replaced. Never again if not.
+    private func isCompacting(_ base: Revision) -> Bool {
+        state.withLock { $0.isServing && $0.compaction.base === base }
+    }
 
     /// The current revision, and the updates since the last call; nil if the data have been replaced.
-    package func takeUpdates() -> (Revision, [[Int]])? {
+    private func takeUpdates(since base: Revision) -> (Revision, [[Int]])? {
         state.withLock { state in
-            guard state.isServing, let updates = state.compaction.updates else { return nil }
-            state.compaction.updates = []
-            return (state.revision, updates)
+            guard state.isServing, state.compaction.base === base else { return nil }
+            defer { state.compaction.updates = [] }
+            return (state.revision, state.compaction.updates)
         }
     }
 
@@ -182,8 +189,10 @@ extension Source {
 
     /// Ends a failed compaction, which is retried when the delta reaches `floor`. If the data have been replaced,
     /// there is nothing to retry.
-    package func giveUpCompaction(until floor: Int) {
-        state.withLock { state in state.compaction = Compaction(floor: state.compaction.updates == nil ? 0 : floor) }
+    private func giveUpCompaction(of base: Revision, until floor: Int) {
+        state.withLock { state in
+            if state.compaction.base === base { state.compaction = Compaction(floor: floor) }
+        }
     }
 }
 

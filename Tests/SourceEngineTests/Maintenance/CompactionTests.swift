@@ -172,4 +172,46 @@ import Testing
         #expect(test.source.revision.isPlain)
         #expect(test.source.revision.pointCount == 8)
     }
+
+    @Test("one that has become useless takes none of the next one's changes") func two() throws {
+        let (test, fresh) = (try TestSource(leastClusteredAlone: 0), try TestSource())
+        // The last one is alone, wherever it is: its move makes no other clusters.
+        var features = (0..<2000).map { point($0, Double($0 * 37 % 300) - 150, Double($0 * 13 % 120) - 60) }
+        features[1999] = point(1999, -160, -84)
+        try test.load("[" + features.joined(separator: ",") + "]")
+        func move(_ ids: Range<Int>) throws {
+            for id in ids { features[id] = point(id, Double(id % 9), Double(id % 7)) }
+            _ = try test.update(upsert: "[" + features[ids].joined(separator: ",") + "]")
+        }
+        try move(0..<20)
+        var (failure, next): ((any Error)?, Revision?) = (nil, nil)
+        test.source.compact { round in
+            guard round == 0 else { return }
+            do {
+                // The new revision replaces one whose changes since the compaction began are forgotten.
+                features[1999] = point(1999, -150, -84)
+                _ = try test.update(upsert: "[\(features[1999])]")
+                let options = #"{"views":{"east":{"filter":[">=",["id"],1000]}}}"#
+                _ = try test.source.update(options: SourceOptions(reading: JSONReader.parse(options)), .never)
+                next = test.source.beginCompaction()
+                try move(40..<60)
+            } catch { failure = error }
+        }
+        #expect(failure == nil)
+        test.source.compact(try #require(next, "the next one did not begin"))
+        try fresh.load("[" + features.joined(separator: ",") + "]")
+        for zoom in [0.0, 3, 6, 9, 17] {
+            #expect(try test.world(zoom).pointCounts.sorted() == fresh.world(zoom).pointCounts.sorted(), "zoom \(zoom)")
+        }
+        let around = ClustersQuery(
+            box: Box(west: -151, south: -85, east: -149, north: -83), zoom: 17, output: FeatureOutput())
+        #expect(try test.clusters(around).features.count == 1, "the moved point is not where it is")
+        // No later one begins from anything else.
+        try move(60..<80)
+        test.source.compact()
+        try fresh.load("[" + features.joined(separator: ",") + "]")
+        for zoom in [0.0, 3, 6, 9, 17] {
+            #expect(try test.world(zoom).pointCounts.sorted() == fresh.world(zoom).pointCounts.sorted(), "zoom \(zoom)")
+        }
+    }
 }
