@@ -15,9 +15,9 @@ struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     private typealias Store = PageStore<Element>
 
     private var pages: [UnsafeMutablePointer<Element>] = []
-    /// Nil if there are no pages.
+    /// Nil until there is a page.
     private var version: Store.Version?
-    /// The store's, and the version's number: so that a write need not retain the version. Nil if there are no pages.
+    /// The store's, and the version's number: so that a write need not retain the version.
     private var header: UnsafeMutablePointer<Store.Header>?
     private var number = 0
     private(set) var count = 0

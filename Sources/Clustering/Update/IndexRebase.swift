@@ -153,7 +153,7 @@ struct IndexRebase<Scalar: Coordinate> {
         for (key, there) in dead {
             let count = old.childCount(ofCluster: key.number)
             guard target.childCount(ofCluster: there.number) == count else { return false }
-            let first = old.zoom(ofCluster: key.number) + 1
+            let first = max(lowest, old.zoom(ofCluster: key.number) + 1)
             // Both have them in the same order.
             for position in 0..<count {
                 let child = old.child(position, ofCluster: key.number)
@@ -163,10 +163,12 @@ struct IndexRebase<Scalar: Coordinate> {
         }
         var next = 0
         for cluster in made {
-            let first = new.zoom(ofCluster: cluster) + 1
+            let first = max(lowest, new.zoom(ofCluster: cluster) + 1)
             for _ in 0..<new.childCount(ofCluster: cluster) {
                 let child = claims[next].child
-                if isKept(child) {
+                if isOld(child) {
+                    // What has died is no child any more, unless pages were lost.
+                    guard isKept(child) else { return false }
                     if keptIndexes[child.rawValue] == nil {
                         guard let there = there(child) else { return false }
                         note(kept: (child, there), before: lowest)
@@ -217,9 +219,10 @@ struct IndexRebase<Scalar: Coordinate> {
         if !kept.hasParent { target.setParent(NodeNumber.none, of: there) }
         let edges: UInt32 = 1 << UInt32(kept.before) | 1 << UInt32(kept.after)
         guard kept.before != kept.after || edges & notedLevels != 0 else { return }
-        let last = key.isCluster ? old.zoom(ofCluster: key.number) : target.options.maximumZoom + 1
-        let (before, after) = (levels(kept.before, last), levels(kept.after, last))
-        // Where its parent is made, it has another claimant.
+        let deepest = target.options.maximumZoom + 1
+        let last = key.isCluster ? min(deepest, old.zoom(ofCluster: key.number)) : deepest
+        let (before, after) = (Self.bits(kept.before, last), Self.bits(kept.after, last))
+        // At the first zoom its entry says which node claimed it there.
         let (removed, added) = (before & (edges | ~after) & notedLevels, after & (edges | ~before) & notedLevels)
         guard before != after || removed | added != 0 else { return }
         let position = place(there)
@@ -229,8 +232,8 @@ struct IndexRebase<Scalar: Coordinate> {
         note(there, position, at: added, isShown: true)
     }
 
-    /// A bit for each zoom.
-    private func levels(_ first: Int, _ last: Int) -> UInt32 {
+    /// A bit for each zoom from one to another.
+    private static func bits(_ first: Int, _ last: Int) -> UInt32 {
         first > last ? 0 : UInt32(truncatingIfNeeded: (UInt64(1) << UInt64(last + 1)) &- (UInt64(1) << UInt64(first)))
     }
 

@@ -7,7 +7,7 @@ public struct SourceLimits: Sendable {
     /// The most threads that one build may use.
     public var buildThreads: Int
     /// The most changed features and clusters in a source's delta before it is
-    /// compacted. Small sources compact earlier, and later those of which only the clusters are made again.
+    /// compacted. Small sources compact earlier. Those of which only the clusters are made again compact later.
     public var changesKept = 131_072
     /// Of this many features and more a compaction makes only the clusters again, if possible.
     package var leastClusteredAlone = 1 << 16

@@ -155,7 +155,8 @@ import Testing
         // The first one counts as any other. How long the others take is not known, but it adds up.
         while try number < 1000 && Self.checkpointed(kept) < 2 {
             let item = LogItem(
-                position: "p\(number)", upserts: Array(towns(1, from: number % 400).utf8), removals: [])
+                position: "p\(number)", upserts: Array("[\(point(number % 300, Double(number % 170), 40))]".utf8),
+                removals: [])
             _ = try kept.source().apply([item], of: claim, .reject, .never)
             kept.wait()
             number += 1
