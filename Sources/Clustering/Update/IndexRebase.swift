@@ -48,6 +48,7 @@ struct IndexRebase<Scalar: Coordinate> {
     private var kept: [Kept] = []
     /// The index in `kept`, by key.
     private var keptIndexes = NumberMap()
+
     /// A child of a cluster that was made since `old`.
     private struct Claim {
         let child: NodeKey
