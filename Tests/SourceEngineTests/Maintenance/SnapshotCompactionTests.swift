@@ -57,22 +57,23 @@ import Testing
             kept.wait()
             let after = source.revision
             #expect(after.view.index.lineage != before.view.index.lineage, "round \(round)")
-            #expect(after.store.changeCount <= 40 * 3 * round, "round \(round)")
-            if round == 0 { #expect(after.isPlain) }
             let fresh = try KeptSources(isQuick: true)
             try fresh.create(options: options).load("[" + features.joined(separator: ",") + "]")
             let expected = fresh.said()
             #expect(expected.contains("cluster"))
             #expect(kept.said() == expected, "round \(round)")
-            // The snapshot's clusters are the source's, so changes from there on may have a checkpoint.
-            // How long they take is not known, but it adds up.
-            changes = 0
-            while try checkpointed(kept) == 0 && changes < 200 {
-                try move(&features, source, &random, times: 1)
-                kept.wait()
-                changes += 1
+            // A change beside it may have clustered everything, so that the source does not go on from the snapshot.
+            if round == 0 {
+                #expect(after.isPlain)
+                // How long changes take is not known, but it adds up.
+                changes = 0
+                while try checkpointed(kept) == 0 && changes < 200 {
+                    try move(&features, source, &random, times: 1)
+                    kept.wait()
+                    changes += 1
+                }
+                #expect(changes < 200, "no checkpoint, so the snapshot's clusters are not the source's")
             }
-            #expect(changes < 200, "no checkpoint in round \(round)")
             let seen = kept.said()
             try kept.restart()
             #expect(kept.reports.isEmpty, "round \(round): \(kept.reports)")
