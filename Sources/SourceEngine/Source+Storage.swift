@@ -145,6 +145,8 @@ extension Source {
         }
     }
 
+    /// The same features without a delta, in a store of their own, if only their clusters have to be made again; else nil.
+    ///
     /// - Parameter compacted: the same with all clusters made again, if a compaction has made them.
     private func gathered(_ revision: Revision, _ compacted: Revision?) throws(SourceError) -> Revision? {
         if let compacted { return compacted.folded(spill: spill) }

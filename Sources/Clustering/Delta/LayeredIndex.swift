@@ -157,8 +157,12 @@ extension LayeredIndex {
         let (lowest, deepest) = (options.minimumZoom, options.maximumZoom + 1)
         let first = parent == NodeNumber.none ? lowest : max(lowest, zoom(ofCluster: Int(parent)) + 1)
         let last = min(deepest, key.isCluster ? zoom(ofCluster: key.number) : deepest)
-        guard first <= last else { return 0 }
-        return UInt32(truncatingIfNeeded: (UInt64(1) << UInt64(last + 1)) &- (UInt64(1) << UInt64(first)))
+        return Self.levels(first, last)
+    }
+
+    /// A bit for each level from one to another; none if the first is above the last.
+    static func levels(_ first: Int, _ last: Int) -> UInt32 {
+        first > last ? 0 : UInt32(truncatingIfNeeded: (UInt64(1) << UInt64(last + 1)) &- (UInt64(1) << UInt64(first)))
     }
 
     /// The levels at which the base's own entry shows a node, regardless of tombstones: a bit each.

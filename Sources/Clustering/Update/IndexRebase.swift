@@ -222,7 +222,7 @@ struct IndexRebase<Scalar: Coordinate> {
         guard kept.before != kept.after || edges & notedLevels != 0 else { return }
         let deepest = target.options.maximumZoom + 1
         let last = key.isCluster ? min(deepest, old.zoom(ofCluster: key.number)) : deepest
-        let (before, after) = (Self.bits(kept.before, last), Self.bits(kept.after, last))
+        let (before, after) = (LayeredIndex.levels(kept.before, last), LayeredIndex.levels(kept.after, last))
         // At the first zoom its entry says which node claimed it there.
         let (removed, added) = (before & (edges | ~after) & notedLevels, after & (edges | ~before) & notedLevels)
         guard before != after || removed | added != 0 else { return }
@@ -231,11 +231,6 @@ struct IndexRebase<Scalar: Coordinate> {
         show(there, at: after & ~before, position)
         note(there, position, at: removed, isShown: false)
         note(there, position, at: added, isShown: true)
-    }
-
-    /// A bit for each zoom from one to another.
-    private static func bits(_ first: Int, _ last: Int) -> UInt32 {
-        first > last ? 0 : UInt32(truncatingIfNeeded: (UInt64(1) << UInt64(last + 1)) &- (UInt64(1) << UInt64(first)))
     }
 
     /// Removes, places or moves a point.
