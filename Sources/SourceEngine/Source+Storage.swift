@@ -139,6 +139,10 @@ extension Source {
             return
         }
         guard written !== plain else { return }
+        // Changes that come all the time look up features by their ids, and would wait for one page after another.
+        if self.revision !== revision || changeCount.load(ordering: .relaxed) > 0 {
+            try atLowPriority { written.readAhead() }
+        }
         // With the lock held, since a change that is under way goes on from the store before.
         try withChangeLock { () throws(SourceError) in
             if folded == nil { move(from: plain, to: written) } else { fold(revision, onto: written) }

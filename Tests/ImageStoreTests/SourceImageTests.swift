@@ -56,6 +56,40 @@ import Testing
         #expect(reader.image.residentBytes >= 41 * Self.page)
     }
 
+    @Test("what will be read is read ahead as long as there is room, and evicts nothing") func readsAheadAll() throws {
+        let folder = try StateFolder()
+        try Self.write(folder.path + "/a")
+        let memory = PageMemory()
+        // All of it is text, so that nothing else is read ahead.
+        let reader = try Self.open(folder.path + "/a", memory, text: 1)
+        try #require(reader.image.isEvictable, "userfaultfd(2) is not permitted here")
+        let found: SectionValues<UInt32> = try reader.borrowed(1)
+        found.readAhead()
+        #expect(memory.fills == 40, "the section has 40 pages")
+        #expect(found.withValues { Array($0) } == Self.values)
+        #expect(memory.fills == 40, "nothing was left to read")
+
+        let small = PageMemory()
+        // The least that may be set, of which another image takes all but four pages.
+        small.limit = 0
+        let other = try Self.open(folder.path + "/a", small, text: 1)
+        let pages = small.limit / Self.page
+        var others: [SectionFileReader] = []
+        while small.fills + 40 <= pages - 4 {
+            let reader = try Self.open(folder.path + "/a", small, text: 1)
+            let values: SectionValues<UInt32> = try reader.borrowed(1)
+            values.readAhead()
+            others.append(reader)
+        }
+        let left = pages - small.fills
+        let values: SectionValues<UInt32> = try other.borrowed(1)
+        values.readAhead()
+        values.readAhead()
+        #expect(small.fills == pages, "\(left) pages fitted")
+        #expect(others.allSatisfy { $0.image.residentBytes == 40 * Self.page }, "pages of others were evicted")
+        #expect(values.withValues { Array($0) } == Self.values)
+    }
+
     @Test("a damaged page is found when it is read, before any thread sees its zeros") func damage() throws {
         let folder = try StateFolder()
         try Self.write(folder.path + "/a")

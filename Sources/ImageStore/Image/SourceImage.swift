@@ -106,6 +106,14 @@ package final class SourceImage: Sendable {
         return missing.count
     }
 
+    /// Reads the pages of some of its bytes that are not in memory, as long as there is room for more. For threads that may
+    /// wait.
+    package func readAhead(allOf part: UnsafeRawBufferPointer) {
+        guard isEvictable, !part.isEmpty else { return }
+        let start = offset(of: part)
+        pages.fillAhead(start / Self.pageSize...(start + part.count - 1) / Self.pageSize)
+    }
+
     /// How many pages a reader fills at once: few enough not to evict the first of them again.
     private static let mostFilled = 1024
 
@@ -304,6 +312,17 @@ final class ImagePages: PageMemory.Holder {
         let window = UnsafeMutableRawBufferPointer.allocate(byteCount: SourceImage.pageSize, alignment: 4096)
         defer { window.deallocate() }
         for page in pages { fill(page, window) }
+    }
+
+    /// Fills pages on this thread before they are read, unless others would have to be evicted.
+    func fillAhead(_ pages: ClosedRange<Int>) {
+        guard let memory else { return }
+        let window = UnsafeMutableRawBufferPointer.allocate(byteCount: SourceImage.pageSize, alignment: 4096)
+        defer { window.deallocate() }
+        for page in pages where !isResident(page) {
+            guard memory.hasRoom(for: SourceImage.pageSize) else { return }
+            fill(page, window, isAhead: true)
+        }
     }
 
     /// Reads a page, and lets the threads go on that wait for it.

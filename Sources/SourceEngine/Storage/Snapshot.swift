@@ -396,6 +396,12 @@ extension Revision {
             codes: (try? Snapshot.codes(reader)) ?? nil)
     }
 
+    /// Reads what finds features by their ids, and their text, from the file into memory, as long as there is room.
+    func readAhead() {
+        readyIdentifiers?.entries.readAhead()
+        if let text = store.text as? ImageText { text.image.readAhead(allOf: text.bytes) }
+    }
+
     /// Whether the sources may not hold the index in memory, so that it is read from a snapshot.
     var isShortOfMemory: Bool {
         guard isPlain, indexFileBytes == 0, shared.directory != nil else { return false }
