@@ -62,7 +62,8 @@ package struct Snapshot {
         let count = store.textBytes
         let start = writer.reserve(SnapshotSection.text, count: count)
         let failure = Mutex<FileError?>(nil)
-        Parallel(.shared, threads: threads).forEach(below: (count + partSize - 1) / partSize) { part in
+        // Like the caller's, these threads have a low priority in the background.
+        Parallel(.own, threads: threads).forEach(below: (count + partSize - 1) / partSize) { part in
             guard failure.withLock({ $0 == nil }) else { return }
             let range = part * partSize..<min(count, (part + 1) * partSize)
             store.withText(range) { bytes in
