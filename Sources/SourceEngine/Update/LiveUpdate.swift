@@ -50,7 +50,7 @@ package struct LiveUpdate {
         else { return nil }
         // Partitions and indexed values are made of all features.
         var (partitions, order, values) = (view.partitions, view.order, PointValues?.none)
-        guard let changes = try pointChanges(.all, &partitions, &order, &values),
+        guard let changes = try pointChanges(.all, &partitions, &order, &values, isWhole: true),
             view.index.canBeRebuilt(with: changes)
         else { return nil }
         let store = changedStore
@@ -135,10 +135,11 @@ package struct LiveUpdate {
     /// The changes of points. New partitions are added to `partitions`, and the points' indexed values to `values`. A
     /// feature whose sort key changes, or that a named view shows from now on, gets another point in `order`.
     ///
+    /// - Parameter isWhole: whether all clusters are made again, so that it does not matter which features stay where they are.
     /// - Returns: nil if everything must be clustered again.
     private func pointChanges(
         _ selection: ViewSelection, _ partitions: inout [JSONValue], _ order: inout PointOrder?,
-        _ values: inout PointValues?
+        _ values: inout PointValues?, isWhole: Bool = false
     ) throws(SourceError) -> PointChanges? {
         let new = try newRows(selection, &partitions)
         var changes = PointChanges()
@@ -162,7 +163,7 @@ package struct LiveUpdate {
                 inserted.append((row, newRow))
                 continue
             }
-            if new.havePositionsOnly, update.store.coordinates(newRow) == base.store.coordinates(row),
+            if !isWhole, new.havePositionsOnly, update.store.coordinates(newRow) == base.store.coordinates(row),
                 !new.changesValues(newRow, point, of: base.view.index, values)
             {
                 continue
@@ -304,12 +305,21 @@ package struct LiveUpdate {
     ) -> Box? {
         guard index.pointCount > 0, var box = base.view.bounds else { return nil }
         let old = changes.removed + changes.moved.map(\.point)
-        let mayShrink = old.contains { isAtEdge(base.view.feature(of: $0), of: box) }
+        // They are read from memory far apart, so that most of the time is spent waiting for it.
+        let parallel = Parallel(.shared, threads: threads, smallestShare: Self.smallestShare)
+        let shares = parallel.shares(of: old.count, perThread: 4)
+        let mayShrink = parallel.map(shares) { [box] number, _ in
+            let (start, end) = Parallel.bounds(number, of: shares, count: old.count)
+            return old[start..<end].contains { isAtEdge(base.view.feature(of: $0), of: box) }
+        }
         for placement in changes.moved + changes.added { box.include((placement.longitude, placement.latitude)) }
-        guard mayShrink else { return box }
+        guard mayShrink.contains(true) else { return box }
         return EdgeSearch(index: index) { store.coordinates(order?.row(of: $0) ?? Int($0.rawValue)) }
             .extent(within: box)
     }
+
+    /// Below this many points for each thread, another thread costs more than it saves.
+    private static let smallestShare = 1024
 
     private func isAtEdge(_ row: Int, of box: Box) -> Bool {
         let (longitude, latitude) = base.store.coordinates(row)
