@@ -139,9 +139,14 @@ extension Source {
             return
         }
         guard written !== plain else { return }
-        // Changes that come all the time look up features by their ids, and would wait for one page after another.
-        if self.revision !== revision || changeCount.load(ordering: .relaxed) > 0 {
-            try atLowPriority { written.readAhead() }
+        // Changes that come all the time compare features' ids, and would wait for one page of the file after another.
+        if folded != nil, changeCount.load(ordering: .relaxed) > 0 || self.revision !== revision {
+            try atLowPriority { [self] in
+                written.readTextAhead { !isRetired && self.revision.store.plainBase === revision.store.plainBase }
+            }
+            guard !written.isDamaged else {
+                return report(.warning, "the snapshot reads otherwise than it was written, so the data stay in memory")
+            }
         }
         // With the lock held, since a change that is under way goes on from the store before.
         try withChangeLock { () throws(SourceError) in

@@ -64,27 +64,34 @@ import Testing
         let reader = try Self.open(folder.path + "/a", memory, text: 1)
         try #require(reader.image.isEvictable, "userfaultfd(2) is not permitted here")
         let found: SectionValues<UInt32> = try reader.borrowed(1)
-        found.readAhead()
+        reader.image.readAhead(text: reader.bytes(1)) { true }
         #expect(memory.fills == 40, "the section has 40 pages")
         #expect(found.withValues { Array($0) } == Self.values)
         #expect(memory.fills == 40, "nothing was left to read")
 
+        let ended = try Self.open(folder.path + "/a", memory, text: 1)
+        var calls = 0
+        ended.image.readAhead(text: ended.bytes(1)) {
+            calls += 1
+            return calls < 3
+        }
+        #expect(ended.image.residentBytes == 2 * Self.page, "it was ended before the third page")
+
         let small = PageMemory()
-        // The least that may be set, of which another image takes all but four pages.
+        // The least that may be set, of which a quarter is left to text. Other images take almost all of it.
         small.limit = 0
         let other = try Self.open(folder.path + "/a", small, text: 1)
-        let pages = small.limit / Self.page
+        let pages = small.limit / 4 / Self.page
         var others: [SectionFileReader] = []
         while small.fills + 40 <= pages - 4 {
             let reader = try Self.open(folder.path + "/a", small, text: 1)
-            let values: SectionValues<UInt32> = try reader.borrowed(1)
-            values.readAhead()
+            reader.image.readAhead(text: reader.bytes(1)) { true }
             others.append(reader)
         }
         let left = pages - small.fills
         let values: SectionValues<UInt32> = try other.borrowed(1)
-        values.readAhead()
-        values.readAhead()
+        other.image.readAhead(text: other.bytes(1)) { true }
+        other.image.readAhead(text: other.bytes(1)) { true }
         #expect(small.fills == pages, "\(left) pages fitted")
         #expect(others.allSatisfy { $0.image.residentBytes == 40 * Self.page }, "pages of others were evicted")
         #expect(values.withValues { Array($0) } == Self.values)

@@ -52,6 +52,14 @@ package final class PageMemory: Sendable {
     /// Whether so many bytes more fit without evicting pages.
     func hasRoom(for bytes: Int) -> Bool { state.withLock { $0.bytes + bytes <= $0.limit } }
 
+    /// Whether another page of text fits in the part that indexes leave to text, without evicting pages.
+    var hasRoomForText: Bool {
+        let page = SourceImage.pageSize
+        return state.withLock { state in
+            state.bytes + page <= state.limit && (state.text.count + 1) * page <= state.limit / Self.textPart
+        }
+    }
+
     /// Counts a page that is filled. Then `trim` is to be called.
     func add(_ page: Int, of holder: any Holder, isText: Bool) {
         filled.add(1, ordering: .relaxed)

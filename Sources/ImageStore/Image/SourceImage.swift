@@ -106,12 +106,14 @@ package final class SourceImage: Sendable {
         return missing.count
     }
 
-    /// Reads the pages of some of its bytes that are not in memory, as long as there is room for more. For threads that may
-    /// wait.
-    package func readAhead(allOf part: UnsafeRawBufferPointer) {
-        guard isEvictable, !part.isEmpty else { return }
-        let start = offset(of: part)
-        pages.fillAhead(start / Self.pageSize...(start + part.count - 1) / Self.pageSize)
+    /// Reads the pages of features' text that are not in memory, as long as there is room for text and none is damaged.
+    /// For threads that may wait.
+    ///
+    /// - Parameter goesOn: called before each page.
+    package func readAhead(text: UnsafeRawBufferPointer, while goesOn: () -> Bool) {
+        guard isEvictable, !text.isEmpty else { return }
+        let start = offset(of: text)
+        pages.fillAhead(start / Self.pageSize...(start + text.count - 1) / Self.pageSize, while: goesOn)
     }
 
     /// How many pages a reader fills at once: few enough not to evict the first of them again.
@@ -314,13 +316,15 @@ final class ImagePages: PageMemory.Holder {
         for page in pages { fill(page, window) }
     }
 
-    /// Fills pages on this thread before they are read, unless others would have to be evicted.
-    func fillAhead(_ pages: ClosedRange<Int>) {
+    /// Fills pages of text on this thread before they are read, unless others would have to be evicted.
+    func fillAhead(_ pages: ClosedRange<Int>, while goesOn: () -> Bool) {
         guard let memory else { return }
         let window = UnsafeMutableRawBufferPointer.allocate(byteCount: SourceImage.pageSize, alignment: 4096)
         defer { window.deallocate() }
         for page in pages where !isResident(page) {
-            guard memory.hasRoom(for: SourceImage.pageSize) else { return }
+            guard memory.hasRoomForText, !hasFailed.load(ordering: .relaxed), !hasLost.load(ordering: .relaxed),
+                goesOn()
+            else { return }
             fill(page, window, isAhead: true)
         }
     }

@@ -239,12 +239,6 @@ package struct SectionValues<Element: BitwiseCopyable & Sendable>: @unchecked Se
         owner.readAhead(indexes.filter { $0 < count }.map { UnsafeRawPointer(base + $0) })
     }
 
-    /// Reads what is in a file and not in memory, as long as there is room for more. For threads that may wait.
-    package func readAhead() {
-        guard case .borrowed(let values, let owner as SourceImage) = storage else { return }
-        owner.readAhead(allOf: UnsafeRawBufferPointer(values))
-    }
-
     /// The value at an index.
     ///
     /// - Precondition: `0 <= index < count`.

@@ -181,7 +181,7 @@ private final class PageSums: Sendable {
         let pages = (offset + size - 1) / size..<max((offset + size - 1) / size, end / size)
         nonisolated(unsafe) let bytes = bytes
         if !pages.isEmpty {
-            // Like the caller's, these threads have a low priority in the background.
+            // They have the caller's priority, which is low in the background.
             let sums = Parallel(.own, threads: threads).array(count: pages.count) { index in
                 let start = (pages.lowerBound + index) * size - offset
                 return BlockChecksum.of(UnsafeRawBufferPointer(rebasing: bytes[start..<start + size]))

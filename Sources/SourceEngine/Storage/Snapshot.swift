@@ -62,7 +62,7 @@ package struct Snapshot {
         let count = store.textBytes
         let start = writer.reserve(SnapshotSection.text, count: count)
         let failure = Mutex<FileError?>(nil)
-        // Like the caller's, these threads have a low priority in the background.
+        // They have the caller's priority, which is low in the background.
         Parallel(.own, threads: threads).forEach(below: (count + partSize - 1) / partSize) { part in
             guard failure.withLock({ $0 == nil }) else { return }
             let range = part * partSize..<min(count, (part + 1) * partSize)
@@ -397,11 +397,14 @@ extension Revision {
             codes: (try? Snapshot.codes(reader)) ?? nil)
     }
 
-    /// Reads what finds features by their ids, and their text, from the file into memory, as long as there is room.
-    func readAhead() {
-        readyIdentifiers?.entries.readAhead()
-        if let text = store.text as? ImageText { text.image.readAhead(allOf: text.bytes) }
+    /// Reads the features' text from the file into memory, as long as there is room, unless it takes so much that changes
+    /// will read little of it.
+    func readTextAhead(while goesOn: () -> Bool) {
+        guard let text = store.text as? ImageText, text.bytes.count <= Self.mostTextAhead else { return }
+        text.image.readAhead(text: text.bytes, while: goesOn)
     }
+
+    private static let mostTextAhead = 256 << 20
 
     /// Whether the sources may not hold the index in memory, so that it is read from a snapshot.
     var isShortOfMemory: Bool {

@@ -135,7 +135,8 @@ package struct LiveUpdate {
     /// The changes of points. New partitions are added to `partitions`, and the points' indexed values to `values`. A
     /// feature whose sort key changes, or that a named view shows from now on, gets another point in `order`.
     ///
-    /// - Parameter isWhole: whether all clusters are made again, so that it does not matter which features stay where they are.
+    /// - Parameter isWhole: whether all clusters are made again, so that it does not matter which features stay where they
+    ///   are.
     /// - Returns: nil if everything must be clustered again.
     private func pointChanges(
         _ selection: ViewSelection, _ partitions: inout [JSONValue], _ order: inout PointOrder?,
@@ -304,16 +305,22 @@ package struct LiveUpdate {
         of store: FeatureStore, _ index: ClusterIndex, _ order: PointOrder?, _ changes: PointChanges
     ) -> Box? {
         guard index.pointCount > 0, var box = base.view.bounds else { return nil }
-        let old = changes.removed + changes.moved.map(\.point)
-        // They are read from memory far apart, so that most of the time is spent waiting for it.
-        let parallel = Parallel(.shared, threads: threads, smallestShare: Self.smallestShare)
-        let shares = parallel.shares(of: old.count, perThread: 4)
-        let mayShrink = parallel.map(shares) { [box] number, _ in
-            let (start, end) = Parallel.bounds(number, of: shares, count: old.count)
-            return old[start..<end].contains { isAtEdge(base.view.feature(of: $0), of: box) }
+        // Former positions are read from memory far apart, so that most of the time is spent waiting for it. It may be a
+        // file's.
+        let parallel = Parallel(.own, threads: threads, smallestShare: Self.smallestShare)
+        let shares = parallel.shares(of: changes.moved.count, perThread: 1)
+        let leavesEdge = parallel.map(shares) { [box] number, _ in
+            let (start, end) = Parallel.bounds(number, of: shares, count: changes.moved.count)
+            return changes.moved[start..<end].contains { placement in
+                let position = base.store.coordinates(base.view.feature(of: placement.point))
+                return isAtEdge(position, of: box) && position != (placement.longitude, placement.latitude)
+            }
         }
+        let mayShrink =
+            leavesEdge.contains(true)
+            || changes.removed.contains { isAtEdge(base.store.coordinates(base.view.feature(of: $0)), of: box) }
         for placement in changes.moved + changes.added { box.include((placement.longitude, placement.latitude)) }
-        guard mayShrink.contains(true) else { return box }
+        guard mayShrink else { return box }
         return EdgeSearch(index: index) { store.coordinates(order?.row(of: $0) ?? Int($0.rawValue)) }
             .extent(within: box)
     }
@@ -321,9 +328,9 @@ package struct LiveUpdate {
     /// Below this many points for each thread, another thread costs more than it saves.
     private static let smallestShare = 1024
 
-    private func isAtEdge(_ row: Int, of box: Box) -> Bool {
-        let (longitude, latitude) = base.store.coordinates(row)
-        return longitude == box.west || longitude == box.east || latitude == box.south || latitude == box.north
+    private func isAtEdge(_ position: (longitude: Double, latitude: Double), of box: Box) -> Bool {
+        position.longitude == box.west || position.longitude == box.east || position.latitude == box.south
+            || position.latitude == box.north
     }
 
     /// All aggregates with the new clusters' values, folded from their children's values; nil if a value failed to
