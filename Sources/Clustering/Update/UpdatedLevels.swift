@@ -80,8 +80,10 @@ final class UpdatedLevels<Scalar: Coordinate>: KeptLevels, @unchecked Sendable {
 }
 
 extension ClusterIndex {
-    /// Reads ahead of time what updates search often, so that the first ones do not take longer than others. O(points).
+    /// Reads ahead of time what updates search often, so that the first ones do not take longer than others. O(points); does
+    /// nothing if that was done before.
     public func prepareForUpdates() {
+        guard takesUpdates, !hasLevels else { return }
         var layers = layers
         layers.delta.open(options)
         func levels<Scalar>(_ spatial: SpatialIndex<Scalar>) -> any KeptLevels {

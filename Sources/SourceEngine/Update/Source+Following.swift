@@ -60,7 +60,10 @@ extension Source {
         try withChangeLock(cancellation) { () throws(SourceError) in
             let revision = try changeable()
             try feeds.take(claim, revision.logs)
-            return (revision.logs[.feed(claim.log)]?.position, revision.number)
+            let position = revision.logs[.feed(claim.log)]?.position
+            // Otherwise the first changes of a new log would wait for it. Those of a known one have been waiting already.
+            if position == nil { revision.view.index.prepareForUpdates() }
+            return (position, revision.number)
         }
     }
 

@@ -19,6 +19,24 @@ import Testing
         #"{"radius":60,"geometries":"multipoint"}"#,
     ]
 
+    @Test("a new log finds the index ready for updates, a known one does not wait for that") func readyForNewLogs()
+        throws
+    {
+        let kept = try KeptSources(isQuick: true)
+        try kept.create(options: "{}").load(towns(1200))
+        let source = try kept.source()
+        #expect(!source.revision.view.index.hasLevels)
+        let claim = FeedClaim(log: "log") {}
+        #expect(try source.follow(by: claim, .never).position == nil)
+        #expect(source.revision.view.index.hasLevels)
+        let moved = LogItem(position: "1", upserts: Array("[\(point(7, 3, 4))]".utf8), removals: [])
+        #expect(try source.apply([moved], of: claim, .reject, .never).position == "1")
+        // A load leaves the positions of feeds.
+        try source.load(towns(1200))
+        #expect(try source.follow(by: FeedClaim(log: "log") {}, .never).position == "1")
+        #expect(!source.revision.view.index.hasLevels)
+    }
+
     @Test(
         "together they do what they do one after another, through restarts",
         arguments: zip(options.indices, options).map { $0 })
