@@ -140,12 +140,10 @@ extension Source {
         }
         guard written !== plain else { return }
         // Changes that come all the time compare features' ids, and would wait for one page of the file after another.
-        if folded != nil, changeCount.load(ordering: .relaxed) > 0 || self.revision !== revision {
+        if folded != nil, changeCount.load(ordering: .relaxed) > 0 || self.revision.store !== revision.store {
+            let base = revision.store.plainBase
             try atLowPriority { [self] in
-                written.readTextAhead { !isRetired && self.revision.store.plainBase === revision.store.plainBase }
-            }
-            guard !written.isDamaged else {
-                return report(.warning, "the snapshot reads otherwise than it was written, so the data stay in memory")
+                written.readTextAhead { state.withLock { $0.isServing && $0.revision.store.plainBase === base } }
             }
         }
         // With the lock held, since a change that is under way goes on from the store before.

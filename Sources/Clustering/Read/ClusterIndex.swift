@@ -25,9 +25,6 @@ public final class ClusterIndex: Sendable {
     /// The levels that former updates filled, for one caller.
     func takeLevels() -> (any KeptLevels)? { keptLevels.withLock { $0.take() } }
 
-    /// Whether levels are filled for the next update.
-    package var hasLevels: Bool { keptLevels.withLock { $0 != nil } }
-
     /// Gives the next update levels that were filled ahead of time.
     func keep(_ levels: any KeptLevels) { keptLevels.withLock { $0 = levels } }
 

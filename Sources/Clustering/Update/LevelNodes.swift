@@ -84,6 +84,10 @@ struct LevelNodes<Scalar: Coordinate>: ~Copyable {
         while bucketCount < size { addBucket() }
     }
 
+    /// The most bytes for each node: an entry, and its part of the buckets, of which between two fifths and four fifths of a
+    /// node's are made.
+    static var bytesOfNode: Int { MemoryLayout<Entry>.stride * 9 / 8 + 64 * 4 / 5 * 9 / 8 + 1 }
+
     var memoryBytes: Int { entries.capacity * MemoryLayout<Entry>.stride + buckets.capacity * 8 }
 
     @inline(__always) subscript(index: Int) -> Entry { entries.base[index] }

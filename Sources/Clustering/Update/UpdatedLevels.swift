@@ -27,7 +27,7 @@ final class UpdatedLevels<Scalar: Coordinate>: KeptLevels, @unchecked Sendable {
     }
 
     /// Above this many nodes, which take about a hundred megabytes, updates find few of them in the processor's caches.
-    private static var mostNodes: Int { 1 << 20 }
+    fileprivate static var mostNodes: Int { 1 << 20 }
     /// Filling a level takes as long per node as this part of a visit to a node outside of memory.
     private static var nodesPerVisit: Int { 16 }
 
@@ -80,14 +80,19 @@ final class UpdatedLevels<Scalar: Coordinate>: KeptLevels, @unchecked Sendable {
 }
 
 extension ClusterIndex {
-    /// Reads ahead of time what updates search often, so that the first ones do not take longer than others. O(points); does
-    /// nothing if that was done before.
+    /// The most bytes of memory that `prepareForUpdates` takes.
+    public var bytesOfPreparation: Int {
+        min(UpdatedLevels<Float>.mostNodes, pointCount) * LevelNodes<Double>.bytesOfNode
+    }
+
+    /// Reads ahead of time what updates search often and is not in memory yet, so that the first ones do not take longer
+    /// than others. O(points). Does nothing if the index would have to be read from a file.
     public func prepareForUpdates() {
-        guard takesUpdates, !hasLevels else { return }
+        guard takesUpdates, isResident else { return }
         var layers = layers
         layers.delta.open(options)
         func levels<Scalar>(_ spatial: SpatialIndex<Scalar>) -> any KeptLevels {
-            let levels = UpdatedLevels(layers, spatial)
+            let levels = takeLevels() as? UpdatedLevels<Scalar> ?? UpdatedLevels(layers, spatial)
             levels.fillAll(layers, spatial)
             return levels
         }

@@ -122,7 +122,7 @@ package struct LiveUpdate {
     }
 
     /// Whether clusters' properties can be computed for some clusters only.
-    private static func isFollowable(_ view: View, _ options: SourceOptions) -> Bool {
+    static func isFollowable(_ view: View, _ options: SourceOptions) -> Bool {
         // Input indexes of sorted features require a store without gaps.
         view.propertyErrors.isEmpty && !(view.order != nil && options.generateId)
             && view.aggregates.allSatisfy { property($0, options)?.aggregate.followsUpdates ?? false }
@@ -308,19 +308,20 @@ package struct LiveUpdate {
         // Former positions are read from memory far apart, so that most of the time is spent waiting for it. It may be a
         // file's.
         let parallel = Parallel(.own, threads: threads, smallestShare: Self.smallestShare)
-        let shares = parallel.shares(of: changes.moved.count, perThread: 1)
+        let (moved, removed) = (changes.moved, changes.removed)
+        let shares = parallel.shares(of: moved.count + removed.count, perThread: 1)
         let leavesEdge = parallel.map(shares) { [box] number, _ in
-            let (start, end) = Parallel.bounds(number, of: shares, count: changes.moved.count)
-            return changes.moved[start..<end].contains { placement in
-                let position = base.store.coordinates(base.view.feature(of: placement.point))
-                return isAtEdge(position, of: box) && position != (placement.longitude, placement.latitude)
+            let (start, end) = Parallel.bounds(number, of: shares, count: moved.count + removed.count)
+            return (start..<end).contains { index in
+                let placement = index < moved.count ? moved[index] : nil
+                let point = placement?.point ?? removed[index - moved.count]
+                let position = base.store.coordinates(base.view.feature(of: point))
+                let stays = placement.map { position == ($0.longitude, $0.latitude) } ?? false
+                return isAtEdge(position, of: box) && !stays
             }
         }
-        let mayShrink =
-            leavesEdge.contains(true)
-            || changes.removed.contains { isAtEdge(base.store.coordinates(base.view.feature(of: $0)), of: box) }
         for placement in changes.moved + changes.added { box.include((placement.longitude, placement.latitude)) }
-        guard mayShrink else { return box }
+        guard leavesEdge.contains(true) else { return box }
         return EdgeSearch(index: index) { store.coordinates(order?.row(of: $0) ?? Int($0.rawValue)) }
             .extent(within: box)
     }

@@ -61,10 +61,20 @@ extension Source {
             let revision = try changeable()
             try feeds.take(claim, revision.logs)
             let position = revision.logs[.feed(claim.log)]?.position
-            // Otherwise the first changes of a new log would wait for it. Those of a known one have been waiting already.
-            if position == nil { revision.view.index.prepareForUpdates() }
+            // The changes of a known log have been waiting already.
+            if position == nil { prepareForUpdates(of: revision) }
             return (position, revision.number)
         }
+    }
+
+    /// Lets the first changes of a log take no longer than later ones, if there is memory for it.
+    private func prepareForUpdates(of revision: Revision) {
+        let view = revision.view
+        guard revision.pointCount > 0, LiveUpdate.isFollowable(view, revision.options),
+            shared.memory.hasRoom(for: view.index.bytesOfPreparation)
+        else { return }
+        view.index.prepareForUpdates()
+        shared.memory.fitPages()
     }
 
     /// The stream of a claim has ended.

@@ -25,16 +25,16 @@ import Testing
         let kept = try KeptSources(isQuick: true)
         try kept.create(options: "{}").load(towns(1200))
         let source = try kept.source()
-        #expect(!source.revision.view.index.hasLevels)
+        let before = source.revision.view.index.memoryBytes
         let claim = FeedClaim(log: "log") {}
         #expect(try source.follow(by: claim, .never).position == nil)
-        #expect(source.revision.view.index.hasLevels)
+        #expect(source.revision.view.index.memoryBytes > before, "no level is in memory")
         let moved = LogItem(position: "1", upserts: Array("[\(point(7, 3, 4))]".utf8), removals: [])
         #expect(try source.apply([moved], of: claim, .reject, .never).position == "1")
         // A load leaves the positions of feeds.
         try source.load(towns(1200))
         #expect(try source.follow(by: FeedClaim(log: "log") {}, .never).position == "1")
-        #expect(!source.revision.view.index.hasLevels)
+        #expect(source.revision.view.index.memoryBytes == before)
     }
 
     @Test(
