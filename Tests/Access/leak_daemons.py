@@ -98,13 +98,13 @@ class Daemon:
         self.process = subprocess.Popen(
             [binary, "--socket", self.socket, "--config", self.folder + "/clusterd.json"], stderr=self.log, stdout=self.log)
         end = time.monotonic() + 60
-        while not (found := re.search(r"http://127\.0\.0\.1:(\d+)", open(self.folder + "/log").read())):
+        # The line may be in the log before the socket listens.
+        self.admin = socket.socket(socket.AF_UNIX)
+        while not (found := re.search(r"http://127\.0\.0\.1:(\d+)", open(self.folder + "/log").read())) or self.admin.connect_ex(self.socket):
             if time.monotonic() > end or self.process.poll() is not None:
                 raise AssertionError("the daemon does not start: " + open(self.folder + "/log").read())
             time.sleep(0.02)
         self.port = int(found[1])
-        self.admin = socket.socket(socket.AF_UNIX)
-        self.admin.connect(self.socket)
         self.web, self.unix = None, None
         self.channel = grpc.insecure_channel(
             f"127.0.0.1:{self.port}", options=[("grpc.max_receive_message_length", 64 << 20)])
