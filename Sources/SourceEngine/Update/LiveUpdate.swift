@@ -305,29 +305,16 @@ package struct LiveUpdate {
         of store: FeatureStore, _ index: ClusterIndex, _ order: PointOrder?, _ changes: PointChanges
     ) -> Box? {
         guard index.pointCount > 0, var box = base.view.bounds else { return nil }
-        // Former positions are read from memory far apart, so that most of the time is spent waiting for it. It may be a
-        // file's.
-        let parallel = Parallel(.own, threads: threads, smallestShare: Self.smallestShare)
-        let (moved, removed) = (changes.moved, changes.removed)
-        let shares = parallel.shares(of: moved.count + removed.count, perThread: 1)
-        let leavesEdge = parallel.map(shares) { [box] number, _ in
-            let (start, end) = Parallel.bounds(number, of: shares, count: moved.count + removed.count)
-            return (start..<end).contains { index in
-                let placement = index < moved.count ? moved[index] : nil
-                let point = placement?.point ?? removed[index - moved.count]
-                let position = base.store.coordinates(base.view.feature(of: point))
-                let stays = placement.map { position == ($0.longitude, $0.latitude) } ?? false
-                return isAtEdge(position, of: box) && !stays
-            }
-        }
+        let leavesEdge =
+            changes.moved.contains { moved in
+                let position = base.store.coordinates(base.view.feature(of: moved.point))
+                return isAtEdge(position, of: box) && position != (moved.longitude, moved.latitude)
+            } || changes.removed.contains { isAtEdge(base.store.coordinates(base.view.feature(of: $0)), of: box) }
         for placement in changes.moved + changes.added { box.include((placement.longitude, placement.latitude)) }
-        guard leavesEdge.contains(true) else { return box }
+        guard leavesEdge else { return box }
         return EdgeSearch(index: index) { store.coordinates(order?.row(of: $0) ?? Int($0.rawValue)) }
             .extent(within: box)
     }
-
-    /// Below this many points for each thread, another thread costs more than it saves.
-    private static let smallestShare = 1024
 
     private func isAtEdge(_ position: (longitude: Double, latitude: Double), of box: Box) -> Bool {
         position.longitude == box.west || position.longitude == box.east || position.latitude == box.south

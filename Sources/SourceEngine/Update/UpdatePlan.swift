@@ -89,7 +89,6 @@ package struct UpdatePlan {
             }
             found = parts.count == 1 ? parts[0] : Array(parts.joined())
             known.reserveCapacity(identifiers.count)
-            all.reserveCapacity(identifiers.count)
         }
 
         /// Below this many ids for each thread, another thread costs more than it saves.
@@ -175,7 +174,7 @@ package struct UpdatePlan {
         for trace in traces.all {
             if trace.keepsRows {
                 guard let row = trace.new else { continue }
-                put(groups.rows(of: row), over: trace.old, isLoaded)
+                put(groups.rows(of: row).filter(isLoaded), over: trace.old)
                 outcome.rows.append(row)
                 continue
             }
@@ -200,13 +199,7 @@ package struct UpdatePlan {
         (self.changes, self.additions) = (changes, additions)
     }
 
-    private mutating func put(_ group: Range<Int>, over old: [Int], _ isLoaded: (Int) -> Bool) {
-        // Most features have one position.
-        if old.count == 1, group.count == 1, isLoaded(group.lowerBound) {
-            changes[old[0]] = .some(group.lowerBound)
-            return
-        }
-        let new = group.filter(isLoaded)
+    private mutating func put(_ new: [Int], over old: [Int]) {
         for row in old { changes[row] = .some(nil) }
         // The positions of a feature stay together, at the feature's position in the order.
         let room = Self.consecutive(old)
