@@ -78,6 +78,7 @@ public final class Daemon {
         Self.ignoreStraySignals()
         Allocator.giveBackBlocks(from: 1 << 20)
         if SystemMemory.process.hasAddressLimit { Allocator.shareArenas() }
+        KeptBlocks.process.keep(upTo: min(Self.keptBytes, (SystemMemory.process.use?.limit ?? .max) / 16))
         servers.descriptorRoom = Self.raiseDescriptorLimit()
         // A few more threads than all queues use, for work that no queue counts. libuv reads the variable at
         // its first job.
@@ -280,6 +281,8 @@ public final class Daemon {
 
     /// Threads for filling declared sources, for expiry, and for work that outlives its call.
     private static let uncountedThreads = 4
+    /// What clustering a million points again takes and releases each time.
+    private static let keptBytes = 256 << 20
 
     /// Ignores signals that have no meaning here and would end the process.
     private static func ignoreStraySignals() {

@@ -21,7 +21,7 @@ package enum LargePages {
     }
 
     /// Allocates a block, to be released with `deallocate`. A block of about 2 MiB or more is aligned to large pages and
-    /// requests them.
+    /// requests them. Its content is undefined.
     ///
     /// The process ends if there is no memory.
     ///
@@ -31,17 +31,20 @@ package enum LargePages {
         if let block = FileBlocks.current?.allocate(size) { return block }
         var block: UnsafeMutableRawPointer?
         let room = roomOnLargePages(size)
-        if room >= (isBound ? 2 * pageSize : pageSize), posix_memalign(&block, pageSize, room) == 0, let block {
-            madvise(block, room, Int32(MADV_HUGEPAGE))
-            return block
+        if room >= (isBound ? 2 * pageSize : pageSize) {
+            if let block = KeptBlocks.process.take(room) { return block }
+            if posix_memalign(&block, pageSize, room) == 0, let block {
+                madvise(block, room, Int32(MADV_HUGEPAGE))
+                return block
+            }
         }
         guard let block = malloc(size) else { preconditionFailure("out of memory") }
         return block
     }
 
-    /// Releases a block of `allocate` or `resize`.
+    /// Releases a block of `allocate` or `resize`. It may be kept for the next one (`KeptBlocks`).
     package static func deallocate(_ block: UnsafeMutableRawPointer) {
-        if FileBlocks.current?.release(block) != true { free(block) }
+        if FileBlocks.current?.release(block) != true, !KeptBlocks.process.give(block) { free(block) }
     }
 
     /// The size rounded up to whole large pages if that adds at most an eighth. The rest of a block is on small pages.
