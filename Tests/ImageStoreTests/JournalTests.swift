@@ -84,7 +84,8 @@ import Testing
         let folder = try StateFolder()
         _ = try Self.write(folder)
         let bytes = try folder.bytes("1.journal")
-        let record = JournalFormat.record(Record(20, [1, 2, 3, 4]).payload, number: 4)
+        let payload = Record(20, [1, 2, 3, 4]).payload
+        let record = JournalFormat.recordHeader(of: payload, number: 4) + payload
         for count in 1..<record.count {
             try folder.write(bytes + record[..<count], "torn")
             let reader = try Self.read(folder, "torn")

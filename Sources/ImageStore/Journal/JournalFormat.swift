@@ -37,14 +37,15 @@ package enum JournalFormat {
         return mark
     }
 
-    package static func record(_ payload: [UInt8], number: UInt64) -> [UInt8] {
-        var record = [UInt8](repeating: 0, count: recordHeaderSize)
-        SectionFile.store(UInt64(payload.count), at: 0, in: &record)
-        SectionFile.store(number, at: 8, in: &record)
-        let head = SectionFile.checksum(record[..<16])
-        SectionFile.store(SectionFile.checksum(payload[...], from: head), at: 16, in: &record)
-        SectionFile.store(head, at: 20, in: &record)
-        return record + payload
+    /// What stands before a record's payload.
+    package static func recordHeader(of payload: [UInt8], number: UInt64) -> [UInt8] {
+        var header = [UInt8](repeating: 0, count: recordHeaderSize)
+        SectionFile.store(UInt64(payload.count), at: 0, in: &header)
+        SectionFile.store(number, at: 8, in: &header)
+        let head = SectionFile.checksum(header[..<16])
+        SectionFile.store(SectionFile.checksum(payload[...], from: head), at: 16, in: &header)
+        SectionFile.store(head, at: 20, in: &header)
+        return header
     }
 }
 

@@ -76,9 +76,10 @@ package struct JournalWriter: Sendable {
                 "cannot write \(path): an earlier change could neither be written nor taken back; nothing has changed. Make the state directory writable"
             )
         }
-        let record = JournalFormat.record(payload, number: count + 1)
+        let header = JournalFormat.recordHeader(of: payload, number: count + 1)
         do throws(FileError) {
-            try write(record, at: end)
+            try write(header, at: end)
+            try write(payload, at: end + header.count)
             try FileIO.sync(file, path: path)
             // A file that has lost its name is deleted when the process ends.
             guard try FileIO.isNamed(file, path) else {
@@ -90,7 +91,7 @@ package struct JournalWriter: Sendable {
             takeBack()
             throw error
         }
-        end += record.count
+        end += header.count + payload.count
         count += 1
         // The record is on disk. If the mark cannot be written, a start only cannot tell that it is.
         try? write(JournalFormat.mark(end), at: JournalFormat.markOffset)

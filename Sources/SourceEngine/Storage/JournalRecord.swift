@@ -82,7 +82,7 @@ package enum JournalRecord: Sendable {
     }
 
     package func payload(at moment: Timestamp, revision: UInt64, log: FollowedLog? = nil) -> [UInt8] {
-        var text = ByteWriter()
+        var text = ByteWriter(capacity: textSize + Self.sizeBesideText)
         text.append("{\"time\":")
         text.append(integer: moment.milliseconds)
         text.append(",\"revision\":")
@@ -115,6 +115,17 @@ package enum JournalRecord: Sendable {
         text.append("}")
         return text.bytes
     }
+
+    private var textSize: Int {
+        switch self {
+        case .update(let upserts, let removals): upserts.count + removals.count
+        case .append(let features), .refill(let features): features.count
+        case .options, .expiry, .progress: 0
+        }
+    }
+
+    /// What the other members usually take in a payload.
+    private static let sizeBesideText = 256
 }
 
 extension JournalRecord.Entry: StoredRecord {

@@ -247,9 +247,9 @@ import Testing
         let journal = kept.file("2.journal")
         let whole = try Data(contentsOf: URL(fileURLWithPath: journal))
         // As a daemon leaves it that is killed while it writes a record.
-        let record = JournalFormat.record(
-            JournalRecord.update(upserts: Array("[]".utf8), removals: Array("[]".utf8)).payload(
-                at: .now, revision: 99), number: 2)
+        let payload = JournalRecord.update(upserts: Array("[]".utf8), removals: Array("[]".utf8)).payload(
+            at: .now, revision: 99)
+        let record = JournalFormat.recordHeader(of: payload, number: 2) + payload
         for length in [1, 23, 24, record.count - 1] {
             try kept.restart { try (whole + record.prefix(length)).write(to: URL(fileURLWithPath: journal)) }
             #expect(kept.said() == seen)

@@ -275,8 +275,8 @@ import Testing
             var data = try Data(contentsOf: URL(fileURLWithPath: path))
             data[data.count - 5] ^= 1
             // A good record, but of options that no source has.
-            data += JournalFormat.record(
-                Array(#"{"time":1,"revision":90,"options":{"radius":-1}}"#.utf8), number: 2)
+            let payload = Array(#"{"time":1,"revision":90,"options":{"radius":-1}}"#.utf8)
+            data += JournalFormat.recordHeader(of: payload, number: 2) + payload
             try write(data, path)
         }
         #expect(try kept.source().revision.pointCount == 10)
