@@ -12,7 +12,7 @@ extension ClusterIndex {
     /// `build` on the resulting coordinates, but those of unchanged points are neither read nor projected again.
     ///
     /// - Parameters:
-    ///   - changes: their weights and partitions are ignored.
+    ///   - changes: of different points. Their weights and partitions are ignored.
     ///   - weights: a number above 0 for each point, which weights clusters' centres.
     ///   - partitions: a number for each point; only points with the same number cluster together.
     ///   - threads: how many cores may be used; the result does not depend on it.
@@ -69,10 +69,14 @@ extension ClusterIndex {
                 }
             }
         }
-        for placement in changes.moved + changes.added where Int(placement.point.rawValue) < count {
-            let position = options.unitPosition(placement.longitude, placement.latitude)
-            let point = Int(placement.point.rawValue)
-            (columns.x.base[point], columns.y.base[point]) = (Scalar(position.x), Scalar(position.y))
+        for placements in [changes.moved, changes.added] {
+            parallel.forEachShare(of: placements.count) { _, indexes in
+                for placement in placements[indexes] where Int(placement.point.rawValue) < count {
+                    let position = options.unitPosition(placement.longitude, placement.latitude)
+                    let point = Int(placement.point.rawValue)
+                    (columns.x.base[point], columns.y.base[point]) = (Scalar(position.x), Scalar(position.y))
+                }
+            }
         }
         return columns
     }

@@ -2,7 +2,7 @@
 
 /// Points to remove from an index, to add, or to move.
 public struct PointChanges: Sendable {
-    public struct Placement: Sendable {
+    public struct Placement: Sendable, BitwiseCopyable {
         public let point: PointIndex
         /// In the units of the index's projection: degrees, or units of a plane.
         public let longitude: Double

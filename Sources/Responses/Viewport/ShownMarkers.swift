@@ -167,7 +167,7 @@ struct FeatureTrace {
             let found = try codes(of: to).row(of: code, in: other)
             return found.flatMap { other.hasIdentifier($0) ? nil : $0 }
         }
-        var rows = try to.revision.identifierIndex(cancellation).rows(of: identifier, in: other)
+        var rows = Array(try to.revision.identifierIndex(cancellation).rows(of: identifier, in: other))
         if rows.count > 1 { rows = try codes(of: to).seen(among: rows) }
         guard rows.count > 1 else { return rows.first }
         // Among features with the same id, the one of the same rank.

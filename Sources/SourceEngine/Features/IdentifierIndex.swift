@@ -40,13 +40,30 @@ package struct IdentifierIndex: Sendable {
 
     /// The rows of all features that have the id, in the order of the input, in the store that the index was made from or one
     /// derived from it by updates. O(log features).
-    package func rows(of identifier: FeatureIdentifier, in store: FeatureStore) -> [Int] {
-        var found: [Int] = []
+    package func rows(of identifier: FeatureIdentifier, in store: FeatureStore) -> Rows {
+        var found = Rows()
         _ = firstRow(of: identifier, in: store) {
             found.append($0)
             return false
         }
         return found
+    }
+
+    /// Rows of features with the same id. A single one, as most ids have, takes no memory of its own.
+    package struct Rows: RandomAccessCollection, Sendable, Equatable {
+        package private(set) var first: Int?
+        private var others: [Int] = []
+
+        fileprivate mutating func append(_ row: Int) {
+            if first == nil { first = row } else { others.append(row) }
+        }
+
+        package var startIndex: Int { 0 }
+        package var endIndex: Int { first == nil ? 0 : 1 + others.count }
+        package subscript(index: Int) -> Int {
+            guard index == 0, let first else { return others[index - 1] }
+            return first
+        }
     }
 
     /// The first of these rows that satisfies a condition. O(log features + rows examined).

@@ -90,7 +90,7 @@ package struct CatchUp: Sendable {
     private mutating func apply(
         _ rows: ArraySlice<Int>, _ threads: Int, _ cancellation: Cancellation
     ) throws(SourceError) {
-        var changes: [Int: Int?] = [:]
+        var changes: [FeatureReplacement] = []
         var (added, slices): ([Int], [FeatureSlice]) = ([], [])
         for row in rows {
             let newRow = newest.store.isRemoved(row) ? nil : slices.count
@@ -98,7 +98,7 @@ package struct CatchUp: Sendable {
                 additions.append(newRow.map { _ in revision.store.count + added.count })
                 if let newRow { added.append(newRow) }
             } else if let known = compactedRow(row) {
-                changes[known] = .some(newRow)
+                changes.append(FeatureReplacement(row: known, newRow: newRow))
             } else {
                 continue
             }

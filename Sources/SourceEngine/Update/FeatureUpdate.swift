@@ -91,7 +91,7 @@ package struct FeatureUpdate: Sendable {
         /// The rows that the update changed or added; nil if all clusters were made again.
         package func changedRows(in base: Revision) -> [Int]? {
             guard !revision.isPlain, !isClusteredAgain else { return nil }
-            return Array(plan.changes.keys) + Array(base.store.count..<revision.store.count)
+            return plan.changes.map(\.row) + Array(base.store.count..<revision.store.count)
         }
     }
 

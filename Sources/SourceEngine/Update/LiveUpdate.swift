@@ -46,12 +46,7 @@ package struct LiveUpdate {
     func makeClusteredAgain(since start: ContinuousClock.Instant) throws(SourceError) -> Revision? {
         let view = base.view
         guard base.hasData, base.pointCount > 0, base.pointCount == base.store.count, view.order == nil,
-            !view.isAhead
-        else { return nil }
-        // Partitions and indexed values are made of all features.
-        var (partitions, order, values) = (view.partitions, view.order, PointValues?.none)
-        guard let changes = try pointChanges(.all, &partitions, &order, &values, isWhole: true),
-            view.index.canBeRebuilt(with: changes)
+            !view.isAhead, let changes = try placements(), view.index.canBeRebuilt(with: changes)
         else { return nil }
         let store = changedStore
         let options = base.options
@@ -59,13 +54,17 @@ package struct LiveUpdate {
             store, reading: options.propertyNames.union(options.indexedNames), threads: threads, cancellation)
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: threads, cancellation: cancellation)
-        let made = try maker.make(changes, of: view) { bounds(of: store, $0, nil, changes) }
+        let made = try maker.make(changes, of: view) { index in
+            guard index.pointCount > 0, let box = base.view.bounds?.including(changes) else { return nil }
+            // So many points have moved that some were at the edge.
+            return EdgeSearch(index: index) { store.coordinates(Int($0.rawValue)) }.extent(within: box)
+        }
         return revision(store, columns.keeping(options.propertyNames), made, [], since: start)
     }
 
     /// The features after the update.
     private var changedStore: FeatureStore {
-        base.store.changing(replacements, adding: plan.additions, from: update.store)
+        base.store.changing(plan.changes, adding: plan.additions, from: update.store)
     }
 
     private func revision(
@@ -128,27 +127,39 @@ package struct LiveUpdate {
             && view.aggregates.allSatisfy { property($0, options)?.aggregate.followsUpdates ?? false }
     }
 
-    private var replacements: [FeatureReplacement] {
-        plan.changes.map { FeatureReplacement(row: $0.key, newRow: $0.value) }
+    /// Where the changed features' points are, if all are clustered again; nil if features were removed.
+    private func placements() throws(SourceError) -> PointChanges? {
+        guard plan.changes.allSatisfy({ $0.newRow != nil }) else { return nil }
+        // Partitions and indexed values are made of all features.
+        var partitions = base.view.partitions
+        let new = try newRows(.all, &partitions)
+        let parallel = Parallel(.shared, threads: threads)
+        var changes = PointChanges()
+        changes.moved = parallel.array(count: plan.changes.count) { index in
+            new.placement(plan.changes[index].newRow ?? 0, Self.point(plan.changes[index].row))
+        }
+        changes.added = plan.additions.enumerated().map { index, newRow in
+            new.placement(newRow, Self.point(base.store.count + index))
+        }
+        return changes
     }
 
     /// The changes of points. New partitions are added to `partitions`, and the points' indexed values to `values`. A
     /// feature whose sort key changes, or that a named view shows from now on, gets another point in `order`.
     ///
-    /// - Parameter isWhole: whether all clusters are made again, so that it does not matter which features stay where they
-    ///   are.
     /// - Returns: nil if everything must be clustered again.
     private func pointChanges(
         _ selection: ViewSelection, _ partitions: inout [JSONValue], _ order: inout PointOrder?,
-        _ values: inout PointValues?, isWhole: Bool = false
+        _ values: inout PointValues?
     ) throws(SourceError) -> PointChanges? {
         let new = try newRows(selection, &partitions)
         var changes = PointChanges()
         // Rows of the updated store, with those of the new features.
         var inserted: [(row: Int, new: Int)] = []
         // In the same order in every process: a replay of the update must give new points the same indexes.
-        for (row, changed) in plan.changes.sorted(by: { $0.key < $1.key }) {
-            let newRow = changed.flatMap { new.selects($0) ? $0 : nil }
+        for change in plan.changes {
+            let row = change.row
+            let newRow = change.newRow.flatMap { new.selects($0) ? $0 : nil }
             guard let point = order == nil ? Self.point(row) : order?.point(at: row) else {
                 // Only a named view lacks features of the source.
                 guard base.name != nil else { return nil }
@@ -164,7 +175,7 @@ package struct LiveUpdate {
                 inserted.append((row, newRow))
                 continue
             }
-            if !isWhole, new.havePositionsOnly, update.store.coordinates(newRow) == base.store.coordinates(row),
+            if new.havePositionsOnly, update.store.coordinates(newRow) == base.store.coordinates(row),
                 !new.changesValues(newRow, point, of: base.view.index, values)
             {
                 continue
@@ -310,7 +321,7 @@ package struct LiveUpdate {
                 let position = base.store.coordinates(base.view.feature(of: moved.point))
                 return isAtEdge(position, of: box) && position != (moved.longitude, moved.latitude)
             } || changes.removed.contains { isAtEdge(base.store.coordinates(base.view.feature(of: $0)), of: box) }
-        for placement in changes.moved + changes.added { box.include((placement.longitude, placement.latitude)) }
+        box = box.including(changes)
         guard leavesEdge else { return box }
         return EdgeSearch(index: index) { store.coordinates(order?.row(of: $0) ?? Int($0.rawValue)) }
             .extent(within: box)
@@ -355,6 +366,17 @@ package struct LiveUpdate {
     }
 }
 
+extension Box {
+    /// The smallest box with this one and all new positions.
+    fileprivate func including(_ changes: PointChanges) -> Box {
+        var box = self
+        for placements in [changes.moved, changes.added] {
+            for placement in placements { box.include((placement.longitude, placement.latitude)) }
+        }
+        return box
+    }
+}
+
 extension RevisionMaker {
     /// Makes an update with all clusters made again beside the features that it does not change, if that is possible
     /// and the changed features are not most.
@@ -377,7 +399,7 @@ extension RevisionMaker {
         let nothing = FeatureUpdate(store: FeatureStore.joining([]), identifiers: [])
         return try makeClusteredAgain(
             LiveUpdate(
-                base: base, update: nothing, plan: UpdatePlan(changes: [:], additions: []),
+                base: base, update: nothing, plan: UpdatePlan(changes: [], additions: []),
                 identifiers: base.identifierIndex(cancellation), threads: threads, cancellation: cancellation),
             since: .now)
     }

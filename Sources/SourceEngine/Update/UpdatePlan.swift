@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Clustering
 import GeoJSON
 import SystemSupport
 
@@ -13,8 +14,8 @@ package struct UpdatePlan {
     package private(set) var updated = 0
     package private(set) var removed = 0
     package private(set) var missing = 0
-    /// By row of the old store: the new feature that replaces it, or nil if it is removed.
-    package private(set) var changes: [Int: Int?] = [:]
+    /// Rows of the old store with the new features that replace them, ascending.
+    package private(set) var changes: [FeatureReplacement] = []
     /// New features to append, by their row among the new features.
     package private(set) var additions: [Int] = []
     /// By row of the old store: new rows that follow it, since they belong to the feature that takes this row.
@@ -42,7 +43,7 @@ package struct UpdatePlan {
     private struct Trace {
         let identifier: FeatureIdentifier
         /// Their rows in the old store.
-        let old: [Int]
+        let old: IdentifierIndex.Rows
         /// Whether a feature has been in the first of these rows all the time.
         var keepsRows: Bool
         var exists: Bool
@@ -55,7 +56,7 @@ package struct UpdatePlan {
         /// The last step that puts one in, and the place among the ids that it puts in.
         var upsert: (step: Int, place: Int)?
 
-        init(_ identifier: FeatureIdentifier, _ old: [Int]) {
+        init(_ identifier: FeatureIdentifier, _ old: IdentifierIndex.Rows) {
             (self.identifier, self.old) = (identifier, old)
             exists = !old.isEmpty
             keepsRows = exists
@@ -73,11 +74,12 @@ package struct UpdatePlan {
         private var new: [FeatureIdentifier: Int] = [:]
         private let identifiers: [FeatureIdentifier]
         /// By new row.
-        private let found: [[Int]]
-        private let rows: @Sendable (FeatureIdentifier) -> [Int]
+        private let found: [IdentifierIndex.Rows]
+        private let rows: @Sendable (FeatureIdentifier) -> IdentifierIndex.Rows
 
         init(
-            _ identifiers: [FeatureIdentifier], threads: Int, _ rows: @escaping @Sendable (FeatureIdentifier) -> [Int]
+            _ identifiers: [FeatureIdentifier], threads: Int,
+            _ rows: @escaping @Sendable (FeatureIdentifier) -> IdentifierIndex.Rows
         ) {
             (self.identifiers, self.rows) = (identifiers, rows)
             // Each id is looked for in places far apart, so that most of the time is spent waiting for memory.
@@ -89,6 +91,7 @@ package struct UpdatePlan {
             }
             found = parts.count == 1 ? parts[0] : Array(parts.joined())
             known.reserveCapacity(identifiers.count)
+            all.reserveCapacity(identifiers.count)
         }
 
         /// Below this many ids for each thread, another thread costs more than it saves.
@@ -96,7 +99,7 @@ package struct UpdatePlan {
 
         mutating func number(of identifier: FeatureIdentifier) -> Int { number(of: identifier, at: rows(identifier)) }
 
-        private mutating func number(of identifier: FeatureIdentifier, at old: [Int]) -> Int {
+        private mutating func number(of identifier: FeatureIdentifier, at old: IdentifierIndex.Rows) -> Int {
             if let number = old.first.map({ known[$0] }) ?? new[identifier] { return number }
             if let row = old.first { known[row] = all.count } else { new[identifier] = all.count }
             all.append(Trace(identifier, old))
@@ -134,7 +137,7 @@ package struct UpdatePlan {
     package init(
         _ steps: [Step], identifiers: [FeatureIdentifier], groups: RowGroups = RowGroups(), isLoaded: (Int) -> Bool,
         isIgnored: (Int) -> Bool = { _ in false }, countsRows: Bool = true, threads: Int = 1,
-        rows: @escaping @Sendable (FeatureIdentifier) -> [Int]
+        rows: @escaping @Sendable (FeatureIdentifier) -> IdentifierIndex.Rows
     ) {
         var traces = Traces(identifiers, threads: threads, rows)
         var insertions = 0
@@ -170,6 +173,7 @@ package struct UpdatePlan {
             }
         }
         changes.reserveCapacity(traces.all.count)
+        outcome.rows.reserveCapacity(traces.all.count)
         var appended: [(insertion: Int, row: Int)] = []
         for trace in traces.all {
             if trace.keepsRows {
@@ -178,7 +182,7 @@ package struct UpdatePlan {
                 outcome.rows.append(row)
                 continue
             }
-            for row in trace.old { changes[row] = .some(nil) }
+            for row in trace.old { changes.append(FeatureReplacement(row: row, newRow: nil)) }
             if !trace.old.isEmpty { outcome.removals.append(trace.identifier) }
             if let row = trace.new { appended.append((trace.insertion, row)) }
         }
@@ -186,30 +190,45 @@ package struct UpdatePlan {
             additions += groups.rows(of: row).filter(isLoaded)
             outcome.rows.append(row)
         }
+        sortChanges()
     }
 
     /// Removes features by their rows.
     package init(removing rows: [Int]) {
-        for row in rows { changes[row] = .some(nil) }
+        changes = rows.map { FeatureReplacement(row: $0, newRow: nil) }
+        sortChanges()
         removed = rows.count
     }
 
     /// Makes a plan from known changes, without counts.
-    package init(changes: [Int: Int?], additions: [Int]) {
+    ///
+    /// - Parameter changes: of different rows.
+    package init(changes: [FeatureReplacement], additions: [Int]) {
         (self.changes, self.additions) = (changes, additions)
+        sortChanges()
     }
 
-    private mutating func put(_ new: [Int], over old: [Int]) {
-        for row in old { changes[row] = .some(nil) }
+    /// Each row is the old one of one id.
+    private mutating func sortChanges() {
+        guard changes.count > 1 else { return }
+        var order = changes.enumerated().map { UInt64(truncatingIfNeeded: $1.row) << 32 | UInt64($0) }
+        NumberSort.sort(&order)
+        changes = order.map { changes[Int(UInt32(truncatingIfNeeded: $0))] }
+    }
+
+    private mutating func put(_ new: [Int], over old: IdentifierIndex.Rows) {
         // The positions of a feature stay together, at the feature's position in the order.
         let room = Self.consecutive(old)
-        for (row, newRow) in zip(room, new) { changes[row] = .some(newRow) }
+        for (index, row) in old.enumerated() {
+            let newRow = index < min(room.count, new.count) ? new[index] : nil
+            changes.append(FeatureReplacement(row: row, newRow: newRow))
+        }
         let rest = new.dropFirst(room.count)
         if let last = room.last, !rest.isEmpty { insertions[last] = rest }
     }
 
     /// The first rows that follow one another without a gap.
-    private static func consecutive(_ rows: [Int]) -> Range<Int> {
+    private static func consecutive(_ rows: IdentifierIndex.Rows) -> Range<Int> {
         guard let first = rows.first else { return 0..<0 }
         let end = rows.indices.first { rows[$0] != first + $0 } ?? rows.count
         return first..<first + end
@@ -219,13 +238,12 @@ package struct UpdatePlan {
     package func slices(old: FeatureStore, new: FeatureStore) -> [FeatureSlice] {
         var slices: [FeatureSlice] = []
         var start = 0
-        for row in changes.keys.sorted() {
-            if start < row { slices.append(FeatureSlice(store: old, rows: start..<row)) }
-            let replacement = changes[row].flatMap { $0 }.map { [$0] } ?? []
-            for newRow in replacement + (insertions[row] ?? []) {
-                slices.append(FeatureSlice(store: new, rows: newRow..<newRow + 1))
-            }
-            start = row + 1
+        func append(_ newRow: Int) { slices.append(FeatureSlice(store: new, rows: newRow..<newRow + 1)) }
+        for change in changes {
+            if start < change.row { slices.append(FeatureSlice(store: old, rows: start..<change.row)) }
+            if let newRow = change.newRow { append(newRow) }
+            insertions[change.row]?.forEach(append)
+            start = change.row + 1
         }
         if start < old.count { slices.append(FeatureSlice(store: old, rows: start..<old.count)) }
         for row in additions { slices.append(FeatureSlice(store: new, rows: row..<row + 1)) }

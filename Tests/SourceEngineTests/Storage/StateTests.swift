@@ -121,7 +121,7 @@ import Testing
             let index = try revision.identifierIndex(.never)
             for id in [0, 77, 399, 400] {
                 let identifier = try #require(FeatureIdentifier(.number(Double(id))))
-                texts.append("\(index.rows(of: identifier, in: revision.store))")
+                texts.append("\(Array(index.rows(of: identifier, in: revision.store)))")
             }
             return texts
         }

@@ -127,7 +127,7 @@ import Testing
         let index = try revision.identifierIndex(.never)
         for row in stride(from: 0, to: revision.store.count, by: 97) where !revision.store.isRemoved(row) {
             let identifier = try #require(revision.store.featureIdentifier(row))
-            #expect(index.rows(of: identifier, in: revision.store) == [row], "\(comment)")
+            #expect(Array(index.rows(of: identifier, in: revision.store)) == [row], "\(comment)")
         }
         try NamedViews.expectEqual(kept.source(), comment)
     }
