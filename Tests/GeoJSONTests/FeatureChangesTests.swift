@@ -43,4 +43,36 @@ import Testing
         #expect(all == stride(from: 0, to: 2000, by: 50).flatMap { texts($0..<$0 + 50) })
         #expect(texts(20..<22) == [feature("5001"), feature("21")])
     }
+
+    @Test(
+        "what was changed since a snapshot becomes a delta beside it, also if all changes were gathered meanwhile",
+        arguments: [0, 3, 2000])
+    func folded(_ rounds: Int) throws {
+        let earlier = try numbered(0..<10).changing(
+            [FeatureReplacement(row: 1, newRow: 0), FeatureReplacement(row: 2, newRow: 1)], adding: [2],
+            from: try numbered(100..<103))
+        let snapshot = earlier.plain()
+        var newest = earlier
+        for round in 0..<rounds {
+            newest = newest.changing(
+                [FeatureReplacement(row: 1, newRow: 0), FeatureReplacement(row: 3, newRow: 1)], adding: [],
+                from: try numbered(1000 + 2 * round..<1002 + 2 * round))
+        }
+        if rounds > 0 {
+            newest = newest.changing(
+                [FeatureReplacement(row: 4, newRow: nil)], adding: [0], from: try numbered(500..<501))
+        }
+        let folded = newest.folded(onto: snapshot, since: earlier)
+        #expect(folded.plainBase === snapshot)
+        #expect(folded.count == newest.count)
+        #expect(folded.removedCount == newest.removedCount)
+        let rows = newest.livingRows ?? (0..<UInt32(newest.count)).map { $0 }
+        #expect(folded.livingRows ?? rows == rows)
+        for row in rows { #expect(folded.text(Int(row)) == newest.text(Int(row)), "row \(row)") }
+        if rounds == 3 { #expect(folded.changedRows == [1, 3, 4, 11], "the others are in the snapshot") }
+        // It goes on from there.
+        let next = folded.changing([FeatureReplacement(row: 5, newRow: 0)], adding: [], from: try numbered(900..<901))
+        #expect(next.text(5) == feature("900"))
+        #expect(next.text(1) == newest.text(1))
+    }
 }

@@ -143,34 +143,22 @@ extension FeatureStore {
     /// - Parameters:
     ///   - base: the features of an earlier store of this lineage, row for row.
     ///   - earlier: that store.
-    /// - Complexity: O(all changes), and the bytes of those since then.
+    /// - Complexity: O(all changes). No feature is copied.
     public func folded(onto base: FeatureStore, since earlier: FeatureStore) -> FeatureStore {
         guard let changes else { return base }
-        let former = earlier.changes
-        func isNew(_ row: UInt32, _ location: FeatureChanges.Location) -> Bool {
-            guard Int(row) < base.count, let former, let known = former.locations[row], !location.isRemoved,
-                !known.isRemoved
-            else { return true }
-            return known.row != location.row || former.stores[known.store] !== changes.stores[location.store]
+        // What was changed later is in stores that were appended later, unless all have been gathered meanwhile.
+        let known = earlier.changes.map { changes.stores.begins(with: $0.stores) ? $0.stores.count : 0 } ?? 0
+        let stores = StoreList(Array(changes.stores.all.dropFirst(known)))
+        let locations = changes.locations.mapped { location in
+            if location.isRemoved { return location }
+            guard let store = UInt32(exactly: Int(location.store) - known) else { return nil }
+            return FeatureChanges.Location(store: store, row: location.row)
         }
-        let changed = changes.locations.all.filter { isNew($0.key, $0.value) }.sorted { $0.key < $1.key }
-        var locations = LocationTable()
-        var slices: [FeatureSlice] = []
-        for (row, location) in changed {
-            guard !location.isRemoved else {
-                locations.update(row, to: .removed)
-                continue
-            }
-            locations.update(
-                row, to: FeatureChanges.Location(store: 0, row: UInt32(truncatingIfNeeded: slices.count)))
-            let row = Int(location.row)
-            slices.append(FeatureSlice(store: changes.stores[location.store], rows: row..<row + 1))
-        }
-        guard !changed.isEmpty else { return base }
-        let gathered = FeatureChanges(
-            base: base, locations: locations, stores: StoreList([FeatureStore.joining(slices)]),
-            rowCount: slices.count, removedCount: changes.removedCount)
-        return FeatureStore(changes: gathered, count: count)
+        guard locations.count > 0 else { return base }
+        let folded = FeatureChanges(
+            base: base, locations: locations, stores: stores, rowCount: stores.all.reduce(0) { $0 + $1.count },
+            removedCount: changes.removedCount)
+        return FeatureStore(changes: folded, count: count)
     }
 
     /// Some rows as slices of plain stores, without removed features.
@@ -228,6 +216,16 @@ struct LocationTable: Sendable {
         return old
     }
 
+    /// The same rows with the locations that a function makes of theirs, without those for which it makes none.
+    func mapped(_ location: (Location) -> Location?) -> LocationTable {
+        var mapped = LocationTable()
+        for (number, part) in parts.enumerated() {
+            mapped.parts[number] = part.compactMapValues(location)
+            mapped.count += mapped.parts[number].count
+        }
+        return mapped
+    }
+
     /// All rows and their locations, in no particular order.
     var all: some Sequence<(key: UInt32, value: Location)> { parts.lazy.joined() }
 
@@ -261,4 +259,11 @@ struct StoreList: Sendable {
 
     /// All stores, by number.
     var all: some Sequence<FeatureStore> { groups.lazy.joined() }
+
+    /// Whether stores were only appended to another list to make this one.
+    func begins(with other: StoreList) -> Bool {
+        guard other.count > 0, other.count <= count else { return other.count == 0 }
+        let last = UInt32(truncatingIfNeeded: other.count - 1)
+        return self[last] === other[last]
+    }
 }
