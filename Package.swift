@@ -59,7 +59,7 @@ let package = Package(
         .systemLibrary(name: "CKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
 
-        .target(name: "EventLoop", dependencies: ["CLibuv"], swiftSettings: uncheckedExclusivity),
+        .target(name: "EventLoop", dependencies: ["CLibuv", "CLinux"], swiftSettings: uncheckedExclusivity),
         .target(name: "JSON", dependencies: ["CSimdjson"]),
         .target(name: "Compression", dependencies: ["CZlib"]),
         .target(name: "TileCompression", dependencies: ["CDeflate", "Compression"]),

@@ -103,6 +103,7 @@ public final class Daemon {
         }
         startWait = wait
         status.loading { wait.text }
+        EventLoop.takePrecedence()
         loop.run()
         log.flush(milliseconds: 200)
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CLibuv
+import CLinux
 import Glibc
 import Synchronization
 
@@ -49,6 +50,10 @@ public final class EventLoop {
 
     /// Runs until there is nothing left to wait for, or until `stop`.
     public func run() { uv_run(raw, UV_RUN_DEFAULT) }
+
+    /// Makes this thread preempt the pool's as soon as it wakes, where the system can do that. Else it waits for the end of
+    /// their time slices of some milliseconds if all processors are busy. Call it on the loop's thread.
+    public static func takePrecedence() { _ = clusterd_use_slices(100_000) }
 
     /// Makes `run` continue until `stop`, even if there is nothing to wait for. Call it before `run`.
     func keepRunning() {
@@ -212,6 +217,7 @@ public final class LoopThread {
             &thread, nil,
             { argument in
                 guard let argument else { return nil }
+                EventLoop.takePrecedence()
                 Unmanaged<EventLoop>.fromOpaque(argument).takeUnretainedValue().run()
                 return nil
             }, Unmanaged.passUnretained(loop).toOpaque())
