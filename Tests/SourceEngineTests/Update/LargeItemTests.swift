@@ -102,6 +102,64 @@ import Testing
         try expectEqual(kept, fresh, Self.options[0], "restarted")
     }
 
+    @Test("the data's edge follows points that leave it, stay on it or pass it") func edge() throws {
+        let kept = try KeptSources(isQuick: true)
+        let source = try kept.create(options: Self.options[0])
+        // Columns of 60 points, so that many are on each edge.
+        var places = (0..<3000).map { (x: Double($0 % 50), y: Double($0 / 50)) }
+        func text(_ ids: some Sequence<Int>) -> String {
+            "[\(ids.map { point($0, places[$0].x, places[$0].y, "{}") }.joined(separator: ","))]"
+        }
+        try source.load(text(places.indices))
+        let claim = FeedClaim(log: "log") {}
+        _ = try source.follow(by: claim, .never)
+        // Inside, so many that all is clustered again.
+        let inner = places.indices.filter { (10..<40).contains(places[$0].x) && (10..<50).contains(places[$0].y) }
+        let east = places.indices.filter { places[$0].x == 49 }
+        let moves: [(name: String, move: () -> [Int])] = [
+            ("nothing at the edge", { [] }),
+            (
+                "along the edge",
+                {
+                    places[0].y = 20.5
+                    return [0]
+                }
+            ),
+            (
+                "all of an edge leave it",
+                {
+                    for id in east { places[id].x = 47.25 }
+                    return east
+                }
+            ),
+            (
+                "beyond two edges",
+                {
+                    places[70] = (-3.5, 70)
+                    return [70]
+                }
+            ),
+            (
+                "back again",
+                {
+                    places[70] = (5, 5)
+                    return [70]
+                }
+            ),
+        ]
+        for (name, move) in moves {
+            for id in inner { places[id].x += 0.01 }
+            let item = LogItem(position: name, upserts: Array(text(inner + move()).utf8), removals: [])
+            _ = try source.apply([item], of: claim, .reject, .never)
+            let revision = source.revision
+            #expect(revision.view.index.isPlain && !revision.store.isPlain, "\(name): all is clustered again")
+            let (x, y) = (places.map(\.x), places.map(\.y))
+            let box = Box(
+                west: x.min() ?? 0, south: y.min() ?? 0, east: x.max() ?? 0, north: y.max() ?? 0)
+            #expect(revision.view.bounds == box, "\(name)")
+        }
+    }
+
     private static func feature(_ id: Int, _ random: inout SeededRandom) -> String {
         let kinds = ["bar", "café", "hotel"]
         let n = random.below(11)
