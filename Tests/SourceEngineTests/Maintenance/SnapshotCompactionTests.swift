@@ -80,4 +80,60 @@ import Testing
             #expect(kept.said() == seen, "round \(round)")
         }
     }
+
+    /// What comes while a snapshot compacts.
+    enum Interruption: String, CaseIterable {
+        case `import`, deletion, successor, shortage
+    }
+
+    @Test("whatever comes beside it, the source has what was acknowledged last", arguments: Interruption.allCases)
+    func interrupted(_ interruption: Interruption) throws {
+        let kept = try KeptSources(longestClustering: 0, leastClusteredAlone: 0, isQuick: true)
+        func features(_ shift: Int) -> [String] {
+            (0..<1000).map { id -> String in
+                let (x, y) = ((id + shift) * 37 % 300 - 150, id * 13 % 150 - 75)
+                return point(id, Double(x), Double(y))
+            }
+        }
+        var random = SeededRandom(seed: 4)
+        for round in 0..<4 {
+            var expected = features(round)
+            let source = try (try? kept.source()) ?? kept.create()
+            try source.load("[" + expected.joined(separator: ",") + "]")
+            kept.wait()
+            var changes = 0
+            while source.revision.growth <= source.revision.mostGrowth / 4 && changes < 200 {
+                try move(&expected, source, &random, times: 1)
+                kept.wait()
+                changes += 1
+            }
+            try #require(changes < 200, "too few clusters change for a test")
+            source.saveLater()
+            // Each time a little later.
+            try move(&expected, source, &random, times: round)
+            switch interruption {
+            case .import:
+                expected = features(100 + round)
+                try source.load("[" + expected.joined(separator: ",") + "]")
+            case .deletion, .successor:
+                try kept.registry.delete(#require(SourceName("test")))
+                guard interruption == .successor else { break }
+                expected = features(200 + round)
+                try kept.create().load("[" + expected.joined(separator: ",") + "]")
+            case .shortage:
+                // Too little for clustering anything, but nothing that is held is given up.
+                kept.registry.shared.memory.limit = MemoryBudget.Limit(bytes: 1)
+            }
+            kept.wait()
+            kept.registry.shared.memory.limit = MemoryBudget.Limit()
+            let fresh = try KeptSources(isQuick: true)
+            if interruption != .deletion {
+                try fresh.create().load("[" + expected.joined(separator: ",") + "]")
+            }
+            #expect(kept.said() == fresh.said(), "round \(round)")
+            try kept.restart()
+            #expect(kept.said() == fresh.said(), "round \(round), after a restart")
+            #expect(kept.reports.isEmpty, "round \(round): \(kept.reports)")
+        }
+    }
 }
