@@ -33,7 +33,7 @@ static inline int clusterd_use_slices(uint64_t nanoseconds) {
         .flags = 1 /* SCHED_FLAG_RESET_ON_FORK */,
         .niceness = getpriority(PRIO_PROCESS, 0),
         .runtime = nanoseconds};
-    if (sched_getscheduler(0) != SCHED_OTHER) return -1;
+    if ((sched_getscheduler(0) & ~0x40000000 /* SCHED_RESET_ON_FORK */) != SCHED_OTHER) return -1;
     return (int)syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 

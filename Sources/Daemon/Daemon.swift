@@ -78,7 +78,8 @@ public final class Daemon {
         Self.ignoreStraySignals()
         Allocator.giveBackBlocks(from: 1 << 20)
         if SystemMemory.process.hasAddressLimit { Allocator.shareArenas() }
-        KeptBlocks.process.keep(upTo: min(Self.keptBytes, (SystemMemory.process.use?.limit ?? .max) / 16))
+        let memory = [SystemMemory.process.use?.limit, SystemMemory.process.available].compactMap { $0 }
+        KeptBlocks.process.keep(upTo: min(Self.keptBytes, (memory.min() ?? 0) / 16))
         servers.descriptorRoom = Self.raiseDescriptorLimit()
         // A few more threads than all queues use, for work that no queue counts. libuv reads the variable at
         // its first job.

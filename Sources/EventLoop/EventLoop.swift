@@ -51,8 +51,9 @@ public final class EventLoop {
     /// Runs until there is nothing left to wait for, or until `stop`.
     public func run() { uv_run(raw, UV_RUN_DEFAULT) }
 
-    /// Makes this thread preempt the pool's as soon as it wakes, where the system can do that. Else it waits for the end of
-    /// their time slices of some milliseconds if all processors are busy. Call it on the loop's thread.
+    /// Makes this thread preempt the pool's as soon as it wakes, if the system can do that. Otherwise, while all processors
+    /// are busy, the loop waits until their time slices of some milliseconds end. Call it on the loop's thread. Threads that
+    /// it starts have a niceness of 0 if its own is below.
     public static func takePrecedence() { _ = clusterd_use_slices(100_000) }
 
     /// Makes `run` continue until `stop`, even if there is nothing to wait for. Call it before `run`.

@@ -38,7 +38,13 @@ package enum LargePages {
                 return block
             }
         }
-        guard let block = malloc(size) else { preconditionFailure("out of memory") }
+        return withoutFail { malloc(size) }
+    }
+
+    /// Allocates, if need be in place of blocks that are kept. The process ends if there is no memory.
+    private static func withoutFail(_ allocate: () -> UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer {
+        if let block = allocate() { return block }
+        guard KeptBlocks.process.release(), let block = allocate() else { preconditionFailure("out of memory") }
         return block
     }
 
@@ -73,7 +79,7 @@ package enum LargePages {
     package static func resize(_ block: UnsafeMutableRawPointer?, to size: Int) -> UnsafeMutableRawPointer {
         if let block = FileBlocks.current?.resize(block, to: size) { return block }
         let room = size < pageSize ? size : wholePages(size)
-        guard let resized = realloc(block, room) else { preconditionFailure("out of memory") }
+        let resized = withoutFail { realloc(block, room) }
         if size >= pageSize { adviseWhole(resized, room) }
         return resized
     }

@@ -125,12 +125,13 @@ public final class MemoryBudget: Sendable {
             return true
         }
         guard isDue else { return }
-        while let use = system() {
+        for mayRelease in [true, false] {
+            guard let use = system() else { return }
             let (ahead, recoveries) = state.withLock { ($0.ahead, $0.recoveries) }
             let room = use.room - min(Self.reserve, use.limit / 4) - ahead
             guard recoveries == 0, more > room else { return }
             // Kept blocks count as used.
-            if KeptBlocks.process.release() { continue }
+            if mayRelease, KeptBlocks.process.release() { continue }
             throw .tooLarge(
                 "this takes about \(more >> 20) MiB more, and of the \(use.limit >> 20) MiB that the system allows this process \(max(0, room) >> 20) MiB are free for sources; delete sources, import less, or raise the limit (MemoryMax=, ulimit -v)"
             )

@@ -55,9 +55,12 @@ package struct LiveUpdate {
         let maker = ViewMaker(
             options: options, store: store, columns: columns, threads: threads, cancellation: cancellation)
         let made = try maker.make(changes, of: view) { index in
-            guard index.pointCount > 0, let box = base.view.bounds?.including(changes) else { return nil }
-            // So many points have moved that some were at the edge.
-            return EdgeSearch(index: index) { store.coordinates(Int($0.rawValue)) }.extent(within: box)
+            guard changes.count > 0, index.pointCount > 0, let box = base.view.bounds?.including(changes) else {
+                return base.view.bounds
+            }
+            let search = EdgeSearch(index: index) { store.coordinates(Int($0.rawValue)) }
+            // Searching takes less than finding out whether one of many points was at the edge, unless most are beside it.
+            return search.isSelective(in: box) ? search.extent(within: box) : bounds(of: store, index, nil, changes)
         }
         return revision(store, columns.keeping(options.propertyNames), made, [], since: start)
     }

@@ -208,12 +208,13 @@ package struct UpdatePlan {
         sortChanges()
     }
 
-    /// Each row is the old one of one id.
+    /// Sorts by row. No row is in the list twice, since each is of one id.
     private mutating func sortChanges() {
         guard changes.count > 1 else { return }
         var order = changes.enumerated().map { UInt64(truncatingIfNeeded: $1.row) << 32 | UInt64($0) }
         NumberSort.sort(&order)
         changes = order.map { changes[Int(UInt32(truncatingIfNeeded: $0))] }
+        assert(zip(changes, changes.dropFirst()).allSatisfy { $0.row < $1.row })
     }
 
     private mutating func put(_ new: [Int], over old: IdentifierIndex.Rows) {

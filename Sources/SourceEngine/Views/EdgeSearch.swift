@@ -47,6 +47,11 @@ package struct EdgeSearch {
         tolerance = max(domain.east - domain.west, domain.north - domain.south) / 360_000
     }
 
+    /// Whether the first strips are narrow beside a box.
+    package func isSelective(in box: Box) -> Bool {
+        min(box.east - box.west, box.north - box.south) > 64 * tolerance
+    }
+
     /// The points' extent. O(points in the strips).
     ///
     /// - Parameter box: contains all points.

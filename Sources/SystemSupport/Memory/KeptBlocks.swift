@@ -7,8 +7,8 @@ import Synchronization
 /// Large blocks that have been released and wait for the next allocation of about their size.
 ///
 /// A source that is clustered again several times a second releases and allocates the same blocks each time, and the
-/// system would clear their pages each time: a tenth of such a build. Blocks that nothing has taken for a second are
-/// returned to the system. Safe from any thread.
+/// system would clear their pages each time: a tenth of such a build. Blocks that nothing has taken for a second or two
+/// are returned to the system. Safe from any thread.
 package final class KeptBlocks: Sendable {
     private struct Block {
         let size: Int
@@ -47,11 +47,11 @@ package final class KeptBlocks: Sendable {
     /// The bytes that are kept.
     var bytes: Int { state.withLock { $0.bytes } }
 
-    /// The smallest kept block of at least this size that is not much more than half as large again; nil if there is none.
-    /// Its content is undefined.
+    /// The smallest kept block of at least this size and at most half of it and 2 MiB more; nil if there is none. Its content
+    /// is undefined. Returning what it has more to the system would cost most of what keeping it saves.
     func take(_ size: Int) -> UnsafeMutableRawPointer? {
         let block = state.withLock { state -> Block? in
-            // The allocator leaves up to a page behind an aligned block.
+            // The allocator leaves up to 2 MiB behind an aligned block.
             let sizes = size...size + size / 2 + Self.leastBytes
             let fitting = state.blocks.indices.filter { sizes ~= state.blocks[$0].size }
             guard let best = fitting.min(by: { state.blocks[$0].size < state.blocks[$1].size }) else { return nil }

@@ -102,13 +102,15 @@ import Testing
         try expectEqual(kept, fresh, Self.options[0], "restarted")
     }
 
-    @Test("the data's edge follows points that leave it, stay on it or pass it") func edge() throws {
+    /// Also in an area so small that a search for the edge meets most points.
+    @Test("the data's edge follows points that leave it, stay on it or pass it", arguments: [1, 0.0001])
+    func edge(_ scale: Double) throws {
         let kept = try KeptSources(isQuick: true)
         let source = try kept.create(options: Self.options[0])
         // Columns of 60 points, so that many are on each edge.
         var places = (0..<3000).map { (x: Double($0 % 50), y: Double($0 / 50)) }
         func text(_ ids: some Sequence<Int>) -> String {
-            "[\(ids.map { point($0, places[$0].x, places[$0].y, "{}") }.joined(separator: ","))]"
+            "[\(ids.map { point($0, places[$0].x * scale, places[$0].y * scale, "{}") }.joined(separator: ","))]"
         }
         try source.load(text(places.indices))
         let claim = FeedClaim(log: "log") {}
@@ -153,7 +155,7 @@ import Testing
             _ = try source.apply([item], of: claim, .reject, .never)
             let revision = source.revision
             #expect(revision.view.index.isPlain && !revision.store.isPlain, "\(name): all is clustered again")
-            let (x, y) = (places.map(\.x), places.map(\.y))
+            let (x, y) = (places.map { $0.x * scale }, places.map { $0.y * scale })
             let box = Box(
                 west: x.min() ?? 0, south: y.min() ?? 0, east: x.max() ?? 0, north: y.max() ?? 0)
             #expect(revision.view.bounds == box, "\(name)")

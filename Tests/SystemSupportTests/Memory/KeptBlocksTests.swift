@@ -23,7 +23,7 @@ struct KeptBlocksTests {
         let taken = try #require(kept.take(9 * Self.page))
         defer { free(taken) }
         #expect(taken == middle, "the large block would do, too")
-        #expect(kept.take(9 * Self.page) == nil, "the large block is more than half as large again")
+        #expect(kept.take(9 * Self.page) == nil, "the large block is much larger")
         // The allocator leaves up to a page behind each.
         #expect((25...27).contains(kept.bytes / Self.page), "\(kept.bytes)")
     }
@@ -56,7 +56,7 @@ struct KeptBlocksTests {
         #expect(!kept.release(), "nothing is left")
     }
 
-    @Test("what nothing takes is returned by and by") func expiry() async throws {
+    @Test("what nothing takes is returned after a while") func expiry() async throws {
         let kept = KeptBlocks(mostBytes: 64 << 20, patience: .milliseconds(1))
         #expect(kept.give(try block(2)))
         while kept.bytes > 0 { await Task.yield() }
