@@ -17,7 +17,12 @@ extension Source {
             return (revision, plan)
         }
         guard let (revision, plan) = found ?? nil else { return }
-        do throws(FileError) { try files.writeCheckpoint(of: revision, plan) } catch {
+        do throws(FileError) {
+            // It takes as long as thousands of changes, which go on meanwhile.
+            try BackgroundThread.atLowPriority {
+                Result { () throws(FileError) in try files.writeCheckpoint(of: revision, plan) }
+            }.get()
+        } catch {
             files.checkpointFailed()
             report(.warning, "no checkpoint could be written, so a start takes longer: \(error.description)")
         }

@@ -56,6 +56,8 @@ package final class SourceFiles: Sendable {
         /// When the snapshot was written, or found.
         var snapshotMoment = ContinuousClock.now
         var isRemoved = false
+        /// Files that have been removed, but are open.
+        var outdated: [FileDescriptor] = []
         /// While a journal is being replayed nothing is written.
         var isReplaying = false
         /// The journal of a generation that could neither be completed nor undone.
@@ -162,7 +164,8 @@ package final class SourceFiles: Sendable {
     /// - Parameter loss: why the data are older than what was acknowledged; nil if they are not.
     /// - Returns: the same revision, which reads its text, and its index if memory is short, from the file.
     package func replace(with revision: Revision, updatedAt: Timestamp, loss: String?) throws(SourceError) -> Revision {
-        try withState { (state) throws(SourceError) -> Revision in
+        defer { closeOutdated() }
+        return try withState { (state) throws(SourceError) -> Revision in
             try check(&state)
             let generation = state.contents.newest + 1
             try writeTemporary(revision, generation, updatedAt, loss)
@@ -251,9 +254,12 @@ package final class SourceFiles: Sendable {
         // Clusters that were made of damaged pages must not outlive them.
         guard !revision.isDamaged else { return }
         let bytes = FileIO.size(new)
+        let old = path(plan.generation, .checkpoint)
+        // Some systems write a file to the disk before it replaces another, and changes wait for the lock.
+        FileIO.remove(old)
         try state.withLock { (state) throws(FileError) in
             guard !state.isRemoved, state.contents.generation == plan.generation else { return }
-            try FileIO.rename(new, to: path(plan.generation, .checkpoint))
+            try FileIO.rename(new, to: old)
             state.checkpointBytes = bytes
             // Without clustering a change takes at most a quarter of the time.
             state.replayMilliseconds = max(0, state.replayMilliseconds - plan.milliseconds * 3 / 4)
@@ -300,6 +306,7 @@ package final class SourceFiles: Sendable {
                 try writeTemporary(revision, generation, updatedAt, loss, syncInterval: Self.syncInterval)
             }
         }.get()
+        defer { closeOutdated() }
         do throws(SourceError) {
             return try withState { (state) throws(SourceError) -> Revision? in
                 // An import may have overtaken it.
@@ -361,7 +368,19 @@ package final class SourceFiles: Sendable {
         state.snapshotMoment = .now
         let oldest = state.contents.previous ?? generation
         for name in (try? FileIO.names(in: directory)) ?? [] {
-            if let file = Self.read(name), file.generation < oldest { FileIO.remove(directory + "/" + name) }
+            guard let file = Self.read(name), file.generation < oldest else { continue }
+            let path = directory + "/" + name
+            if let open = try? FileDescriptor(reading: path) { state.outdated.append(open) }
+            FileIO.remove(path)
+        }
+    }
+
+    /// Closes removed files, so that their room is free: for a large one that takes a disk some tens of milliseconds, for which
+    /// changes need not wait.
+    private func closeOutdated() {
+        _ = state.withLock { state in
+            defer { state.outdated = [] }
+            return state.outdated
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Clustering
+import Foundation
 import SourceTestSupport
 import TestSupport
 import Testing
@@ -135,5 +136,24 @@ import Testing
             #expect(kept.said() == fresh.said(), "round \(round), after a restart")
             #expect(kept.reports.isEmpty, "round \(round): \(kept.reports)")
         }
+    }
+
+    /// They are open for a moment, so that changes need not wait until a disk has freed their room.
+    @Test("files of former snapshots are removed, and closed") func outdated() throws {
+        let kept = try KeptSources(isQuick: true)
+        let source = try kept.create()
+        try source.load("[\(point(1, 5, 5)),\(point(2, 6, 6))]")
+        for round in 0..<4 {
+            try source.change(upsert: "[\(point(1, Double(round), 7))]")
+            source.saveLater()
+            kept.wait()
+        }
+        let folder = "\(kept.path)/sources/test"
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder)
+        #expect(files.filter { $0.hasSuffix(".snapshot") }.count == 2, "the newest and the one before: \(files)")
+        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+        }
+        #expect(open.filter { $0.hasPrefix(folder) && $0.hasSuffix("(deleted)") } == [])
     }
 }
