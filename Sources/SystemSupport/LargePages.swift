@@ -38,11 +38,11 @@ package enum LargePages {
                 return block
             }
         }
-        return withoutFail { malloc(size) }
+        return memoryOrEnd { malloc(size) }
     }
 
-    /// Allocates, if need be in place of blocks that are kept. The process ends if there is no memory.
-    private static func withoutFail(_ allocate: () -> UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer {
+    /// Allocates, after the kept blocks have been given back if there is no memory otherwise. Ends the process if there is none.
+    private static func memoryOrEnd(_ allocate: () -> UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer {
         if let block = allocate() { return block }
         guard KeptBlocks.process.release(), let block = allocate() else { preconditionFailure("out of memory") }
         return block
@@ -79,7 +79,7 @@ package enum LargePages {
     package static func resize(_ block: UnsafeMutableRawPointer?, to size: Int) -> UnsafeMutableRawPointer {
         if let block = FileBlocks.current?.resize(block, to: size) { return block }
         let room = size < pageSize ? size : wholePages(size)
-        let resized = withoutFail { realloc(block, room) }
+        let resized = memoryOrEnd { realloc(block, room) }
         if size >= pageSize { adviseWhole(resized, room) }
         return resized
     }

@@ -10,19 +10,20 @@ import Synchronization
 /// system would clear their pages each time: a tenth of such a build. Blocks that nothing has taken for a second or two
 /// are returned to the system. Safe from any thread.
 package final class KeptBlocks: Sendable {
-    private struct Block {
+    /// Invariant: nothing else refers to its memory. So it may be sent.
+    private struct Block: @unchecked Sendable {
         let size: Int
         let base: UnsafeMutableRawPointer
         let keptAt: ContinuousClock.Instant
     }
 
-    /// Invariant: nothing else refers to the blocks' memory. So it may be sent.
-    private struct State: @unchecked Sendable {
+    private struct State {
         var blocks: [Block] = []
-        var bytes = 0
         var mostBytes = 0
         /// Whether old blocks will be looked for.
         var isExpiring = false
+
+        var bytes: Int { blocks.reduce(0) { $0 + $1.size } }
     }
 
     private let state = Mutex(State())
@@ -47,15 +48,14 @@ package final class KeptBlocks: Sendable {
     /// The bytes that are kept.
     var bytes: Int { state.withLock { $0.bytes } }
 
-    /// The smallest kept block of at least this size and at most half of it and 2 MiB more; nil if there is none. Its content
-    /// is undefined. Returning what it has more to the system would cost most of what keeping it saves.
+    /// The smallest kept block of at least this size, and of at most 1.5 times this size plus 2 MiB; nil if there is none. Its
+    /// content is undefined. To return the rest of it to the system would cost about what keeping it saves.
     func take(_ size: Int) -> UnsafeMutableRawPointer? {
         let block = state.withLock { state -> Block? in
             // The allocator leaves up to 2 MiB behind an aligned block.
             let sizes = size...size + size / 2 + Self.leastBytes
             let fitting = state.blocks.indices.filter { sizes ~= state.blocks[$0].size }
             guard let best = fitting.min(by: { state.blocks[$0].size < state.blocks[$1].size }) else { return nil }
-            state.bytes -= state.blocks[best].size
             return state.blocks.remove(at: best)
         }
         return block?.base
@@ -71,7 +71,6 @@ package final class KeptBlocks: Sendable {
         let (isKept, isFirst) = state.withLock { state in
             guard state.bytes + size <= state.mostBytes else { return (false, false) }
             state.blocks.append(block)
-            state.bytes += size
             defer { state.isExpiring = true }
             return (true, !state.isExpiring)
         }
@@ -89,17 +88,13 @@ package final class KeptBlocks: Sendable {
 
     private func release(where isDue: (Block) -> Bool) -> Int {
         let due = state.withLock { state in
-            let due = state.blocks.filter(isDue).map(\.base)
+            let due = state.blocks.filter(isDue)
             state.blocks.removeAll(where: isDue)
-            state.bytes = state.blocks.reduce(0) { $0 + $1.size }
-            return Blocks(bases: due)
+            return due
         }
-        for base in due.bases { free(base) }
-        return due.bases.count
+        for block in due { free(block.base) }
+        return due.count
     }
-
-    /// Blocks that only their holder refers to.
-    private struct Blocks: @unchecked Sendable { let bases: [UnsafeMutableRawPointer] }
 
     private func expireLater() {
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + patience / .seconds(1)) { [weak self] in
