@@ -41,7 +41,7 @@ import Testing
         var rebased = live
         rebased.index = try live.index.rebuilt(with: PointChanges())
         rebased.index.prepareForUpdates()
-        for (step, count) in [1, 40, 3, 90].enumerated() {
+        for (step, count) in [1, 40, 3, 90, 60].enumerated() {
             try advance(&live, &rebased, &random, updates: 1 + step % 3, count: count) {
                 pool[Int.random(in: 0..<pool.count, using: &$0)]
             }
@@ -91,11 +91,10 @@ import Testing
         let target = try ClusterIndex.build(
             original, options, weights: original.indices.map { Double($0 % 5 + 1) },
             partitions: original.indices.map { UInt32($0 % 2) })
-        let rebased = try #require(
-            followed.rebased(
-                from: start, onto: target, changed: changes.moved.map(\.point), isOnDisk: { _ in false },
-                coordinates: coordinates)
-        ).index
+        let update = followed.rebased(
+            from: start, onto: target, changed: changes.moved.map(\.point), isOnDisk: { _ in false },
+            coordinates: coordinates)
+        let rebased = try #require(update).index
         let fresh = try ClusterIndex.build(places, options, weights: weights, partitions: partitions)
         #expect(IndexUpdateTests.answers(rebased) == IndexUpdateTests.answers(fresh))
     }
@@ -137,7 +136,8 @@ import Testing
         }
         let original = start.original
         let update = live.index.rebased(
-            from: start.index, onto: rebased.index, changed: changed.sorted(), isOnDisk: { _ in false },
+            from: start.index, onto: rebased.index, changed: changed.sorted(), threads: count > 50 ? 3 : 1,
+            isOnDisk: { _ in false },
             coordinates: { (original[Int($0.rawValue)].longitude, original[Int($0.rawValue)].latitude) })
         rebased.index = try #require(update).index
         rebased.places = live.places

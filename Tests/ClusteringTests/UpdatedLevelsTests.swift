@@ -12,10 +12,15 @@ import Testing
         let claim: OrderLabel
         let cluster: UInt32
         let count: UInt32
+        let place: [Double]
+        let weight: Double
+        let partition: UInt32
+        let levelsInBase: UInt32
 
         init(_ entry: LevelNodes<Float>.Entry) {
             (key, order, claim) = (entry.key.rawValue, entry.order, entry.claim)
-            (cluster, count) = (entry.cluster, entry.count)
+            (cluster, count, place) = (entry.cluster, entry.count, [entry.x, entry.y])
+            (weight, partition, levelsInBase) = (entry.weight, entry.partition, entry.levelsInBase)
         }
     }
 

@@ -71,7 +71,7 @@ private func benchmarkRebase(_ moving: MovingPoints, size: Int, rounds: Int, thr
         guard let moved = moving.move(size, threads: threads) else { return print("no update") }
         let start = Stopwatch.now()
         let made = moving.index.rebased(
-            from: former, onto: again, changed: moved.points, isOnDisk: { _ in false },
+            from: former, onto: again, changed: moved.points, threads: threads, isOnDisk: { _ in false },
             coordinates: { (longitudes[Int($0.rawValue)], latitudes[Int($0.rawValue)]) })
         guard let made else { return print("no changes over another base") }
         wall += Double(Stopwatch.now() - start) / 1e3

@@ -82,6 +82,11 @@ final class BaseIndex: Sendable {
         }
     }
 
+    /// Fetches the memory of a node's parent.
+    @inline(__always) func fetchParent(of key: NodeKey) {
+        columns.parents.fetch(key.isCluster ? pointCount + key.number : key.number)
+    }
+
     /// The levels at which the base shows a node, regardless of the delta: a bit each.
     func levels(of key: NodeKey) -> UInt32 {
         let parent: UInt32
@@ -123,6 +128,13 @@ struct ClusterColumns: Sendable {
     let partitions: Column<UInt32>?
     /// The range of ordinals of each zoom.
     let ranges: [Range<UInt32>]
+
+    /// Fetches the memory of a cluster's place and zoom.
+    @inline(__always) func fetch(_ ordinal: Int) {
+        x.fetch(ordinal)
+        y.fetch(ordinal)
+        zooms.fetch(ordinal)
+    }
 
     /// Lets the pages be read side by side that the summaries of some clusters are made of.
     func willRead(_ ordinals: [Int], from memory: any IndexMemory) {

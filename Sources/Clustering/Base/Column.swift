@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CPrefetch
 
 /// An immutable array of trivial values, in its own memory or in a file's image, which `owner` keeps alive.
 ///
@@ -37,6 +38,9 @@ struct Column<Element: BitwiseCopyable>: @unchecked Sendable {
         assert(count > 0)
         return base[UInt(bitPattern: index) < UInt(bitPattern: count) ? index : 0]
     }
+
+    /// Fetches the memory of a value, if there is one at the index.
+    @inline(__always) func fetch(_ index: Int) { if index < count { clusterd_prefetch(base + index) } }
 
     func address(_ index: Int) -> UnsafeRawPointer { UnsafeRawPointer(base + index) }
 

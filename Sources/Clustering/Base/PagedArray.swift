@@ -59,8 +59,9 @@ struct PagedArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Fetches the memory of a value.
+    /// Fetches the memory of a value, if there is one at the index.
     @inline(__always) func fetch(_ index: Int) {
+        guard index < count else { return }
         clusterd_prefetch(pages[index >> Self.shift] + (index & (Self.pageCount - 1)))
     }
 

@@ -183,12 +183,86 @@ extension LayeredIndex {
         }
     }
 
-    /// Fetches the memory that `setParent` writes.
+    /// Fetches the memory of a node's parent.
     @inline(__always) func fetchParent(of key: NodeKey) {
         if key.isCluster, let row = deltaRow(key.number) {
             delta.clusterParents.fetch(row)
         } else {
             delta.parents.fetch(key.rawValue)
+            base.fetchParent(of: key)
+        }
+    }
+
+    /// Fetches the memory of a node's place, levels and parent.
+    @inline(__always) func fetch(_ key: NodeKey) {
+        fetchParent(of: key)
+        if !key.isCluster {
+            delta.placed.fetch(key.rawValue)
+        } else if let row = deltaRow(key.number) {
+            delta.clusters.fetch(row)
+        } else {
+            columns.fetch(key.number)
+        }
+    }
+
+    /// Fetches the memory of where a cluster's children are.
+    @inline(__always) func fetchChildren(ofCluster ordinal: Int) {
+        if let row = deltaRow(ordinal) {
+            delta.clusters.fetch(row)
+        } else {
+            columns.childStarts.fetch(ordinal)
+        }
+    }
+
+    /// Hides nodes at levels.
+    mutating func hide(_ nodes: [ShownNode], at levels: ClosedRange<Int>) {
+        let all = Self.levels(levels.lowerBound, levels.upperBound)
+        for (number, node) in nodes.enumerated() {
+            let next = number + Self.fetchDistance
+            if next < nodes.count { fetch(nodes[next], at: levels.lowerBound) }
+            hide(node, at: all)
+        }
+    }
+
+    /// Shows nodes at levels.
+    mutating func show(_ nodes: [ShownNode], at levels: ClosedRange<Int>) {
+        let all = Self.levels(levels.lowerBound, levels.upperBound)
+        for (number, node) in nodes.enumerated() {
+            let next = number + Self.fetchDistance
+            if next < nodes.count { fetch(nodes[next], at: levels.lowerBound) }
+            show(node, at: all)
+        }
+    }
+
+    /// How many nodes ahead memory is fetched, so that the waits for it overlap.
+    private static var fetchDistance: Int { 8 }
+
+    /// Hides a node at levels, a bit each.
+    @inline(__always) mutating func hide(_ node: ShownNode, at levels: UInt32) {
+        delta.setHidden(true, node.key, at: node.levelsInBase & levels)
+        var rest = levels & ~node.levelsInBase
+        while rest != 0 {
+            _ = delta.levels[rest.trailingZeroBitCount - options.minimumZoom].remove(node.key, x: node.x, y: node.y)
+            rest &= rest - 1
+        }
+    }
+
+    /// Shows a node at levels, a bit each.
+    @inline(__always) mutating func show(_ node: ShownNode, at levels: UInt32) {
+        delta.setHidden(false, node.key, at: node.levelsInBase & levels)
+        var rest = levels & ~node.levelsInBase
+        while rest != 0 {
+            delta.levels[rest.trailingZeroBitCount - options.minimumZoom].insert(node.key, x: node.x, y: node.y)
+            rest &= rest - 1
+        }
+    }
+
+    /// Fetches the memory that `hide` and `show` read first at a level.
+    @inline(__always) func fetch(_ node: ShownNode, at level: Int) {
+        if node.levelsInBase & 1 << UInt32(level) != 0 {
+            delta.tombstones.fetch(node.key.rawValue)
+        } else {
+            delta.levels[level - options.minimumZoom].fetch(x: node.x, y: node.y)
         }
     }
 

@@ -21,8 +21,8 @@ extension GreedyPassUpdate {
     }
 
     /// The nodes that depart from the next level and arrive at it, and the clusters that disappear and form.
-    func outcome() -> LevelOutcome {
-        var outcome = LevelOutcome(departed: departed.filter { !isMade($0.parent) })
+    func outcome() -> Outcome {
+        var outcome = Outcome(departed: departed.filter { !isMade($0.parent) })
         let dying = plan(&outcome)
         outcome.dying = dying.all.map { Int($0) }
         var inPlans = NumberMap(capacity: outcome.members.count)
@@ -51,7 +51,7 @@ extension GreedyPassUpdate {
     }
 
     /// Nodes that were not visited but may be passed to the next level otherwise than before.
-    private func affected(_ outcome: LevelOutcome) -> Numbers {
+    private func affected(_ outcome: Outcome) -> Numbers {
         var keys = Numbers(capacity: outcome.plans.count)
         func insert(_ key: NodeKey) {
             if visit(of: key) == nil { keys.insert(key.rawValue) }
@@ -67,7 +67,7 @@ extension GreedyPassUpdate {
     }
 
     /// Plans the clusters to be made, in order, and returns those that no longer exist.
-    private func plan(_ outcome: inout LevelOutcome) -> Numbers {
+    private func plan(_ outcome: inout Outcome) -> Numbers {
         let joined = ClaimedNodes(self)
         var dying = Numbers(capacity: departed.count)
         var origins = touched(&dying).filter { isUnclaimed(NodeKey(rawValue: $0)) }
@@ -80,7 +80,7 @@ extension GreedyPassUpdate {
         }
         for part in parts {
             let start = outcome.members.count
-            outcome.plans += part.plans.map { LevelOutcome.Plan(start: start + $0.start, count: $0.count) }
+            outcome.plans += part.plans.map { ClusterPlan(start: start + $0.start, count: $0.count) }
             outcome.members += part.members
             for cluster in part.dying { dying.insert(cluster) }
         }
@@ -89,7 +89,7 @@ extension GreedyPassUpdate {
 
     /// The result for one share of the origins.
     private struct Part {
-        var plans: [LevelOutcome.Plan] = []
+        var plans: [ClusterPlan] = []
         var members: [NodeKey] = []
         var dying: [UInt32] = []
     }
@@ -109,7 +109,7 @@ extension GreedyPassUpdate {
                 part.dying.append(UInt32(truncatingIfNeeded: cluster))
             }
             guard !members.isEmpty else { continue }
-            part.plans.append(LevelOutcome.Plan(start: part.members.count, count: members.count + 1))
+            part.plans.append(ClusterPlan(start: part.members.count, count: members.count + 1))
             part.members.append(origin)
             for member in members { part.members.append(NodeKey(rawValue: member)) }
         }
@@ -170,25 +170,25 @@ extension GreedyPassUpdate {
 }
 
 /// The changes that a level's new claims cause in the next level.
-struct LevelOutcome {
-    /// A cluster to be made.
-    struct Plan {
-        /// The index in `members` at which its children start; the first is the node from which the cluster grows.
-        let start: Int
-        let count: Int
-    }
-
+struct LevelOutcome<Departed: Sendable, Arrived: Sendable>: Sendable {
     /// The nodes that depart from the next level.
-    var departed: [Departure]
-    /// The nodes that arrive at the next level, except the clusters to be made.
-    var arrived: [NodeKey] = []
+    var departed: [Departed]
+    /// The nodes that arrive at the next level.
+    var arrived: [Arrived] = []
     /// Clusters that no longer exist.
     var dying: [Int] = []
     /// The clusters to be made, in the order of the nodes from which they grow.
-    var plans: [Plan] = []
+    var plans: [ClusterPlan] = []
     var members: [NodeKey] = []
     /// The sums over the members, by plan.
     var sums: [ClusterSums.Sum] = []
+}
+
+/// A cluster to be made.
+struct ClusterPlan: Sendable {
+    /// The index in the outcome's `members` at which its children start; the first is the node from which it grows.
+    let start: Int
+    let count: Int
 }
 
 /// The outcome of a pass for one node.

@@ -8,6 +8,8 @@ import SystemSupport
 /// if an earlier neighbour became a claimant. Nodes are visited in order, so each is visited once.
 struct GreedyPassUpdate<Scalar: Coordinate> {
     typealias Claim = LevelClaim
+    /// What arrives at the next level are the nodes that pass to it. The clusters to be made get their keys later.
+    typealias Outcome = LevelOutcome<Departure, NodeKey>
 
     /// A node that was visited.
     struct Visit {

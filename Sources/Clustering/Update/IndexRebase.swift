@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import SystemSupport
 
 /// Makes the changes that lead from one index to another in a third one, which has the clusters of the first under other
 /// numbers: that of a build of the same points.
@@ -6,37 +7,47 @@
 /// Nothing is searched or clustered. A cluster is known by the point from which it grew and by its zoom; one whose
 /// members change dies and another one is made, so all that differs is found from the changed points upwards.
 struct IndexRebase<Scalar: Coordinate> {
-    /// At which levels, a bit each, a node of the target is no longer as it was, and at which it is now.
-    private struct LevelChange {
-        let key: NodeKey
-        let place: (x: Double, y: Double)
-        let levels: UInt32
+    /// A node of the target that is hidden at levels or shown at them: a bit each.
+    struct Change: Sendable {
+        let node: ShownNode
         let isShown: Bool
+        let levels: UInt32
+    }
+
+    /// A node that is shown at a level in memory as before, but may be in another cluster there.
+    struct Regrouped: Sendable {
+        let node: ShownNode
+        let level: UInt8
+        var cluster = NodeNumber.none
+        var order = OrderLabel.unclaimed
     }
 
     /// Before the changes.
-    private let old: LayeredIndex
+    let old: LayeredIndex
     /// After them: on the same base, and numbered alike.
-    private let new: LayeredIndex
-    private(set) var target: LayeredIndex
-    private let positions: PointPositionCache<Scalar>
+    let new: LayeredIndex
+    var target: LayeredIndex
+    /// One cache per thread.
+    let positionsOfThreads: [PointPositionCache<Scalar>]
+    let parallel: Parallel
     /// The target's levels in memory, if there are any.
-    private let levels: UpdatedLevels<Scalar>?
+    let levels: UpdatedLevels<Scalar>?
     /// Which these are: a bit each.
-    private let notedLevels: UInt32
-    /// What changes in these.
-    private var levelChanges: [LevelChange] = []
+    let notedLevels: UInt32
+    /// What changes at the target's levels, in order. They are changed at last, as it waits for memory.
+    var changes: [Change] = []
+    var regrouped: [Regrouped] = []
     /// Points that were removed, added or moved.
     private var changed: NumberMap
 
     /// A node of `old`, and the same one in the target.
-    private typealias Pair = (key: NodeKey, there: NodeKey)
+    typealias Pair = (key: NodeKey, there: NodeKey)
     /// Clusters of `old` that `new` lacks.
-    private var dead: [Pair] = []
+    var dead: [Pair] = []
     private var isDead = NumberMap()
 
     /// A node that may have another parent than before.
-    private struct Kept {
+    struct Kept {
         let node: Pair
         /// The first zoom at which it was shown.
         let before: Int
@@ -45,31 +56,32 @@ struct IndexRebase<Scalar: Coordinate> {
         var hasParent = false
     }
 
-    private var kept: [Kept] = []
+    var kept: [Kept] = []
     /// The index in `kept`, by key.
     private var keptIndexes = NumberMap()
 
     /// A child of a cluster that was made since `old`.
-    private struct Claim {
+    struct Claim {
         let child: NodeKey
         /// Its index in `kept`; -1 if it was not in `old`, or is another node than there.
         var kept: Int32 = -1
     }
 
     /// Of all clusters made since `old` that still exist: by cluster.
-    private var claims: [Claim] = []
+    var claims: [Claim] = []
     /// By ordinal of such a cluster, that in the target.
-    private var ordinals = NumberMap()
+    var ordinals = NumberMap()
 
     /// - Parameters:
     ///   - changed: each point once.
-    ///   - positions: those that points have in `old`.
+    ///   - positions: those that points have in `old`: a cache for each thread.
     ///   - levels: the target's.
     init(
         from old: LayeredIndex, to new: LayeredIndex, onto target: LayeredIndex, changed: [PointIndex],
-        positions: PointPositionCache<Scalar>, levels: UpdatedLevels<Scalar>?
+        positions: [PointPositionCache<Scalar>], levels: UpdatedLevels<Scalar>?
     ) {
-        (self.old, self.new, self.target, self.positions) = (old, new, target, positions)
+        parallel = Parallel(.shared, threads: positions.count, smallestShare: 256)
+        (self.old, self.new, self.target, positionsOfThreads) = (old, new, target, positions)
         self.levels = levels
         notedLevels = (levels?.filled ?? []).reduce(0) { $0 | 1 << UInt32($1) }
         self.target.delta.open(target.options)
@@ -82,12 +94,22 @@ struct IndexRebase<Scalar: Coordinate> {
         let points = changed.entries.map(\.key).sorted()
         guard findDead(points), findKept() else { return false }
         removeDead()
-        for point in points { move(point) }
-        target.delta.removedPoints.sort()
-        for node in kept { change(node) }
+        move(points)
+        changeKept()
         makeClusters()
         target.delta.pointLimit = new.delta.pointLimit
         target.delta.pointCount += new.delta.pointCount - old.delta.pointCount
+        for (number, change) in changes.enumerated() {
+            if number + Self.fetchDistance < changes.count {
+                let next = changes[number + Self.fetchDistance]
+                if next.levels != 0 { target.fetch(next.node, at: next.levels.trailingZeroBitCount) }
+            }
+            if change.isShown {
+                target.show(change.node, at: change.levels)
+            } else {
+                target.hide(change.node, at: change.levels)
+            }
+        }
         changeLevels()
         return true
     }
@@ -95,7 +117,10 @@ struct IndexRebase<Scalar: Coordinate> {
     // MARK: What differs
 
     /// The clusters made since `old` that still exist.
-    private var made: [Int] { (old.clusterLimit..<new.clusterLimit).filter { new.isAlive(cluster: $0) } }
+    var made: [Int] { (old.clusterLimit..<new.clusterLimit).filter { new.isAlive(cluster: $0) } }
+
+    /// How many nodes ahead memory is fetched, so that the waits for it overlap.
+    static var fetchDistance: Int { 8 }
 
     /// Whether a node was in `old`, and no change of a point made it another one.
     private func isOld(_ key: NodeKey) -> Bool {
@@ -109,7 +134,13 @@ struct IndexRebase<Scalar: Coordinate> {
     ///
     /// - Returns: false if they have not.
     private mutating func findDead(_ points: [UInt32]) -> Bool {
-        for point in points where old.isAlive(point: Int(point)) {
+        for (number, point) in points.enumerated() {
+            if number + Self.fetchDistance < points.count {
+                let next = NodeKey(rawValue: points[number + Self.fetchDistance])
+                old.fetch(next)
+                target.fetchParent(of: next)
+            }
+            guard old.isAlive(point: Int(point)) else { continue }
             let key = NodeKey(rawValue: point)
             guard noteDeadParent(of: (key, key)) else { return false }
         }
@@ -117,11 +148,15 @@ struct IndexRebase<Scalar: Coordinate> {
         let known = dead.count
         for cluster in made {
             for position in 0..<new.childCount(ofCluster: cluster) {
-                let child = new.child(position, ofCluster: cluster)
-                claims.append(Claim(child: child))
-                guard isOld(child), !isKnown(old.parent(of: child)) else { continue }
-                guard let there = there(child), noteDeadParent(of: (child, there)) else { return false }
+                claims.append(Claim(child: new.child(position, ofCluster: cluster)))
             }
+        }
+        for (number, claim) in claims.enumerated() {
+            if number + Self.fetchDistance < claims.count {
+                old.fetchParent(of: claims[number + Self.fetchDistance].child)
+            }
+            guard isOld(claim.child), !isKnown(old.parent(of: claim.child)) else { continue }
+            guard let there = there(claim.child), noteDeadParent(of: (claim.child, there)) else { return false }
         }
         return findDeadAncestors(from: known)
     }
@@ -129,6 +164,10 @@ struct IndexRebase<Scalar: Coordinate> {
     private mutating func findDeadAncestors(from start: Int) -> Bool {
         var next = start
         while next < dead.count {
+            if next + Self.fetchDistance < dead.count {
+                old.fetch(dead[next + Self.fetchDistance].key)
+                target.fetch(dead[next + Self.fetchDistance].there)
+            }
             guard noteDeadParent(of: dead[next]) else { return false }
             next += 1
         }
@@ -151,7 +190,12 @@ struct IndexRebase<Scalar: Coordinate> {
     /// - Returns: false if the trees differ.
     private mutating func findKept() -> Bool {
         let lowest = target.options.minimumZoom
-        for (key, there) in dead {
+        for (number, (key, there)) in dead.enumerated() {
+            if number + Self.fetchDistance < dead.count {
+                let next = dead[number + Self.fetchDistance]
+                old.fetchChildren(ofCluster: next.key.number)
+                target.fetchChildren(ofCluster: next.there.number)
+            }
             let count = old.childCount(ofCluster: key.number)
             guard target.childCount(ofCluster: there.number) == count else { return false }
             let first = max(lowest, old.zoom(ofCluster: key.number) + 1)
@@ -201,160 +245,6 @@ struct IndexRebase<Scalar: Coordinate> {
         return target.cluster(from: old.origin(ofCluster: key.number), zoom: old.zoom(ofCluster: key.number))
             .map { NodeKey($0) }
     }
-
-    // MARK: Changes of the target
-
-    private mutating func removeDead() {
-        for node in dead {
-            let (levels, position) = (old.shownLevels(node.key), place(node.there))
-            hide(node.there, at: levels, position)
-            note(node.there, position, at: levels, isShown: false)
-        }
-        target.remove(clusters: dead.map(\.there.number))
-    }
-
-    /// Shows a node of both indexes where it is shown now.
-    private mutating func change(_ kept: Kept) {
-        let (key, there) = kept.node
-        // Others become children of clusters that are made.
-        if !kept.hasParent { target.setParent(NodeNumber.none, of: there) }
-        let edges: UInt32 = 1 << UInt32(kept.before) | 1 << UInt32(kept.after)
-        guard kept.before != kept.after || edges & notedLevels != 0 else { return }
-        let deepest = target.options.maximumZoom + 1
-        let last = key.isCluster ? min(deepest, old.zoom(ofCluster: key.number)) : deepest
-        let (before, after) = (LayeredIndex.levels(kept.before, last), LayeredIndex.levels(kept.after, last))
-        // At the first zoom its entry says which node claimed it there.
-        let (removed, added) = (before & (edges | ~after) & notedLevels, after & (edges | ~before) & notedLevels)
-        guard before != after || removed | added != 0 else { return }
-        let position = place(there)
-        hide(there, at: before & ~after, position)
-        show(there, at: after & ~before, position)
-        note(there, position, at: removed, isShown: false)
-        note(there, position, at: added, isShown: true)
-    }
-
-    /// Removes, places or moves a point.
-    private mutating func move(_ point: UInt32) {
-        let key = NodeKey(rawValue: point)
-        let (wasAlive, isAlive) = (old.isAlive(point: Int(point)), new.isAlive(point: Int(point)))
-        if wasAlive {
-            let (levels, position) = (old.shownLevels(key), place(key))
-            hide(key, at: levels, position)
-            note(key, position, at: levels, isShown: false)
-            target.setParent(NodeNumber.none, of: key)
-        }
-        guard isAlive, let placement = new.delta.placement(of: point) else {
-            if wasAlive || Int(point) >= old.delta.pointLimit { target.delta.removedPoints.append(point) }
-            if let row = target.delta.placed[point] { target.delta.placements[Int(row)].isAlive = false }
-            return
-        }
-        target.delta.place(placement, of: key)
-        let (levels, position) = (new.shownLevels(key), (placement.x, placement.y))
-        show(key, at: levels, position)
-        note(key, position, at: levels, isShown: true)
-    }
-
-    /// Makes the clusters that `new` has and `old` had not, in their order, so that children come before parents.
-    private mutating func makeClusters() {
-        var next = 0
-        for cluster in made {
-            let ordinal = UInt32(truncatingIfNeeded: target.clusterLimit)
-            ordinals.set(UInt32(truncatingIfNeeded: cluster), ordinal)
-            var copy = new.delta.clusters[cluster - new.base.clusterCount]
-            copy.childStart = UInt32(truncatingIfNeeded: target.delta.children.count)
-            for _ in 0..<new.childCount(ofCluster: cluster) {
-                let child = there(claims[next])
-                target.delta.children.append(child)
-                target.setParent(ordinal, of: child)
-                next += 1
-            }
-            target.delta.append(copy)
-            target.delta.clusterCount += 1
-            let (key, there) = (Self.key(ofCluster: cluster), Self.key(ofCluster: Int(ordinal)))
-            let (levels, position) = (new.shownLevels(key), place(there))
-            show(there, at: levels, position)
-            note(there, position, at: levels, isShown: true)
-        }
-    }
-
-    private static func key(ofCluster ordinal: Int) -> NodeKey {
-        NodeKey(ClusterOrdinal(rawValue: UInt32(truncatingIfNeeded: ordinal)))
-    }
-
-    /// A child of a cluster that is made, in the target.
-    private func there(_ claim: Claim) -> NodeKey {
-        if claim.kept >= 0 { return kept[Int(claim.kept)].node.there }
-        guard claim.child.isCluster else { return claim.child }
-        return ordinals[UInt32(truncatingIfNeeded: claim.child.number)].map { Self.key(ofCluster: Int($0)) }
-            ?? claim.child
-    }
-
-    /// A node's position in the target, as compared.
-    private func place(_ key: NodeKey) -> (x: Double, y: Double) {
-        guard !key.isCluster, target.delta.placed[key.rawValue] == nil,
-            let placement = old.delta.placement(of: key.rawValue)
-        else { return target.compared(key, positions) }
-        return (placement.x, placement.y)
-    }
-
-    private mutating func hide(_ key: NodeKey, at levels: UInt32, _ position: (x: Double, y: Double)) {
-        guard levels != 0 else { return }
-        let inBase = target.levelsInBase(key) & levels
-        target.delta.setHidden(true, key, at: inBase)
-        forEachLevel(levels & ~inBase) { target, level in
-            _ = target.delta.levels[level].remove(key, x: position.x, y: position.y)
-        }
-    }
-
-    private mutating func show(_ key: NodeKey, at levels: UInt32, _ position: (x: Double, y: Double)) {
-        guard levels != 0 else { return }
-        let inBase = target.levelsInBase(key) & levels
-        target.delta.setHidden(false, key, at: inBase)
-        forEachLevel(levels & ~inBase) { target, level in
-            target.delta.levels[level].insert(key, x: position.x, y: position.y)
-        }
-    }
-
-    private mutating func note(_ key: NodeKey, _ place: (x: Double, y: Double), at levels: UInt32, isShown: Bool) {
-        let levels = levels & notedLevels
-        guard levels != 0 else { return }
-        levelChanges.append(LevelChange(key: key, place: place, levels: levels, isShown: isShown))
-    }
-
-    /// Makes the changes in the levels in memory, once the target has them.
-    private func changeLevels() {
-        guard let levels else { return }
-        for level in levels.filled {
-            guard var nodes = levels.take(level) else { continue }
-            let changes = levelChanges.filter { $0.levels & 1 << UInt32(level) != 0 }
-            let (removed, added) = (changes.filter { !$0.isShown }, changes.filter(\.isShown))
-            for (number, change) in removed.enumerated() {
-                if number + Self.fetchDistance < removed.count {
-                    nodes.fetchCell(removed[number + Self.fetchDistance].place)
-                }
-                nodes.remove(change.key, x: change.place.x, y: change.place.y, isNoted: false)
-            }
-            for (number, change) in added.enumerated() {
-                if number + Self.fetchDistance < added.count {
-                    let next = added[number + Self.fetchDistance]
-                    nodes.fetchCell(next.place)
-                    target.fetchParent(of: next.key)
-                }
-                nodes.insert(LevelNodes.Entry(change.key, at: change.place, level: level, in: target))
-            }
-            levels.put(nodes, level)
-        }
-    }
-
-    private static var fetchDistance: Int { 8 }
-
-    private mutating func forEachLevel(_ levels: UInt32, _ body: (inout LayeredIndex, Int) -> Void) {
-        var rest = levels
-        while rest != 0 {
-            body(&target, rest.trailingZeroBitCount - target.options.minimumZoom)
-            rest &= rest - 1
-        }
-    }
 }
 
 extension ClusterIndex {
@@ -365,14 +255,15 @@ extension ClusterIndex {
     /// - Parameters:
     ///   - start: from which this index was made by updates.
     ///   - changed: the points that these removed, added or moved, each once.
-    ///   - isOnDisk: whether `coordinates` would have to read a point's from a disk.
-    ///   - coordinates: those that a point had in `start` if no update had placed it.
+    ///   - threads: how many threads may work at once; the result does not depend on it.
+    ///   - isOnDisk: whether `coordinates` would have to read a point's from a disk. Called on any of the threads.
+    ///   - coordinates: those that a point had in `start` if no update had placed it. Called on any of the threads.
     /// - Returns: nil if the indexes do not fit together, or if points were put between others.
     /// - Complexity: O(the changed points and the clusters that contain them, on each level), without any search.
     public func rebased(
-        from start: ClusterIndex, onto target: ClusterIndex, changed: [PointIndex],
-        isOnDisk: @escaping (PointIndex) -> Bool,
-        coordinates: (PointIndex) -> (longitude: Double, latitude: Double)
+        from start: ClusterIndex, onto target: ClusterIndex, changed: [PointIndex], threads: Int = 1,
+        isOnDisk: @escaping @Sendable (PointIndex) -> Bool,
+        coordinates: @Sendable (PointIndex) -> (longitude: Double, latitude: Double)
     ) -> IndexUpdate? {
         guard start.layers.base === layers.base, start.pointLimit == target.pointLimit,
             start.pointCount == target.pointCount, start.clusterCount == target.clusterCount,
@@ -381,9 +272,9 @@ extension ClusterIndex {
         let rebased: (LayeredIndex, levels: (any KeptLevels)?)? =
             switch target.layers.base.spatial {
             case .float(let spatial):
-                withoutActuallyEscaping(coordinates) { run(start, target, changed, spatial, isOnDisk, $0) }
+                withoutActuallyEscaping(coordinates) { run(start, target, changed, spatial, threads, isOnDisk, $0) }
             case .double(let spatial):
-                withoutActuallyEscaping(coordinates) { run(start, target, changed, spatial, isOnDisk, $0) }
+                withoutActuallyEscaping(coordinates) { run(start, target, changed, spatial, threads, isOnDisk, $0) }
             }
         guard let (rebased, levels) = rebased, rebased.delta.clusterCount == clusterCount else { return nil }
         let made =
@@ -393,11 +284,13 @@ extension ClusterIndex {
 
     private func run<Scalar: Coordinate>(
         _ start: ClusterIndex, _ target: ClusterIndex, _ changed: [PointIndex], _ spatial: SpatialIndex<Scalar>,
-        _ isOnDisk: @escaping (PointIndex) -> Bool,
+        _ threads: Int, _ isOnDisk: @escaping (PointIndex) -> Bool,
         _ coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
     ) -> (LayeredIndex, levels: (any KeptLevels)?)? {
         let levels = target.takeLevels() as? UpdatedLevels<Scalar>
-        let positions = PointPositionCache(target.layers.base, spatial, isOnDisk: isOnDisk, coordinates)
+        let positions = (0..<max(1, threads)).map { _ in
+            PointPositionCache(target.layers.base, spatial, isOnDisk: isOnDisk, coordinates)
+        }
         var rebase = IndexRebase(
             from: start.layers, to: layers, onto: target.layers, changed: changed, positions: positions,
             levels: levels)

@@ -6,15 +6,17 @@ import SystemSupport
 /// At each level some nodes depart and others arrive; `GreedyPassUpdate` finds what that changes in the greedy
 /// pass of the next zoom, and so which nodes depart from and arrive at the next level.
 struct IndexUpdater<Scalar: Coordinate> {
-    private(set) var layers: LayeredIndex
+    var layers: LayeredIndex
+    /// The index before the changes.
+    let former: LayeredIndex
     private let spatial: SpatialIndex<Scalar>
     /// One cache per thread. Between passes the calling thread uses the first one.
     private let positionsOfThreads: [PointPositionCache<Scalar>]
-    private let parallel: Parallel
-    /// Some of the levels, in memory.
-    private let levels: UpdatedLevels<Scalar>
+    let parallel: Parallel
+    /// The lowest levels, in memory.
+    let levels: UpdatedLevels<Scalar>
     /// The number of nodes that may still be visited before a rebuild is cheaper.
-    private var budget: Int
+    var budget: Int
 
     init(
         layers: LayeredIndex, spatial: SpatialIndex<Scalar>, levels: UpdatedLevels<Scalar>, threads: Int,
@@ -22,6 +24,7 @@ struct IndexUpdater<Scalar: Coordinate> {
         coordinates: @escaping (PointIndex) -> (longitude: Double, latitude: Double)
     ) {
         var layers = layers
+        former = layers
         layers.delta.open(layers.options)
         self.layers = layers
         self.spatial = spatial
@@ -35,9 +38,9 @@ struct IndexUpdater<Scalar: Coordinate> {
     }
 
     /// How many nodes ahead memory is fetched, so that the waits for it overlap.
-    private static var fetchDistance: Int { 8 }
+    static var fetchDistance: Int { 8 }
     /// Below this many nodes per share, another share costs more than it saves.
-    private static var smallestShare: Int { 64 }
+    static var smallestShare: Int { 64 }
 
     private var positions: PointPositionCache<Scalar> { positionsOfThreads[0] }
 
@@ -45,7 +48,7 @@ struct IndexUpdater<Scalar: Coordinate> {
     mutating func run(_ changes: PointChanges) -> Bool {
         var waiting = pass(record(changes))
         var changed = LevelChanges()
-        for zoom in stride(from: layers.options.maximumZoom, through: layers.options.minimumZoom, by: -1) {
+        for zoom in stride(from: layers.options.maximumZoom, through: levels.deepest, by: -1) {
             changed.add(waiting.removeLast())
             if changed.isEmpty { continue }
             guard let outcome = outcome(changed, at: zoom) else { return false }
@@ -54,22 +57,14 @@ struct IndexUpdater<Scalar: Coordinate> {
             changed = LevelChanges(departed: outcome.departed, arrived: outcome.arrived + make(outcome, zoom))
             apply(changed, at: zoom...zoom)
         }
+        guard passLevels(changes.count) else { return false }
         levels.fill(layers, spatial)
         return true
     }
 
     /// Returns what departures and arrivals at a level change in the next; nil once the budget is spent.
-    private mutating func outcome(_ changes: LevelChanges, at zoom: Int) -> LevelOutcome? {
-        if let nodes = levels.take(zoom + 1) {
-            // Released before the layers change, because they would otherwise be copied.
-            var pass = LevelPass(nodes, layers, positions, zoom: zoom, departed: changes.departed)
-            guard let visits = pass.run(budget: budget) else { return nil }
-            budget -= visits
-            let outcome = pass.outcome()
-            levels.put(pass.finish(), zoom + 1)
-            return outcome
-        }
-        // Likewise.
+    private mutating func outcome(_ changes: LevelChanges, at zoom: Int) -> GreedyPassUpdate<Scalar>.Outcome? {
+        // Released before the layers change, because they would otherwise be copied.
         var level = GreedyPassUpdate(
             LevelReader(layers: layers, spatial: spatial, positions: positions), zoom: zoom,
             departed: changes.departed, arrived: changes.arrived, budget: budget, positions: positionsOfThreads,
@@ -124,51 +119,19 @@ struct IndexUpdater<Scalar: Coordinate> {
             apply(changes, to: &nodes, areFollowed: level == levels.lowerBound)
             self.levels.put(nodes, level)
         }
-        let all = levels.reduce(UInt32(0)) { $0 | 1 << UInt32($1) }
-        let level = levels.lowerBound - layers.options.minimumZoom
-        for (number, departure) in changes.departed.enumerated() {
-            if number + Self.fetchDistance < changes.departed.count {
-                let next = changes.departed[number + Self.fetchDistance]
-                if next.levelsInBase & all != 0 { layers.delta.tombstones.fetch(next.key.rawValue) }
-                if next.levelsInBase & all != all { layers.delta.levels[level].fetch(x: next.x, y: next.y) }
-            }
-            let hidden = departure.levelsInBase & all
-            layers.delta.setHidden(true, departure.key, at: hidden)
-            guard hidden != all else { continue }
-            for level in levels where hidden & 1 << UInt32(level) == 0 {
-                _ = layers.delta.levels[level - layers.options.minimumZoom].remove(
-                    departure.key, x: departure.x, y: departure.y)
-            }
-        }
-        for key in changes.arrived {
-            let shown = layers.levelsInBase(key) & all
-            layers.delta.setHidden(false, key, at: shown)
-            guard shown != all else { continue }
-            let (x, y) = layers.compared(key, positions)
-            for level in levels where shown & 1 << UInt32(level) == 0 {
-                layers.delta.levels[level - layers.options.minimumZoom].insert(key, x: x, y: y)
-            }
-        }
+        layers.hide(changes.departed.map(\.node), at: levels)
+        layers.show(changes.arrived.map { layers.shown($0, positions) }, at: levels)
     }
 
     /// Applies departures and arrivals to a level in memory.
     ///
     /// - Parameter areFollowed: whether the nodes are followed from there. Otherwise they pass unchanged.
     private func apply(_ changes: LevelChanges, to nodes: inout LevelNodes<Scalar>, areFollowed: Bool) {
-        for (number, departure) in changes.departed.enumerated() {
-            if number + Self.fetchDistance < changes.departed.count {
-                let next = changes.departed[number + Self.fetchDistance]
-                nodes.fetch((next.x, next.y))
-            }
-            nodes.remove(departure.key, x: departure.x, y: departure.y, isNoted: areFollowed)
-        }
-        for key in changes.arrived {
-            let (x, y) = layers.exact(key, positions)
-            nodes.insert(
-                LevelNodes.Entry(
-                    key, x: x, y: y, order: layers.order(of: key), claim: areFollowed ? .arrived : .unclaimed,
-                    cluster: NodeNumber.none, count: layers.pointCount(of: key)))
-        }
+        nodes.remove(changes.departed.map(\.node), areNoted: areFollowed)
+        nodes.insert(
+            changes.arrived.map {
+                LevelNodes.Entry($0, claim: areFollowed ? .arrived : .unclaimed, in: layers, positions)
+            })
     }
 
     /// Applies the changes of points to the levels that they pass unchanged.
@@ -177,7 +140,7 @@ struct IndexUpdater<Scalar: Coordinate> {
     private mutating func pass(_ changes: LevelChanges) -> [LevelChanges] {
         let (lowest, deepest) = (layers.options.minimumZoom, layers.options.maximumZoom + 1)
         let places =
-            changes.departed.map { (point: $0.key.rawValue, x: $0.x, y: $0.y) }
+            changes.departed.map { (point: $0.key.rawValue, x: $0.node.x, y: $0.node.y) }
             + changes.arrived.map { key in
                 let (x, y) = layers.compared(key, positions)
                 return (point: key.rawValue, x: x, y: y)
@@ -201,7 +164,8 @@ struct IndexUpdater<Scalar: Coordinate> {
     }
 
     /// Creates a zoom's planned clusters and returns their keys.
-    private mutating func make(_ outcome: LevelOutcome, _ zoom: Int) -> [NodeKey] {
+    @discardableResult
+    mutating func make<Departed, Arrived>(_ outcome: LevelOutcome<Departed, Arrived>, _ zoom: Int) -> [NodeKey] {
         var made: [NodeKey] = []
         made.reserveCapacity(outcome.plans.count)
         for (plan, sum) in zip(outcome.plans, outcome.sums) {
@@ -251,7 +215,8 @@ struct ClusterSums {
 
     /// - Parameter positions: a cache of point positions for each thread.
     init<Scalar: Coordinate>(
-        _ outcome: LevelOutcome, _ layers: LayeredIndex, _ positions: [PointPositionCache<Scalar>], _ parallel: Parallel
+        _ outcome: GreedyPassUpdate<Scalar>.Outcome, _ layers: LayeredIndex, _ positions: [PointPositionCache<Scalar>],
+        _ parallel: Parallel
     ) {
         let plans = outcome.plans
         let count = parallel.shares(of: plans.count, perThread: 4)
@@ -345,9 +310,21 @@ extension LayeredIndex {
         key.isCluster ? center(ofCluster: key.number) : position(ofPoint: key.rawValue, positions)
     }
 
-    func departure<Scalar>(_ key: NodeKey, _ positions: PointPositionCache<Scalar>) -> Departure {
+    /// A cluster of an index that is not in memory otherwise.
+    func shown<Scalar: Coordinate>(cluster ordinal: Int, as scalar: Scalar.Type) -> ShownNode {
+        let key = NodeKey(ClusterOrdinal(rawValue: UInt32(truncatingIfNeeded: ordinal)))
+        let (x, y) = center(ofCluster: ordinal)
+        return ShownNode(key: key, x: Double(Scalar(x)), y: Double(Scalar(y)), levelsInBase: levelsInBase(key))
+    }
+
+    /// A node where it is now.
+    func shown<Scalar>(_ key: NodeKey, _ positions: PointPositionCache<Scalar>) -> ShownNode {
         let (x, y) = compared(key, positions)
-        return Departure(key: key, parent: parent(of: key), x: x, y: y, levelsInBase: levelsInBase(key))
+        return ShownNode(key: key, x: x, y: y, levelsInBase: levelsInBase(key))
+    }
+
+    func departure<Scalar>(_ key: NodeKey, _ positions: PointPositionCache<Scalar>) -> Departure {
+        Departure(node: shown(key, positions), parent: parent(of: key))
     }
 
     private func position<Scalar>(

@@ -18,36 +18,48 @@ struct LevelNodes<Scalar: Coordinate>: ~Copyable {
         let order: OrderLabel
         /// The order of the node that claimed it: no two nodes of a level have the same. Or `unclaimed` or `arrived`.
         fileprivate(set) var claim: OrderLabel
+        /// The sum of its points' weights; their number if points are not weighted.
+        let weight: Double
         let key: NodeKey
         /// The cluster that the pass put it in; `NodeNumber.none` if it passed to the next level unchanged.
         fileprivate(set) var cluster: UInt32
         /// The number of its points.
         let count: UInt32
+        /// The partition that its points belong to; 0 if points are not partitioned.
+        let partition: UInt32
+        /// The levels at which the base's own entry shows it, as a bit each; at others the delta has it.
+        let levelsInBase: UInt32
         /// What a running pass notes of it.
         fileprivate(set) var notes: LevelNodeNotes = []
-        /// Fills the line.
-        private let unused: (UInt64, UInt64) = (0, 0)
 
         /// - Parameters:
-        ///   - node: the position is exact, the claim `unclaimed` or `arrived` or a claimant's order.
+        ///   - x, y: the exact position.
+        ///   - claim: `unclaimed` or `arrived` or a claimant's order.
         init(
-            _ key: NodeKey, x: Double, y: Double, order: OrderLabel, claim: OrderLabel, cluster: UInt32, count: UInt32
+            _ key: NodeKey, x: Double, y: Double, order: OrderLabel, claim: OrderLabel, weight: Double,
+            cluster: UInt32 = NodeNumber.none, count: UInt32, partition: UInt32, levelsInBase: UInt32
         ) {
             (self.key, self.x, self.y, self.order) = (key, x, y, order)
-            (self.claim, self.cluster, self.count) = (claim, cluster, count)
+            (self.claim, self.weight, self.cluster, self.count) = (claim, weight, cluster, count)
+            (self.partition, self.levelsInBase) = (partition, levelsInBase)
         }
 
         /// The position as compared with a claimant's: rounded if the index's precision is `float`.
         @inline(__always) var compared: (x: Double, y: Double) { (Double(Scalar(x)), Double(Scalar(y))) }
-    }
 
-    /// A node that left the level since the last pass, as it was.
-    struct Removed: BitwiseCopyable {
-        let order: OrderLabel
-        let claim: OrderLabel
-        /// The position as compared.
-        let place: Place
-        let isInCluster: Bool
+        /// The node at a level where no pass has put it in a cluster.
+        ///
+        /// - Parameter claim: `unclaimed` or `arrived`.
+        func outsideClusters(claim: OrderLabel) -> Self {
+            var entry = self
+            (entry.claim, entry.cluster, entry.notes) = (claim, NodeNumber.none, [])
+            return entry
+        }
+
+        var shown: ShownNode {
+            let (x, y) = compared
+            return ShownNode(key: key, x: x, y: y, levelsInBase: levelsInBase)
+        }
     }
 
     typealias Place = (x: Double, y: Double)
@@ -59,7 +71,8 @@ struct LevelNodes<Scalar: Coordinate>: ~Copyable {
     private var free: [Int32] = []
     /// The indexes of nodes that arrived since the last pass, in the order of arrival.
     private(set) var arrived: [Int] = []
-    private(set) var removed: [Removed] = []
+    /// The nodes that left the level since the last pass, as they were.
+    private(set) var removed: [Entry] = []
     /// 64 bytes each: the positions of some nodes as compared, first along the x axis, then along the y axis, their
     /// indexes, and the next bucket of the chain, -1 if there is none. Where there is no node, the position is not a
     /// number. The first `mask + 1` buckets are found by hash, the others are chained.
@@ -153,32 +166,82 @@ struct LevelNodes<Scalar: Coordinate>: ~Copyable {
         }
     }
 
-    /// Removes a node at a position as compared.
-    ///
-    /// - Parameter isNoted: whether `removed` gets it.
-    mutating func remove(_ key: NodeKey, x: Double, y: Double, isNoted: Bool) {
-        var bucket = bucket(cell(x), cell(y))
+    private mutating func remove(_ node: ShownNode, isNoted: Bool) {
+        guard let (bucket, number) = place(of: node) else { return }
+        let index = Int(indexes(bucket)[number])
+        if isNoted { removed.append(entries.base[index]) }
+        (xs(bucket)[number], ys(bucket)[number], indexes(bucket)[number]) = (.nan, .nan, -1)
+        free.append(Int32(truncatingIfNeeded: index))
+    }
+
+    /// The bucket that has a node, and its number there; nil if the node is not at the level.
+    @inline(__always) private func place(of node: ShownNode) -> (bucket: Int, number: Int)? {
+        var bucket = bucket(cell(node.x), cell(node.y))
         while bucket >= 0 {
             for number in 0..<Self.room {
-                let index = Int(indexes(bucket)[number])
                 // A moved point may be there with both positions.
-                guard index >= 0, Double(xs(bucket)[number]) == x, Double(ys(bucket)[number]) == y,
-                    entries.base[index].key == key
-                else { continue }
-                let entry = entries.base[index]
-                if isNoted {
-                    removed.append(
-                        Removed(
-                            order: entry.order, claim: entry.claim, place: (x, y),
-                            isInCluster: entry.cluster != NodeNumber.none))
+                if Double(xs(bucket)[number]) == node.x, Double(ys(bucket)[number]) == node.y,
+                    entries.base[Int(indexes(bucket)[number])].key == node.key
+                {
+                    return (bucket, number)
                 }
-                (xs(bucket)[number], ys(bucket)[number], indexes(bucket)[number]) = (.nan, .nan, -1)
-                free.append(Int32(truncatingIfNeeded: index))
-                return
             }
             bucket = next(bucket)
         }
+        return nil
     }
+
+    /// Fetches the memory that `place` reads last, once what it reads first was fetched.
+    @inline(__always) private func fetchEntry(_ node: ShownNode) {
+        let bucket = bucket(cell(node.x), cell(node.y))
+        for number in 0..<Self.room where Double(xs(bucket)[number]) == node.x {
+            fetch(at: Int(indexes(bucket)[number]))
+        }
+    }
+
+    /// Calls `body` with each node while memory for the next ones is fetched.
+    private mutating func forEach(_ nodes: [ShownNode], _ body: (inout Self, Int) -> Void) {
+        for number in nodes.indices {
+            let (next, later) = (number + Self.fetchDistance, number + 2 * Self.fetchDistance)
+            if later < nodes.count { fetchCell((nodes[later].x, nodes[later].y)) }
+            if next < nodes.count { fetchEntry(nodes[next]) }
+            body(&self, number)
+        }
+    }
+
+    /// Says in which clusters the pass has put nodes.
+    ///
+    /// - Parameter clusters: for each node its cluster and the order of the one from which that grew; or `NodeNumber.none`
+    ///   and any order.
+    mutating func set(_ clusters: [(cluster: UInt32, order: OrderLabel)], of nodes: [ShownNode]) {
+        forEach(nodes) { levelNodes, number in
+            guard let (bucket, place) = levelNodes.place(of: nodes[number]) else { return }
+            let index = Int(levelNodes.indexes(bucket)[place])
+            let (cluster, order) = clusters[number]
+            let isClaimed = cluster != NodeNumber.none && order != levelNodes[index].order
+            levelNodes.setClaim(isClaimed ? order : .unclaimed, at: index)
+            levelNodes.setCluster(cluster, at: index)
+        }
+    }
+
+    /// Adds nodes.
+    mutating func insert(_ entries: [Entry]) {
+        for (number, entry) in entries.enumerated() {
+            let next = number + Self.fetchDistance
+            if next < entries.count { fetchCell(entries[next].compared) }
+            insert(entry)
+        }
+    }
+
+    /// Removes nodes.
+    ///
+    /// - Parameter areNoted: whether `removed` gets them.
+    mutating func remove(_ nodes: [ShownNode], areNoted: Bool) {
+        forEach(nodes) { $0.remove(nodes[$1], isNoted: areNoted) }
+    }
+
+    /// How many nodes ahead memory is fetched, so that the waits for it overlap.
+    private static var fetchDistance: Int { 8 }
 
     /// Finds the nodes within the pass's radius of a position, as compared, and perhaps some a little further away.
     ///
@@ -221,10 +284,10 @@ struct LevelNodes<Scalar: Coordinate>: ~Copyable {
     }
 
     /// Fetches the memory that `insert` and `remove` read first.
-    @inline(__always) func fetchCell(_ place: Place) { fetch(cell(place.x), cell(place.y)) }
+    @inline(__always) private func fetchCell(_ place: Place) { fetch(cell(place.x), cell(place.y)) }
 
     /// Fetches the first nodes of a cell.
-    @inline(__always) private func fetch(_ column: Int, _ row: Int) { clusterd_prefetch(memory(bucket(column, row))) }
+    @inline(__always) func fetch(_ column: Int, _ row: Int) { clusterd_prefetch(memory(bucket(column, row))) }
 
     @inline(__always) func fetch(at index: Int) { clusterd_prefetch(entries.base + index) }
 
@@ -232,13 +295,17 @@ struct LevelNodes<Scalar: Coordinate>: ~Copyable {
     mutating func forget(at index: Int) { entries.base[index].notes = [] }
     mutating func setClaim(_ claim: OrderLabel, at index: Int) { entries.base[index].claim = claim }
     mutating func setCluster(_ cluster: UInt32, at index: Int) { entries.base[index].cluster = cluster }
+
+    /// Whether nodes arrived or left since the last pass.
+    var isChanged: Bool { !arrived.isEmpty || !removed.isEmpty }
+
     mutating func forgetChanges() {
         arrived.removeAll(keepingCapacity: true)
         removed.removeAll(keepingCapacity: true)
     }
 
     /// The column or row of a position; positions beyond the world count as at its edge.
-    @inline(__always) private func cell(_ position: Double) -> Int { Int(max(0, min(1, position)) * cellsAcross) }
+    @inline(__always) func cell(_ position: Double) -> Int { Int(max(0, min(1, position)) * cellsAcross) }
 
     /// Cells beside each other in a row have buckets beside each other.
     @inline(__always) private func bucket(_ column: Int, _ row: Int) -> Int {
@@ -262,93 +329,4 @@ struct LevelNodeNotes: OptionSet, BitwiseCopyable {
     static let touched = Self(rawValue: 2)
     /// It passed to the next level unchanged before.
     static let passed = Self(rawValue: 4)
-}
-
-extension LevelNodes {
-    /// What an index has of a node.
-    private struct Known {
-        let key: NodeKey
-        let x: Double
-        let y: Double
-        /// Whether it is the base's: the delta may hide it.
-        let isOfBase: Bool
-        var order = OrderLabel.unclaimed
-        var parent = NodeNumber.none
-        var isHidden = false
-        var isMade = false
-    }
-
-    /// How many nodes are looked up together.
-    private static var batchCount: Int { 256 }
-
-    /// The nodes of a level of an index.
-    ///
-    /// - Parameter capacity: about their number.
-    init(_ layers: LayeredIndex, _ spatial: SpatialIndex<Scalar>, _ number: Int, capacity: Int) {
-        self.init(LevelRadius(layers.options.unitRadius(at: number - 1)), capacity: capacity)
-        var batch: [Known] = []
-        _ = spatial.visit(UnitBox(around: 0.5, 0.5, reach: 2), zoom: number) { slot in
-            batch.append(
-                Known(key: layers.key(ofBase: slot.node), x: Double(slot.x), y: Double(slot.y), isOfBase: true))
-            if batch.count == Self.batchCount { insert(&batch, layers, number) }
-            return true
-        }
-        let added = layers.delta.levels[number - layers.options.minimumZoom].entries
-        for node in added.values {
-            batch.append(Known(key: node.key, x: node.x, y: node.y, isOfBase: false))
-            if batch.count == Self.batchCount { insert(&batch, layers, number) }
-        }
-        insert(&batch, layers, number)
-    }
-
-    /// Adds nodes of a level and empties `batch`. Each loop reads what lies apart for each node, so that the waits for
-    /// memory overlap.
-    private mutating func insert(_ batch: inout [Known], _ layers: LayeredIndex, _ level: Int) {
-        for known in batch {
-            fetch(cell(known.x), cell(known.y))
-            layers.delta.parents.fetch(known.key.rawValue)
-            if known.isOfBase { layers.delta.tombstones.fetch(known.key.rawValue) }
-        }
-        for index in batch.indices where batch[index].isOfBase {
-            batch[index].isHidden = layers.delta.hides(batch[index].key, at: level)
-        }
-        for index in batch.indices { batch[index].order = layers.order(of: batch[index].key) }
-        for index in batch.indices { batch[index].parent = layers.parent(of: batch[index].key) }
-        for index in batch.indices where batch[index].parent != NodeNumber.none {
-            batch[index].isMade = layers.zoom(ofCluster: Int(batch[index].parent)) == level - 1
-        }
-        for known in batch where !known.isHidden {
-            insert(
-                Entry(
-                    known.key, at: (known.x, known.y), order: known.order,
-                    cluster: known.isMade ? known.parent : NodeNumber.none, in: layers))
-        }
-        batch.removeAll(keepingCapacity: true)
-    }
-}
-
-extension LevelNodes.Entry {
-    /// A node as the pass of its level left it.
-    ///
-    /// - Parameters:
-    ///   - place: its position as compared.
-    ///   - cluster: the cluster that the pass put it in, or `NodeNumber.none`.
-    fileprivate init(
-        _ key: NodeKey, at place: LevelNodes.Place, order: OrderLabel, cluster: UInt32, in layers: LayeredIndex
-    ) {
-        let claimant =
-            cluster == NodeNumber.none ? order : layers.order(of: NodeKey(ClusterOrdinal(rawValue: cluster)))
-        let center = key.isCluster ? layers.center(ofCluster: key.number) : place
-        self.init(
-            key, x: center.x, y: center.y, order: order, claim: claimant == order ? .unclaimed : claimant,
-            cluster: cluster, count: layers.pointCount(of: key))
-    }
-
-    /// A node of an index's level.
-    init(_ key: NodeKey, at place: LevelNodes.Place, level: Int, in layers: LayeredIndex) {
-        let parent = layers.parent(of: key)
-        let isMade = parent != NodeNumber.none && layers.zoom(ofCluster: Int(parent)) == level - 1
-        self.init(
-            key, at: place, order: layers.order(of: key), cluster: isMade ? parent : NodeNumber.none, in: layers)
-    }
 }

@@ -3,14 +3,15 @@
 /// Computes what `GreedyPassUpdate` does, by the same rule, over the nodes of a level in memory. These have the outcome
 /// of the pass already, so each visited node is looked at together with its neighbours once.
 struct LevelPass<Scalar: Coordinate>: ~Copyable {
+    typealias Node = LevelNodes<Scalar>.Entry
+    /// What arrives at the next level are the nodes that pass to it, then the clusters to be made.
+    typealias Outcome = LevelOutcome<ShownNode, Node>
+
     private var nodes: LevelNodes<Scalar>
-    private let layers: LayeredIndex
-    private let positions: PointPositionCache<Scalar>
+    private let former: LayeredIndex
     private let zoom: Int
-    private let departed: [Departure]
+    private let departed: [Node]
     private let radius: LevelRadius<Scalar>
-    private let isPartitioned: Bool
-    private let isWeighted: Bool
     private var queue = OrderHeap()
     /// The nodes that were visited and the claims on them before.
     private var visits: [(index: Int, old: OrderLabel)] = []
@@ -23,22 +24,18 @@ struct LevelPass<Scalar: Coordinate>: ~Copyable {
 
     /// - Parameters:
     ///   - nodes: those of the level below `zoom`, with all departures and arrivals.
-    init(
-        _ nodes: consuming LevelNodes<Scalar>, _ layers: LayeredIndex, _ positions: PointPositionCache<Scalar>,
-        zoom: Int,
-        departed: [Departure]
-    ) {
+    ///   - former: the index before the changes.
+    init(_ nodes: consuming LevelNodes<Scalar>, _ former: LayeredIndex, zoom: Int) {
+        departed = nodes.removed
         self.nodes = nodes
-        (self.layers, self.positions, self.zoom, self.departed) = (layers, positions, zoom, departed)
-        radius = LevelRadius(layers.options.unitRadius(at: zoom))
-        isPartitioned = layers.base.columns.partitions != nil
-        isWeighted = layers.base.columns.weights != nil
+        (self.former, self.zoom) = (former, zoom)
+        radius = LevelRadius(former.options.unitRadius(at: zoom))
     }
 
     /// Finds the new claims; returns the number of visits, nil if they are more than the budget.
     mutating func run(budget: Int) -> Int? {
-        let removed = nodes.removed.filter(\.isInCluster)
-        let places = removed.map(\.place)
+        let removed = departed.filter { $0.cluster != NodeNumber.none }
+        let places = removed.map(\.compared)
         for (number, departed) in removed.enumerated() {
             findNear(places, number)
             for index in near {
@@ -81,10 +78,6 @@ struct LevelPass<Scalar: Coordinate>: ~Copyable {
         swap(&near, &nextNear[number % nextNear.count])
     }
 
-    private func isMade(_ parent: UInt32) -> Bool {
-        parent != NodeNumber.none && layers.zoom(ofCluster: Int(parent)) == zoom
-    }
-
     private mutating func enqueue(_ index: Int) {
         guard !nodes[index].notes.contains(.queued) else { return }
         note(.queued, index)
@@ -103,10 +96,6 @@ struct LevelPass<Scalar: Coordinate>: ~Copyable {
         nodes.note(hasPassed ? [notes, .passed] : notes, at: index)
     }
 
-    private func areTogether(_ key: NodeKey, _ other: NodeKey) -> Bool {
-        !isPartitioned || layers.partition(of: key) == layers.partition(of: other)
-    }
-
     /// Visits a node that was queued by an earlier one.
     private mutating func visitNext(_ index: Int) {
         let (x, y) = nodes[index].compared
@@ -123,7 +112,7 @@ struct LevelPass<Scalar: Coordinate>: ~Copyable {
             let entry = nodes[other]
             guard entry.order < first, entry.claim == .unclaimed else { continue }
             let (dx, dy) = (x - entry.x, y - entry.y)
-            guard dx * dx + dy * dy <= radius.squared, areTogether(node.key, entry.key) else { continue }
+            guard dx * dx + dy * dy <= radius.squared, node.partition == entry.partition else { continue }
             (first, claimant) = (entry.order, other)
         }
         let (old, new) = (node.claim, claimant < 0 ? .unclaimed : first)
@@ -138,7 +127,7 @@ struct LevelPass<Scalar: Coordinate>: ~Copyable {
                 guard entry.claim >= node.order, !entry.notes.contains(.queued) else { continue }
                 let (otherX, otherY) = entry.compared
                 let (dx, dy) = (otherX - node.x, otherY - node.y)
-                if dx * dx + dy * dy <= radius.squared, areTogether(node.key, entry.key) { enqueue(other) }
+                if dx * dx + dy * dy <= radius.squared, node.partition == entry.partition { enqueue(other) }
             }
         } else if old == .unclaimed {
             for other in near where nodes[other].claim == node.order { enqueue(other) }
@@ -148,21 +137,23 @@ struct LevelPass<Scalar: Coordinate>: ~Copyable {
     }
 
     /// The nodes that depart from the next level and arrive at it, and the clusters that disappear and form.
-    mutating func outcome() -> LevelOutcome {
-        var outcome = LevelOutcome(departed: departed.filter { !isMade($0.parent) })
+    ///
+    /// - Parameter ordinal: that of the first cluster to be made.
+    mutating func outcome(_ ordinal: Int) -> Outcome {
+        var outcome = Outcome(departed: departed.filter { $0.cluster == NodeNumber.none }.map(\.shown))
         var dying = Set<UInt32>()
         func dies(_ cluster: UInt32) {
             guard cluster != NodeNumber.none, dying.insert(cluster).inserted else { return }
             outcome.dying.append(Int(cluster))
         }
-        for departure in departed where isMade(departure.parent) { dies(departure.parent) }
+        for node in departed { dies(node.cluster) }
         for (index, old) in visits {
             let entry = nodes[index]
             guard entry.claim != old else { continue }
             dies(entry.cluster)
             nodes.setCluster(NodeNumber.none, at: index)
             if entry.claim != .unclaimed, entry.notes.contains(.passed) {
-                outcome.departed.append(layers.departure(entry.key, positions))
+                outcome.departed.append(entry.shown)
             }
         }
         // Ordinals follow the nodes' order, so that the same changes always give the same ordinals.
@@ -171,14 +162,13 @@ struct LevelPass<Scalar: Coordinate>: ~Copyable {
             dies(nodes[index].cluster)
         }
         let places = touched.map { nodes[$0].compared }
+        var made: [Node] = []
         for (number, index) in touched.enumerated() {
             findNear(places, number)
-            if nodes[index].claim == .unclaimed { plan(index, &outcome) }
+            if nodes[index].claim == .unclaimed { plan(index, ordinal, &outcome, &made) }
         }
-        for cluster in outcome.dying {
-            outcome.departed.append(
-                layers.departure(NodeKey(ClusterOrdinal(rawValue: UInt32(truncatingIfNeeded: cluster))), positions))
-        }
+        outcome.arrived += made
+        for cluster in outcome.dying { outcome.departed.append(former.shown(cluster: cluster, as: Scalar.self)) }
         for (index, _) in visits { nodes.forget(at: index) }
         for index in touched { nodes.forget(at: index) }
         return outcome
@@ -188,32 +178,36 @@ struct LevelPass<Scalar: Coordinate>: ~Copyable {
     consuming func finish() -> LevelNodes<Scalar> { nodes }
 
     /// Plans the cluster that grows from a claimant, or lets it pass. Its neighbours are `near`.
-    private mutating func plan(_ index: Int, _ outcome: inout LevelOutcome) {
+    private mutating func plan(_ index: Int, _ first: Int, _ outcome: inout Outcome, _ made: inout [Node]) {
         let origin = nodes[index]
         near.removeAll { nodes[$0].claim != origin.order }
         let passes = near.isEmpty
         if origin.notes.contains(.passed) != passes {
             if passes {
-                outcome.arrived.append(origin.key)
+                outcome.arrived.append(origin.outsideClusters(claim: .arrived))
             } else {
-                outcome.departed.append(layers.departure(origin.key, positions))
+                outcome.departed.append(origin.shown)
             }
         }
         guard !passes else { return nodes.setCluster(NodeNumber.none, at: index) }
         near.sort { nodes[$0].order < nodes[$1].order }
         near.insert(index, at: 0)
-        let ordinal = UInt32(truncatingIfNeeded: layers.clusterLimit + outcome.plans.count)
-        outcome.plans.append(LevelOutcome.Plan(start: outcome.members.count, count: near.count))
+        let ordinal = UInt32(truncatingIfNeeded: first + outcome.plans.count)
+        outcome.plans.append(ClusterPlan(start: outcome.members.count, count: near.count))
         var sum = ClusterSums.Sum()
         for member in near {
             let entry = nodes[member]
-            sum.add(
-                entry.x, entry.y, isWeighted ? layers.weight(of: entry.key) : Double(entry.count), entry.count)
+            sum.add(entry.x, entry.y, entry.weight, entry.count)
             outcome.members.append(entry.key)
             nodes.setCluster(ordinal, at: member)
         }
         // Only in an index that is lost. Its centre must still be a number.
         if !(sum.weight > 0) { sum.weight = 1 }
         outcome.sums.append(sum)
+        made.append(
+            Node(
+                NodeKey(ClusterOrdinal(rawValue: ordinal)), x: former.options.center(sum.x, sum.weight),
+                y: former.options.center(sum.y, sum.weight), order: origin.order, claim: .arrived, weight: sum.weight,
+                count: sum.count, partition: origin.partition, levelsInBase: 0))
     }
 }

@@ -46,13 +46,11 @@ public struct PointChanges: Sendable {
 
 /// A node that left a level, with its former data: the same key may arrive again with another position.
 struct Departure {
-    let key: NodeKey
+    let node: ShownNode
     /// Its former parent, or `NodeNumber.none`.
     let parent: UInt32
-    let x: Double
-    let y: Double
-    /// The levels at which the base's own entry showed it, as a bit each; at others the delta had it.
-    let levelsInBase: UInt32
+
+    var key: NodeKey { node.key }
 }
 
 /// The nodes that leave a level and those that come to it.

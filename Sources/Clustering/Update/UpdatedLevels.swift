@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// The levels that updates search often, in memory. They belong to the newest index of a chain of updates: an update
-/// takes them from the index that it changes and leaves them to the one that it makes.
+/// The levels that updates search often, in memory: the lowest ones but for the first, which is not searched. They belong
+/// to the newest index of a chain of updates: an update takes them from the index that it changes and leaves them to the
+/// one that it makes.
 final class UpdatedLevels<Scalar: Coordinate>: KeptLevels, @unchecked Sendable {
     private final class Level {
         var nodes: LevelNodes<Scalar>?
@@ -23,11 +24,11 @@ final class UpdatedLevels<Scalar: Coordinate>: KeptLevels, @unchecked Sendable {
         counts = (0..<spatial.layout.levels).map { isInMemory ? spatial.count(level: $0) : .max }
         levels = counts.map { _ in Level() }
         visits = Array(repeating: 0, count: counts.count)
-        room = min(Self.mostNodes, layers.base.pointCount)
+        room = min(Self.mostNodes, 2 * layers.base.pointCount)
     }
 
-    /// Above this many nodes, which take about a hundred megabytes, updates find few of them in the processor's caches.
-    fileprivate static var mostNodes: Int { 1 << 20 }
+    /// Nodes take `LevelNodes.bytesOfNode` each, about 130 bytes.
+    fileprivate static var mostNodes: Int { 1 << 21 }
     /// Filling a level takes as long per node as this part of a visit to a node outside of memory.
     private static var nodesPerVisit: Int { 16 }
 
@@ -47,6 +48,9 @@ final class UpdatedLevels<Scalar: Coordinate>: KeptLevels, @unchecked Sendable {
 
     func put(_ nodes: consuming LevelNodes<Scalar>, _ level: Int) { levels[level - lowest].nodes = .some(nodes) }
 
+    /// The deepest level in memory; the lowest of all if there is none.
+    var deepest: Int { lowest + (levels.indices.dropFirst().prefix { levels[$0].nodes != nil }.last ?? 0) }
+
     func has(_ level: Int) -> Bool { levels[level - lowest].nodes != nil }
 
     /// Notes how many nodes of a level were visited.
@@ -56,8 +60,9 @@ final class UpdatedLevels<Scalar: Coordinate>: KeptLevels, @unchecked Sendable {
     func fill(_ layers: LayeredIndex, _ spatial: SpatialIndex<Scalar>) {
         // The deepest level may be crowded, and the lowest is not searched.
         for index in levels.indices.dropFirst().dropLast() where levels[index].nodes == nil {
+            // Those below it have fewer nodes, and changes reach them too.
             guard visits[index] * Self.nodesPerVisit >= counts[index], visits[index] > 0, counts[index] <= room else {
-                continue
+                return
             }
             fill(index, layers, spatial)
         }
@@ -65,7 +70,8 @@ final class UpdatedLevels<Scalar: Coordinate>: KeptLevels, @unchecked Sendable {
 
     /// Fills the levels with the fewest nodes ahead of time, as many as there is room for.
     func fillAll(_ layers: LayeredIndex, _ spatial: SpatialIndex<Scalar>) {
-        for index in levels.indices.dropFirst().dropLast() where levels[index].nodes == nil && counts[index] <= room {
+        for index in levels.indices.dropFirst().dropLast() where levels[index].nodes == nil {
+            guard counts[index] <= room else { return }
             fill(index, layers, spatial)
         }
     }
@@ -82,7 +88,7 @@ final class UpdatedLevels<Scalar: Coordinate>: KeptLevels, @unchecked Sendable {
 extension ClusterIndex {
     /// The most bytes of memory that `prepareForUpdates` takes.
     public var bytesOfPreparation: Int {
-        min(UpdatedLevels<Float>.mostNodes, pointCount) * LevelNodes<Double>.bytesOfNode
+        min(UpdatedLevels<Float>.mostNodes, 2 * layers.base.pointCount) * LevelNodes<Double>.bytesOfNode
     }
 
     /// Reads ahead of time what updates search often and is not in memory yet, so that the first ones do not take longer
