@@ -47,7 +47,7 @@ struct IndexDelta: Sendable {
     /// Removed points, in ascending order.
     var removedPoints: [UInt32] = []
     /// For points that updates placed: the index in `placements`, by point.
-    var placed = PagedNumberMap()
+    var placed: NodeNumbers
     var placements = PagedArray<PlacedPoint>()
     /// The delta's clusters, by ordinal minus the base's count.
     private(set) var clusters = PagedArray<Cluster>()
@@ -57,15 +57,19 @@ struct IndexDelta: Sendable {
     private var aliveClusters = PagedArray<UInt64>()
     var children = PagedArray<NodeKey>()
     /// Parents that differ from the base's, by key, of nodes that are not the delta's clusters.
-    var parents = PagedNumberMap()
+    var parents: NodeNumbers
     /// For nodes of the base, by key: a bit for each level at which the node is no longer shown.
-    var tombstones = PagedNumberMap()
+    var tombstones: NodeNumbers
     /// By level, from the lowest zoom: nodes shown in addition to the base's. Empty until the first change.
     var levels: [NodeGrid] = []
     /// All positions at which updates placed points, the former ones included. No cells until the first change.
     var places = NodeGrid(cell: 1)
 
     init(over base: BaseIndex) {
+        let (points, clusters) = (base.pointCount, base.clusterCount)
+        placed = NodeNumbers(points: points, clusters: 0, absent: .max)
+        parents = NodeNumbers(points: points, clusters: clusters, absent: .max - 1)
+        tombstones = NodeNumbers(points: points, clusters: clusters, absent: 0)
         pointLimit = base.pointCount
         pointCount = base.pointCount
         clusterCount = base.clusterCount
