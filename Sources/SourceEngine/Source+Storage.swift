@@ -88,7 +88,10 @@ extension Source {
 
     /// Writes a snapshot in the background if the journal has grown, so that the next start replays little.
     func saveIfWorthwhile() {
-        if let files, files.wantsSnapshot(shared.limits), !isUnkept { saveLater() }
+        guard let files, files.wantsSnapshot(shared.limits, canWait: jobs.isRunning(.compact)), !isUnkept else {
+            return
+        }
+        saveLater()
     }
 
     /// Writes a snapshot of the current data in the background and begins a new journal. Changes continue
@@ -107,6 +110,8 @@ extension Source {
                 }
                 report(.warning, "no snapshot could be written, so the journal continues: \(error.description)")
             }
+        } then: { [self] in
+            compactIfGrown(revision)
         }
     }
 
@@ -117,7 +122,7 @@ extension Source {
             let revision = self.revision
             let generation = try files.beginSnapshot(of: revision)
             // The clusters that a snapshot needs do for a compaction as well, if one will soon be due.
-            let isDue = revision.canMakeClustersAlone && revision.growth > revision.mostGrowth / 4
+            let isDue = revision.canMakeClustersAlone && revision.growth > revision.mostGrowth / 8
             return (revision, updatedAt, generation, isDue ? beginCompaction() : nil)
         }
         let compacted = base.flatMap { compact($0, isForSnapshot: true).clusteredAlone }

@@ -23,16 +23,28 @@ package final class SourceJobs: Sendable {
     private let queue = DispatchQueue(label: "source", qos: .utility, attributes: .concurrent)
 
     /// Runs work, unless work of this kind waits or runs. Never waits.
-    package func run(_ kind: Kind, _ body: @escaping @Sendable () -> Void) {
+    ///
+    /// - Parameter next: called once it has ended, to begin what has waited for it.
+    package func run(
+        _ kind: Kind, _ body: @escaping @Sendable () -> Void, then next: @escaping @Sendable () -> Void = {}
+    ) {
         guard running.withLock({ $0.insert(kind).inserted }) else { return }
         queue.async(flags: kind == .reopen ? .barrier : []) { [self] in
             body()
             running.withLock { _ = $0.remove(kind) }
+            next()
         }
     }
 
+    /// Whether work of some of these kinds waits or runs. Snapshots, checkpoints and compactions take a processor each for
+    /// seconds, and with two of them at work changes would come late. So most of them begin later while others run, but not
+    /// much later.
+    func isRunning(_ kinds: Kind...) -> Bool { running.withLock { !$0.isDisjoint(with: kinds) } }
+
     /// Waits until no work runs; for tests.
-    package func wait() { queue.sync(flags: .barrier) {} }
+    package func wait() {
+        repeat { queue.sync(flags: .barrier) {} } while running.withLock { !$0.isEmpty }
+    }
 }
 
 extension Source {

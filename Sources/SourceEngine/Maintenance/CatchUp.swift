@@ -37,8 +37,11 @@ package struct CatchUp: Sendable {
     /// Whether only the clusters were compacted.
     var areClustersAlone: Bool { reached != nil }
 
-    /// The most rows that take so little time that updates may wait for them: more if none is clustered.
-    var fewRows: Int { reached == nil ? Source.rowsWhileLocked : 512 }
+    /// The most rows that take so little time that updates may wait for them: more if none is clustered. Then also those of
+    /// an update, since the next one comes while a round takes about as long.
+    ///
+    /// - Parameter update: the rows of the largest update of the last round.
+    func fewRows(beside update: Int) -> Int { reached == nil ? Source.rowsWhileLocked : 512 + update }
 
     /// The number of rows still to be applied.
     package var pendingCount: Int { pending.count }
@@ -55,7 +58,7 @@ package struct CatchUp: Sendable {
     ///
     /// - Parameter threads: the most threads to use.
     package mutating func follow(atMost limit: Int, threads: Int, _ cancellation: Cancellation) throws(SourceError) {
-        if let reached { return try rebase(from: reached, cancellation) }
+        if let reached { return try rebase(from: reached, threads, cancellation) }
         // Steps are small enough to be applied in place. They ascend, so that new features come in the order of their
         // rows.
         let step = min(1024, max(64, revision.pointCount / 16))
@@ -69,12 +72,13 @@ package struct CatchUp: Sendable {
     }
 
     /// Applies all recorded rows.
-    private mutating func rebase(from start: Revision, _ cancellation: Cancellation) throws(SourceError) {
+    private mutating func rebase(from start: Revision, _ threads: Int, _ cancellation: Cancellation) throws(SourceError)
+    {
         guard newest !== start else { return }
         let (store, view) = (start.store, revision.view)
         let updated = newest.view.index.rebased(
             from: start.view.index, onto: view.index,
-            changed: pending.map { PointIndex(rawValue: UInt32(truncatingIfNeeded: $0)) },
+            changed: pending.map { PointIndex(rawValue: UInt32(truncatingIfNeeded: $0)) }, threads: threads,
             isOnDisk: { store.isOnDisk(Int($0.rawValue)) }, coordinates: { store.coordinates(Int($0.rawValue)) })
         // Clusters that were made of damaged pages are never published.
         guard let updated, !start.isDamaged, !newest.isDamaged,

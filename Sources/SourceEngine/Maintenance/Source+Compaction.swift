@@ -14,9 +14,13 @@ import SystemSupport
 /// snapshot gathers them.
 extension Source {
     package func compactIfGrown(_ revision: Revision) {
-        guard revision.growth > max(revision.mostGrowth, compactionFloor) else { return }
+        let most = max(revision.mostGrowth, compactionFloor)
+        guard revision.growth > (jobs.isRunning(.save, .checkpoint) ? 2 * most : most) else { return }
         jobs.run(.compact) { [self] in
             if let base = beginCompaction() { compact(base) }
+        } then: { [self] in
+            saveIfWorthwhile()
+            checkpointIfWorthwhile()
         }
     }
 
@@ -56,14 +60,14 @@ extension Source {
             while !isDone {
                 meanwhile(round)
                 round += 1
-                _ = try gather(&catchUp)
+                let latest = try gather(&catchUp)
                 let pending = catchUp.pendingCount
                 if pending > former / 4 * 3 { vain += 1 }
                 former = pending
-                if pending <= catchUp.fewRows || vain > Self.vainRounds {
+                if pending <= catchUp.fewRows(beside: latest) || vain > Self.vainRounds {
                     let doublings = max(0, vain - Self.vainRounds)
                     isDone = try withChangeLock(cancellation) { () throws(SourceError) in
-                        try finish(&catchUp, doublings, &mostWhileLocked, cancellation)
+                        try finish(&catchUp, latest, doublings, &mostWhileLocked, cancellation)
                     }
                 }
                 if !isDone { catchUp = try follow(catchUp, isUrgent: vain > 0, cancellation) }
@@ -107,7 +111,7 @@ extension Source {
         let maker = RevisionMaker(
             options: base.options, shared: shared, owner: owner, threads: compactionThreads, cancellation: cancellation)
         if base.canMakeClustersAlone, let made = try maker.makeClusteredAgain(base) {
-            made.view.index.prepareForUpdates()
+            if shared.memory.hasRoom(for: made.view.index.bytesOfPreparation) { made.view.index.prepareForUpdates() }
             return CatchUp(from: base, to: made, areClustersAlone: true)
         }
         // If memory is short, the snapshot's index is read from its file.
@@ -122,15 +126,18 @@ extension Source {
     /// Applies the remaining changes with the source's lock held, unless updates would have to wait for too
     /// many of them. Then it does nothing, since they would wait in vain.
     ///
-    /// - Parameter doublings: how often to double the number of rows for which updates may wait. So the
+    /// - Parameters:
+    ///   - former: the rows of the largest update before.
+    ///   - doublings: how often to double the number of rows for which updates may wait. So the
     ///   compaction ends although updates arrive faster than they are applied.
     /// - Returns: whether all were applied, so that the compacted revision is published.
     private func finish(
-        _ catchUp: inout CatchUp, _ doublings: Int, _ mostWhileLocked: inout Int, _ cancellation: Cancellation
+        _ catchUp: inout CatchUp, _ former: Int, _ doublings: Int, _ mostWhileLocked: inout Int,
+        _ cancellation: Cancellation
     ) throws(SourceError) -> Bool {
         let largest = try gather(&catchUp)
         let count = catchUp.pendingCount
-        guard count <= (catchUp.fewRows + largest) << min(doublings, 28) else { return false }
+        guard count <= (catchUp.fewRows(beside: former) + largest) << min(doublings, 28) else { return false }
         // Updates wait, so all threads are free for it.
         try catchUp.follow(atMost: count, threads: shared.limits.buildThreads, cancellation)
         mostWhileLocked = max(mostWhileLocked, count)
@@ -203,7 +210,7 @@ extension Revision {
     /// The size of the delta at which it is compacted.
     var mostGrowth: Int {
         canMakeClustersAlone
-            ? pointCount : min(shared.limits.changesKept, max(8192, pointCount / 8))
+            ? 2 * pointCount : min(shared.limits.changesKept, max(8192, pointCount / 8))
     }
 
     /// Whether a compaction makes the clusters again and leaves the features as they are: then it takes so little that

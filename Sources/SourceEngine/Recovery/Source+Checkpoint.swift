@@ -5,8 +5,12 @@ import SystemSupport
 extension Source {
     /// Writes a checkpoint in the background once enough was clustered since the last one.
     func checkpointIfWorthwhile() {
-        guard let files, files.wantsCheckpoint(shared.limits) else { return }
-        jobs.run(.checkpoint) { [self] in checkpoint(files) }
+        guard let files, files.wantsCheckpoint(shared.limits, canWait: jobs.isRunning(.save, .compact)) else { return }
+        jobs.run(.checkpoint) { [self] in
+            checkpoint(files)
+        } then: { [self] in
+            compactIfGrown(revision)
+        }
     }
 
     private func checkpoint(_ files: SourceFiles) {

@@ -194,23 +194,27 @@ package final class SourceFiles: Sendable {
     }
 
     /// Whether enough was written since the newest snapshot to make a new one worthwhile.
-    package func wantsSnapshot(_ limits: SourceLimits) -> Bool {
+    ///
+    /// - Parameter canWait: whether it had better wait for other work, until twice as much was written.
+    package func wantsSnapshot(_ limits: SourceLimits, canWait: Bool) -> Bool {
         state.withLock { state in
             guard !state.isRemoved, !state.isReplaying else { return false }
             let written = (state.contents.journal?.end ?? 0) - JournalFormat.start
             let age = ContinuousClock.now - state.snapshotMoment
-            return written > max(Self.smallestJournal, state.snapshotBytes / 8)
+            return written > max(Self.smallestJournal, state.snapshotBytes / 8) * (canWait ? 2 : 1)
                 || state.replayMilliseconds > limits.longestReplay
                 || state.replayMilliseconds > limits.longReplay && age >= Self.longTime
         }
     }
 
     /// Whether so much was clustered since the last checkpoint that a new one is worth its writing.
-    func wantsCheckpoint(_ limits: SourceLimits) -> Bool {
+    ///
+    /// - Parameter canWait: whether it had better wait for other work, until it is worth twice its writing.
+    func wantsCheckpoint(_ limits: SourceLimits, canWait: Bool) -> Bool {
         state.withLock { state in
             guard !state.isRemoved, !state.isReplaying, !state.contents.lineages.isEmpty else { return false }
             let writing = Double(state.checkpointBytes) / Self.checkpointBytesPerMillisecond
-            return state.unrecordedMilliseconds > limits.longestClustering + writing
+            return state.unrecordedMilliseconds > (limits.longestClustering + writing) * (canWait ? 2 : 1)
         }
     }
 

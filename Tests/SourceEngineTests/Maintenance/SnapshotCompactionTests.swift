@@ -24,6 +24,43 @@ import Testing
         }
     }
 
+    @Test("a compaction waits for a snapshot, but not until the delta is twice as large") func postponed() throws {
+        let kept = try KeptSources(leastClusteredAlone: 0, isQuick: true)
+        var features = (0..<300).map { point($0, Double($0 * 37 % 300) - 150, Double($0 * 13 % 150) - 75, "{}") }
+        let source = try kept.create()
+        try source.load("[" + features.joined(separator: ",") + "]")
+        kept.wait()
+        var random = SeededRandom(seed: 4)
+        let (lineage, most) = (source.revision.view.index.lineage, source.revision.mostGrowth)
+        let written = DispatchSemaphore(value: 0)
+        source.jobs.run(.save) { written.wait() }
+        defer { written.signal() }
+        while source.revision.growth <= most { try move(&features, source, &random, times: 1) }
+        #expect(source.revision.growth <= 2 * most, "one step changes too much for a test")
+        #expect(!source.jobs.isRunning(.compact))
+        #expect(source.revision.view.index.lineage == lineage)
+        // The compaction ends beside the snapshot, which still runs.
+        for _ in 0..<2000 where source.revision.view.index.lineage == lineage {
+            try move(&features, source, &random, times: 1)
+        }
+        #expect(source.revision.view.index.lineage != lineage)
+        #expect(source.jobs.isRunning(.save))
+    }
+
+    @Test("work that waited begins when the other ends") func following() throws {
+        let jobs = SourceJobs()
+        let begun = DispatchSemaphore(value: 0)
+        jobs.run(.compact) {
+            #expect(jobs.isRunning(.compact))
+        } then: {
+            #expect(!jobs.isRunning(.compact))
+            jobs.run(.save) { begun.signal() }
+        }
+        jobs.wait()
+        #expect(begun.wait(timeout: .now()) == .success, "the wait ended before what followed")
+        #expect(!jobs.isRunning(.save, .compact, .checkpoint))
+    }
+
     /// How many changes since the newest snapshot a start would replay without clustering.
     private func checkpointed(_ kept: KeptSources) throws -> Int {
         let source = try kept.source()

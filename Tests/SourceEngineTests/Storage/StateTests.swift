@@ -247,12 +247,12 @@ import Testing
         try source.load(towns(50))
         let files = try #require(source.files)
         try source.change(remove: [3])
-        #expect(!files.wantsSnapshot(source.shared.limits))
+        #expect(!files.wantsSnapshot(source.shared.limits, canWait: false))
         files.tookReplay(milliseconds: 6000)
-        #expect(files.wantsSnapshot(source.shared.limits))
+        #expect(files.wantsSnapshot(source.shared.limits, canWait: false))
         try source.change(remove: [4])
         kept.wait()
-        #expect(!files.wantsSnapshot(source.shared.limits))
+        #expect(!files.wantsSnapshot(source.shared.limits, canWait: false))
         #expect(try kept.files() == ["2.journal", "2.snapshot", "3.journal", "3.snapshot"])
     }
 }
