@@ -214,23 +214,15 @@ extension LayeredIndex {
         }
     }
 
-    /// Hides nodes at levels.
-    mutating func hide(_ nodes: [ShownNode], at levels: ClosedRange<Int>) {
+    /// Hides nodes at levels, then shows others there.
+    mutating func hide(_ hidden: [ShownNode], show shown: [ShownNode], at levels: ClosedRange<Int>) {
         let all = Self.levels(levels.lowerBound, levels.upperBound)
-        for (number, node) in nodes.enumerated() {
-            let next = number + Self.fetchDistance
-            if next < nodes.count { fetch(nodes[next], at: levels.lowerBound) }
-            hide(node, at: all)
-        }
-    }
-
-    /// Shows nodes at levels.
-    mutating func show(_ nodes: [ShownNode], at levels: ClosedRange<Int>) {
-        let all = Self.levels(levels.lowerBound, levels.upperBound)
-        for (number, node) in nodes.enumerated() {
-            let next = number + Self.fetchDistance
-            if next < nodes.count { fetch(nodes[next], at: levels.lowerBound) }
-            show(node, at: all)
+        for (nodes, isShown) in [(hidden, false), (shown, true)] {
+            for (number, node) in nodes.enumerated() {
+                let next = number + Self.fetchDistance
+                if next < nodes.count { fetch(nodes[next], at: levels.lowerBound) }
+                if isShown { show(node, at: all) } else { hide(node, at: all) }
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 /// A number for each of some nodes, by key. Copies share memory that neither has written.
 ///
 /// Few numbers are in a table. More are in arrays with room for all nodes of the base if these are not too many: a table
-/// that grows is made anew each time, and changes would wait for that.
+/// that grows is copied as a whole each time, and changes would wait for that.
 struct NodeNumbers: Sendable {
     private var points = PagedArray<UInt32>()
     private var clusters = PagedArray<UInt32>()

@@ -37,8 +37,7 @@ extension IndexUpdater {
         for node in outcome.arrived.dropLast(outcome.plans.count) { layers.setParent(NodeNumber.none, of: node.key) }
         layers.remove(clusters: outcome.dying)
         make(outcome, zoom)
-        layers.hide(outcome.departed, at: zoom...zoom)
-        layers.show(outcome.arrived.map(\.shown), at: zoom...zoom)
+        layers.hide(outcome.departed, show: outcome.arrived.map(\.shown), at: zoom...zoom)
     }
 }
 

@@ -119,8 +119,8 @@ struct IndexUpdater<Scalar: Coordinate> {
             apply(changes, to: &nodes, areFollowed: level == levels.lowerBound)
             self.levels.put(nodes, level)
         }
-        layers.hide(changes.departed.map(\.node), at: levels)
-        layers.show(changes.arrived.map { layers.shown($0, positions) }, at: levels)
+        layers.hide(
+            changes.departed.map(\.node), show: changes.arrived.map { layers.shown($0, positions) }, at: levels)
     }
 
     /// Applies departures and arrivals to a level in memory.
@@ -310,7 +310,7 @@ extension LayeredIndex {
         key.isCluster ? center(ofCluster: key.number) : position(ofPoint: key.rawValue, positions)
     }
 
-    /// A cluster of an index that is not in memory otherwise.
+    /// A cluster where it is now.
     func shown<Scalar: Coordinate>(cluster ordinal: Int, as scalar: Scalar.Type) -> ShownNode {
         let key = NodeKey(ClusterOrdinal(rawValue: UInt32(truncatingIfNeeded: ordinal)))
         let (x, y) = center(ofCluster: ordinal)
