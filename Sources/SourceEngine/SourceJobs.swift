@@ -18,7 +18,13 @@ package final class SourceJobs: Sendable {
         case compact
     }
 
-    private let running = Mutex<Set<Kind>>([])
+    private struct State {
+        var running: Set<Kind> = []
+        /// How many deletions keep the files from being read again.
+        var holds = 0
+    }
+
+    private let state = Mutex(State())
     /// Each source has its own queue, since its disk may hang.
     private let queue = DispatchQueue(label: "source", qos: .utility, attributes: .concurrent)
 
@@ -28,22 +34,36 @@ package final class SourceJobs: Sendable {
     package func run(
         _ kind: Kind, _ body: @escaping @Sendable () -> Void, then next: @escaping @Sendable () -> Void = {}
     ) {
-        guard running.withLock({ $0.insert(kind).inserted }) else { return }
-        queue.async(flags: kind == .reopen ? .barrier : []) { [self] in
-            body()
-            running.withLock { _ = $0.remove(kind) }
-            next()
+        // With the lock held, since `holdReopening` waits for what is in the queue.
+        state.withLock { state in
+            guard kind != .reopen || state.holds == 0, state.running.insert(kind).inserted else { return }
+            queue.async(flags: kind == .reopen ? .barrier : []) { [self] in
+                body()
+                self.state.withLock { _ = $0.running.remove(kind) }
+                next()
+            }
         }
     }
 
     /// Whether work of some of these kinds waits or runs. Snapshots, checkpoints and compactions take a processor each for
     /// seconds, and with two of them at work changes would come late. So most of them begin later while others run, but not
     /// much later.
-    func isRunning(_ kinds: Kind...) -> Bool { running.withLock { !$0.isDisjoint(with: kinds) } }
+    func isRunning(_ kinds: Kind...) -> Bool { state.withLock { !$0.running.isDisjoint(with: kinds) } }
+
+    /// Waits until the files are not being read again, and keeps that from beginning.
+    ///
+    /// Once a source has been deleted, the files under its name may be those of another one.
+    func holdReopening() {
+        state.withLock { $0.holds += 1 }
+        // Waits for work that runs alone, but not for what runs beside others.
+        queue.sync {}
+    }
+
+    func releaseReopening() { state.withLock { $0.holds -= 1 } }
 
     /// Waits until no work runs; for tests.
     package func wait() {
-        repeat { queue.sync(flags: .barrier) {} } while running.withLock { !$0.isEmpty }
+        repeat { queue.sync(flags: .barrier) {} } while state.withLock { !$0.running.isEmpty }
     }
 }
 

@@ -133,23 +133,34 @@ public final class SourceRegistry: Sendable {
     /// Removes a source's files, and puts the source that `successor` makes under its name; if that fails
     /// there is none.
     private func removing(_ name: SourceName, successor: () throws(SourceError) -> Source?) throws(SourceError) {
+        // Another call may put a successor there meanwhile.
+        while try !removing(wholeSource(name, .never), successor) {}
+    }
+
+    /// - Returns: false if the source is not the one of its name any more.
+    private func removing(
+        _ source: Source, _ successor: () throws(SourceError) -> Source?
+    ) throws(SourceError) -> Bool {
         // Waits for running reads and writes, which may take long, before taking the lock that others need.
-        try wholeSource(name, .never).files?.settleWrites()
-        try naming.withLock(.never) { () throws(SourceError) in
-            let source = try source(name)
+        source.files?.settleWrites()
+        source.jobs.holdReopening()
+        return try naming.withLock(.never) { () throws(SourceError) in
+            guard sources.withLock({ $0[source.name] === source }) else { return false }
             // No write is running after this.
             source.files?.retire()
             do throws(SourceError) {
                 try shared.directory?.note(lastRevision: shared.newestRevision)
-                try shared.directory?.remove(name)
+                try shared.directory?.remove(source.name)
             } catch {
                 source.files?.unretire()
+                source.jobs.releaseReopening()
                 throw error
             }
             let made = Result(catching: successor)
-            sources.withLock { $0[name] = try? made.get() }
+            sources.withLock { $0[source.name] = try? made.get() }
             retire(source)
             _ = try made.get()
+            return true
         }
     }
 

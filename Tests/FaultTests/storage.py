@@ -111,6 +111,42 @@ def calls():
         return with_faults(each(jobs, run), came, 0.8)
 
 
+def successor():
+    """A source is deleted while its snapshot is being written, and created again while that goes on."""
+    def run(operation):
+        with Daemon() as daemon:
+            daemon.start()
+            control, work = daemon.control, Work(daemon.client())
+            work.create("a")
+            work.update("a", range(50))
+            # Both make the second generation. The first file of a snapshot in the background is its journal.
+            control.arm([operation], 1, 1, 0, "new-2", 1000 * PATIENCE)
+            work.options("a", 60)
+            until(lambda: control.failed, "the snapshot does not begin")
+            work.delete("a")
+            work.create("a")
+            control.arm(["sync"], 0, 1, 0, "new-2", 1000 * PATIENCE)
+            importing = threading.Thread(target=work.put, args=("a", range(100, 150)))
+            importing.start()
+            until(lambda: control.failed, "the import does not begin")
+            control.wait = 0
+            importing.join()
+            check(not work.failed, "a call failed")
+            for _ in range(2):
+                found, notes = served(daemon.client())
+                check(not difference(found, work.model) and not notes, f"it serves {difference(found, work.model)} {notes}")
+                daemon.restart()
+    return each(["create", "write", "sync"], run)
+
+
+def until(holds, text):
+    """Waits until holds(); the text says what is wrong otherwise."""
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        check(time.monotonic() < end, text)
+        time.sleep(0.002)
+
+
 def with_faults(cases, came, part):
     """Checks that the faults came, in a part of the cases at least: what is done in the background differs."""
     count = sum(came)
@@ -719,11 +755,6 @@ def declared(daemon, model):
 def background():
     """The disk of one source does not answer what is done without a call: other sources' features still expire, their
     snapshots are written, and the daemon ends."""
-    def until(holds, text):
-        end = time.monotonic() + PATIENCE
-        while not holds():
-            check(time.monotonic() < end, text)
-            time.sleep(0.01)
     with Daemon() as daemon:
         daemon.start()
         client = daemon.client()
@@ -823,4 +854,4 @@ def indexes():
     return "a full disk, a lost page, and the same answers"
 
 
-SCENARIOS = [calls, undone, starts, power, recovered, damage, gaps, sectors, slow, hanging, background, indexes]
+SCENARIOS = [calls, successor, undone, starts, power, recovered, damage, gaps, sectors, slow, hanging, background, indexes]

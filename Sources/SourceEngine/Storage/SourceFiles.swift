@@ -14,6 +14,10 @@ package final class SourceFiles: Sendable {
     package let directory: String
     package let identity: SourceIdentity
     private let state: Mutex<State>
+    /// Tells apart the sources that have had one name: a snapshot of a deleted source may still be being written into the
+    /// directory of the source that follows it.
+    private let number = SourceFiles.count.add(1, ordering: .relaxed).newValue
+    private static let count = Atomic<UInt64>(0)
 
     /// Which files there are.
     package struct Contents: Sendable {
@@ -258,11 +262,12 @@ package final class SourceFiles: Sendable {
         // Clusters that were made of damaged pages must not outlive them.
         guard !revision.isDamaged else { return }
         let bytes = FileIO.size(new)
-        let old = path(plan.generation, .checkpoint)
-        // Some systems write a file to the disk before it replaces another, and changes wait for the lock.
-        FileIO.remove(old)
+        defer { closeOutdated() }
         try state.withLock { (state) throws(FileError) in
             guard !state.isRemoved, state.contents.generation == plan.generation else { return }
+            let old = path(plan.generation, .checkpoint)
+            // Some systems write a file to the disk before it replaces another, and changes wait for the lock.
+            remove(old, &state)
             try FileIO.rename(new, to: old)
             state.checkpointBytes = bytes
             // Without clustering a change takes at most a quarter of the time.
@@ -354,8 +359,9 @@ package final class SourceFiles: Sendable {
         try onDisk(try FileIO.syncDirectory(directory))
     }
 
-    private func temporary(_ generation: UInt64) -> String {
-        "\(directory)/\(Self.temporaryPrefix)\(generation)"
+    /// The path of an incomplete file.
+    package func temporary(_ generation: UInt64) -> String {
+        "\(directory)/\(Self.temporaryPrefix)\(generation)-\(number)"
     }
 
     /// The prefix of names of incomplete files.
@@ -373,10 +379,14 @@ package final class SourceFiles: Sendable {
         let oldest = state.contents.previous ?? generation
         for name in (try? FileIO.names(in: directory)) ?? [] {
             guard let file = Self.read(name), file.generation < oldest else { continue }
-            let path = directory + "/" + name
-            if let open = try? FileDescriptor(reading: path) { state.outdated.append(open) }
-            FileIO.remove(path)
+            remove(directory + "/" + name, &state)
         }
+    }
+
+    /// Removes a file whose room is freed by `closeOutdated`.
+    private func remove(_ path: String, _ state: inout State) {
+        if let open = try? FileDescriptor(reading: path) { state.outdated.append(open) }
+        FileIO.remove(path)
     }
 
     /// Closes removed files, so that their room is free: for a large one that takes a disk some tens of milliseconds, for which

@@ -3,6 +3,7 @@ import Clustering
 import Foundation
 import SourceTestSupport
 import TestSupport
+import Synchronization
 import Testing
 
 @testable import SourceEngine
@@ -59,6 +60,28 @@ import Testing
         jobs.wait()
         #expect(begun.wait(timeout: .now()) == .success, "the wait ended before what followed")
         #expect(!jobs.isRunning(.save, .compact, .checkpoint))
+    }
+
+    @Test("a deletion waits until the files have been read again, and keeps that from beginning") func held() throws {
+        let jobs = SourceJobs()
+        let count = Atomic(0)
+        let gate = DispatchSemaphore(value: 0)
+        jobs.run(.save) { gate.wait() }
+        jobs.run(.reopen) { count.add(1, ordering: .relaxed) }
+        gate.signal()
+        jobs.holdReopening()
+        #expect(count.load(ordering: .relaxed) == 1, "it did not wait")
+        jobs.run(.save) { gate.wait() }
+        jobs.holdReopening()
+        jobs.releaseReopening()
+        gate.signal()
+        jobs.run(.reopen) { count.add(1, ordering: .relaxed) }
+        jobs.wait()
+        #expect(count.load(ordering: .relaxed) == 1, "it has begun")
+        jobs.releaseReopening()
+        jobs.run(.reopen) { count.add(1, ordering: .relaxed) }
+        jobs.wait()
+        #expect(count.load(ordering: .relaxed) == 2)
     }
 
     /// How many changes since the newest snapshot a start would replay without clustering.

@@ -82,6 +82,37 @@ import Testing
         #expect(kept.reports.isEmpty)
     }
 
+    @Test("what a deleted source still writes leaves the files of the source that follows it alone")
+    func successor() throws {
+        let kept = try KeptSources()
+        let old = try kept.create()
+        try old.change(upsert: towns(30))
+        kept.wait()
+        let files = try #require(old.files)
+        // A snapshot and a checkpoint are under way when it is deleted.
+        let generation = try files.beginSnapshot(of: old.revision)
+        let plan = SourceFiles.CheckpointPlan(
+            generation: generation, position: JournalPosition(), views: [], milliseconds: 0)
+        try kept.registry.recreate(old.name, options: SourceOptions())
+        let next = try kept.source()
+        let following = try #require(next.files)
+        #expect(try following.beginSnapshot(of: next.revision) == generation)
+        let path = SourceFiles.path(generation, .checkpoint, in: following.directory)
+        for name in [following.temporary(generation), path] {
+            try Data("its own".utf8).write(to: URL(fileURLWithPath: name))
+        }
+        let plain = try old.rebuild(old.revision)
+        #expect(throws: SourceError.sourceNotFound(old.name)) {
+            _ = try files.writeSnapshot(plain, generation: generation, updatedAt: .now)
+        }
+        try files.writeCheckpoint(of: plain, plan)
+        for name in [following.temporary(generation), path] {
+            let data = try? Data(contentsOf: URL(fileURLWithPath: name))
+            #expect(data == Data("its own".utf8), "\(name) is another")
+        }
+        #expect(try kept.files().filter { $0.hasPrefix("new-") }.count == 1)
+    }
+
     @Test("memory of a loaded index is freed when another index replaces it") func freed() throws {
         let kept = try KeptSources()
         // A smaller file would be read as one block.

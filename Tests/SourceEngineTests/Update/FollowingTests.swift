@@ -140,7 +140,8 @@ import Testing
 
     @Test("a first copy that cannot be stored answers all the same") func firstCopyWithoutRoom() throws {
         // Directories where the snapshot would be written.
-        let blocked = (1...9).map { kept.file("new-\($0)") }
+        let files = try #require(try kept.source().files)
+        let blocked = (1...9).map { files.temporary($0) }
         for path in blocked { mkdir(path, 0o700) }
         try copy(towns(50), at: 10, keeps: false)
         #expect(try kept.source().revision.pointCount == 50)
@@ -169,7 +170,8 @@ import Testing
         try copy(towns(50), at: 10)
         try copy(towns(30), at: 20, keeps: false)
         // Directories where the snapshot would be written.
-        let blocked = (1...9).map { kept.file("new-\($0)") }
+        let files = try #require(try kept.source().files)
+        let blocked = (1...9).map { files.temporary($0) }
         for path in blocked { mkdir(path, 0o700) }
         #expect(throws: SourceError.self) { try kept.source().keepMark() }
         for path in blocked { rmdir(path) }
