@@ -17,10 +17,10 @@
 /// Reads at an offset, with flags; see preadv2(2).
 ssize_t preadv2(int descriptor, const struct iovec *parts, int count, off_t offset, int flags);
 
-/// Asks for time slices of this length for the calling thread, but not for those that it starts; see sched_setattr(2). Since
-/// Linux 6.12 a thread preempts those with longer slices as soon as it wakes; earlier ones ignore it. Returns -1 if the system
-/// refuses, or the thread has another policy than the usual one.
-static inline int clusterd_use_slices(uint64_t nanoseconds) {
+/// Asks for a niceness and for time slices of this length, 0 for usual ones, for the calling thread, but not for those that it
+/// starts; see sched_setattr(2). Since Linux 6.12 a thread preempts those with longer slices as soon as it wakes; earlier ones
+/// ignore it. Returns -1 if the system refuses, or the thread has another policy than the usual one.
+static inline int clusterd_use_slices(uint64_t nanoseconds, int niceness) {
     struct {
         uint32_t size, policy;
         uint64_t flags;
@@ -31,7 +31,7 @@ static inline int clusterd_use_slices(uint64_t nanoseconds) {
         .size = sizeof attributes,
         .policy = SCHED_OTHER,
         .flags = 1 /* SCHED_FLAG_RESET_ON_FORK */,
-        .niceness = getpriority(PRIO_PROCESS, 0),
+        .niceness = niceness,
         .runtime = nanoseconds};
     if ((sched_getscheduler(0) & ~0x40000000 /* SCHED_RESET_ON_FORK */) != SCHED_OTHER) return -1;
     return (int)syscall(SYS_sched_setattr, 0, &attributes, 0);

@@ -54,7 +54,12 @@ public final class EventLoop {
     /// Makes this thread preempt the pool's as soon as it wakes, if the system can do that. Otherwise, while all processors
     /// are busy, the loop waits until their time slices of some milliseconds end. Call it on the loop's thread. Threads that
     /// it starts have a niceness of 0 if its own is below.
-    public static func takePrecedence() { _ = clusterd_use_slices(100_000) }
+    public static func takePrecedence() {
+        _ = clusterd_use_slices(shortSlice, getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0))
+    }
+
+    /// In nanoseconds; the shortest that there is.
+    private static let shortSlice: UInt64 = 100_000
 
     /// Makes `run` continue until `stop`, even if there is nothing to wait for. Call it before `run`.
     func keepRunning() {
@@ -82,18 +87,23 @@ public final class EventLoop {
     public var now: UInt64 { uv_now(raw) }
 
     /// Runs `body` on the thread pool, then `completion` on the loop. The loop does not end before that.
-    public func work(_ body: @escaping @Sendable () -> Void, completion: @escaping () -> Void) {
-        let job = Job(body: body, completion: completion)
+    ///
+    /// - Parameter isLong: whether other work of the pool should preempt it as soon as it comes, if the system can do that.
+    public func work(
+        isLong: Bool = false, _ body: @escaping @Sendable () -> Void, completion: @escaping () -> Void
+    ) {
+        let job = Job(isLong: isLong, body: body, completion: completion)
         let request = UnsafeMutablePointer<uv_work_t>.allocate(capacity: 1)
         request.pointee.data = Unmanaged.passRetained(job).toOpaque()
         let status = uv_queue_work(
             raw, request,
             { request in
                 guard let data = request?.pointee.data else { return }
-                // Sets the priority of this thread alone (setpriority(2), on Linux), so that the loop's
-                // thread takes precedence.
-                _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, poolNiceness)
-                Unmanaged<Job>.fromOpaque(data).takeUnretainedValue().body()
+                let job = Unmanaged<Job>.fromOpaque(data).takeUnretainedValue()
+                EventLoop.schedulePoolThread(slice: job.isLong ? 0 : EventLoop.shortSlice)
+                job.body()
+                // A thread takes what comes next, and wakes for it as it was.
+                if job.isLong { EventLoop.schedulePoolThread(slice: EventLoop.shortSlice) }
             },
             { request, _ in
                 guard let request, let data = request.pointee.data else { return }
@@ -109,12 +119,20 @@ public final class EventLoop {
         }
     }
 
+    /// Lets the loops' threads take precedence over this one. On Linux it affects this thread alone.
+    private static func schedulePoolThread(slice: UInt64) {
+        if clusterd_use_slices(slice, poolNiceness) == 0 { return }
+        _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, poolNiceness)
+    }
+
     /// A job that passes through the pool; libuv's own hand-over orders the two threads' accesses.
     private final class Job {
+        let isLong: Bool
         let body: @Sendable () -> Void
         let completion: () -> Void
 
-        init(body: @escaping @Sendable () -> Void, completion: @escaping () -> Void) {
+        init(isLong: Bool, body: @escaping @Sendable () -> Void, completion: @escaping () -> Void) {
+            self.isLong = isLong
             self.body = body
             self.completion = completion
         }

@@ -174,4 +174,18 @@ import struct Foundation.UUID
         #expect(completedOn == UInt(pthread_self()))
         #expect(worker.withLock { $0 } != completedOn)
     }
+
+    @Test("work of any length gives way to loops", arguments: [false, true]) func niceness(isLong: Bool) throws {
+        let loop = try EventLoop()
+        let niceness = Mutex<[Int32]>([])
+        for _ in 0..<4 {
+            loop.work(isLong: isLong) {
+                let own = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
+                niceness.withLock { $0.append(own) }
+            } completion: {
+            }
+        }
+        loop.run()
+        #expect(niceness.withLock { $0 } == [5, 5, 5, 5])
+    }
 }

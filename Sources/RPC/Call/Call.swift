@@ -141,7 +141,7 @@ package final class Call {
             }
             let (body, completion) = begin(self)
             runningJobs += 1
-            loop.work(body) { [self] in
+            loop.work(isLong: method.threads == .change, body) { [self] in
                 // The memory of this answer is counted before the next job begins.
                 defer { pool.finished(in: queue, on: subject) }
                 runningJobs -= 1

@@ -5,7 +5,9 @@ import Synchronization
 /// The loop that a connection's calls run on. Calls use only this protocol, so that tests can step a loop by hand.
 package protocol CallLoop: AnyObject {
     /// Runs `body` on a thread of the pool, then `completion` on the loop's.
-    func work(_ body: @escaping @Sendable () -> Void, completion: @escaping () -> Void)
+    ///
+    /// - Parameter isLong: whether other work should preempt it.
+    func work(isLong: Bool, _ body: @escaping @Sendable () -> Void, completion: @escaping () -> Void)
 
     /// Calls back on the loop's thread as long as the result is retained.
     ///
@@ -19,6 +21,13 @@ package protocol CallLoop: AnyObject {
 
     /// The time that the loop has spent polling its sockets instead of sleeping, in nanoseconds.
     var pollingNanoseconds: UInt64 { get }
+}
+
+extension CallLoop {
+    /// Runs `body` on a thread of the pool, then `completion` on the loop's.
+    func work(_ body: @escaping @Sendable () -> Void, completion: @escaping () -> Void) {
+        work(isLong: false, body, completion: completion)
+    }
 }
 
 /// Carries a value of a loop's thread through a closure that another thread passes on.

@@ -20,7 +20,7 @@ final class HandLoop: CallLoop {
     /// The work that waits.
     private(set) var heldWork: [() -> Void] = []
 
-    func work(_ body: @escaping @Sendable () -> Void, completion: @escaping () -> Void) {
+    func work(isLong: Bool, _ body: @escaping @Sendable () -> Void, completion: @escaping () -> Void) {
         heldWork.append {
             body()
             completion()
