@@ -56,6 +56,23 @@ import Testing
         }
     }
 
+    @Test("data that were replaced while a watcher's change was made are freed on the pool's thread")
+    func replacedData() throws {
+        loop.holdsWork = true
+        open("ClusterService/WatchClusters", watch(-7))
+        loop.step()
+        #expect(loop.heldWork.count == 1)
+        weak var old = test.source.revision
+        try test.load(list(point(3, 0, 0, #"{"n":5}"#)))
+        #expect(old != nil, "the change reads it")
+        // The loop takes the change in its next step.
+        loop.finishWork()
+        #expect(old == nil)
+        loop.holdsWork = false
+        loop.step()
+        #expect(answers.items.count == 2)
+    }
+
     @Test("a waiting item is sent even if all clients together have too much unread") func waitingItem() throws {
         open("SourceService/GetFeatures")
         while load.unread.bytes == 0, loop.stepOnce() {}

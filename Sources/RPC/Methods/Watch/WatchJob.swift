@@ -10,11 +10,13 @@ import Synchronization
 /// Created on the loop's thread, run there or on a pool thread, then read on the loop's thread. libuv's hand-over
 /// between the threads orders these accesses, so the class may be `Sendable` although the compiler cannot check it.
 package final class WatchJob: @unchecked Sendable {
-    package let revision: Revision
+    /// The number of the revision.
+    package let revision: UInt64
+    private let source: Source
+    /// What it reads, with the view of the filter if that was cached; nil once it has run.
+    private var data: (revision: Revision, ready: View?)?
     private let filter: QueryFilter?
     private let query: ClustersQuery
-    /// The view of the filter if it was cached.
-    private let ready: View?
     /// What the client has; after the run, what it will have.
     package private(set) var shown: ShownMarkers
     package private(set) var bytes = ByteWriter(capacity: 64)
@@ -22,17 +24,22 @@ package final class WatchJob: @unchecked Sendable {
     /// The number of bytes that the change exceeds, if it is too large.
     package private(set) var exceeded: Int?
 
-    package init(_ revision: Revision, _ filter: QueryFilter?, _ query: ClustersQuery, from shown: ShownMarkers) {
-        self.revision = revision
+    package init(
+        _ source: Source, _ revision: Revision, _ filter: QueryFilter?, _ query: ClustersQuery, from shown: ShownMarkers
+    ) {
+        self.revision = revision.number
+        self.source = source
         self.filter = filter
         self.query = query
-        ready = revision.readyView(filter, zoom: query.zoom)
+        data = (revision, revision.readyView(filter, zoom: query.zoom))
         self.shown = shown
     }
 
     /// Whether the loop's thread may run it.
     package var isQuick: Bool {
-        guard revision.isResident, let view = ready, query.output.include.isDisjoint(with: .costly) else {
+        guard let (revision, ready) = data, revision.isResident, let view = ready,
+            query.output.include.isDisjoint(with: .costly)
+        else {
             return false
         }
         if shown.hasTransitions, !revision.isReadyToName { return false }
@@ -46,14 +53,20 @@ package final class WatchJob: @unchecked Sendable {
         return expected + shown.count <= most
     }
 
+    /// Runs it once. Throws also if the data that it has read turned out to be damaged.
     package func run(_ call: CallContext, into bytes: inout ByteWriter) throws(RPCError) {
+        guard let (revision, ready) = data else { return }
+        // If the data were replaced meanwhile, they are freed here, which takes milliseconds, and not on the loop's thread.
+        data = nil
         shown = try answering(call) { () throws(SourceError) -> ShownMarkers in
             let view =
                 if let ready { ready } else {
                     try revision.view(filter, zoom: query.zoom, call.cancellation)
                 }
-            return try revision.writeChange(
+            let written = try revision.writeChange(
                 from: shown, to: query, of: view, into: &bytes, call.cancellation)
+            try source.checkIntact(revision)
+            return written
         }
     }
 

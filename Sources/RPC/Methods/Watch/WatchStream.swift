@@ -186,24 +186,20 @@ final class WatchStream: ServerStream {
         return .tooLarge(limit)
     }
 
-    private func item(_ revision: Revision) -> StreamStep { .item(revision: revision.number) }
-
     private func adopt(_ job: WatchJob) throws(RPCError) {
-        // The change just written may come from text or an index that turned out to be damaged.
-        try answering { () throws(SourceError) in try watch.source.checkIntact(job.revision) }
         try budget.change(from: shown.count, to: job.shown.count, of: call.share)
         shown = job.shown
     }
 
     private func isOvertaken(_ job: WatchJob) -> Bool {
-        hasMoved || job.revision.number != watch.source.revision.number
+        hasMoved || job.revision != watch.source.revision.number
     }
 
     /// Computes the change to what a revision shows: here if that is quick, otherwise on the pool.
     private func show(_ revision: Revision, into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
         hasMoved = false
         shownRevision = revision.number
-        let job = WatchJob(revision, watch.filter, watch.query, from: shown)
+        let job = WatchJob(watch.source, revision, watch.filter, watch.query, from: shown)
         if job.isQuick {
             let (start, most) = (bytes.count, bytes.room)
             do throws(RPCError) { try job.run(call, into: &bytes) } catch {
@@ -212,7 +208,7 @@ final class WatchStream: ServerStream {
             if bytes.hasOverflowed || bytes.count - start > most { return tooLarge(most) }
             try adopt(job)
             if isEnding { output.wantToSend() }
-            return item(revision)
+            return .item(revision: job.revision)
         }
         work = .underWay
         output.runOnPool(repeatable: true) { [call] mostBytes in
@@ -233,6 +229,6 @@ final class WatchStream: ServerStream {
         bytes.append(contentsOf: job.bytes)
         // Changes since then are sent with the next item.
         output.wantToSend()
-        return item(job.revision)
+        return .item(revision: job.revision)
     }
 }
