@@ -148,7 +148,7 @@ extension Source {
         if folded != nil, changeCount.load(ordering: .relaxed) > 0 || self.revision.store !== revision.store {
             let base = revision.store.plainBase
             try atLowPriority { [self] in
-                written.readTextAhead { state.withLock { $0.isServing && $0.revision.store.plainBase === base } }
+                written.readFeaturesAhead { state.withLock { $0.isServing && $0.revision.store.plainBase === base } }
             }
         }
         // With the lock held, since a change that is under way goes on from the store before.

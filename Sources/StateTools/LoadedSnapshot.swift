@@ -38,7 +38,7 @@ private final class LoadedBytes: IndexMemory, FeatureText {
     var isResident: Bool { true }
     var isEvictable: Bool { false }
     func willRead(_ addresses: [UnsafeRawPointer]) {}
-    func isResident(_ range: Range<Int>, room: inout Int) -> Bool { true }
+    func isResident(_ part: UnsafeRawBufferPointer, room: inout Int) -> Bool { true }
     func fill(_ window: UnsafeMutableRawBufferPointer, from offset: Int) -> Range<Int>? { nil }
     func verify(goesOn: () -> Bool) -> Bool { true }
 }

@@ -9,6 +9,8 @@ private final class SectionsCopy: FeatureText, @unchecked Sendable {
     var parts: [UnsafeMutableRawBufferPointer] = []
     /// The part of the text that is in memory; nil if the text is not in a file.
     var inMemory: Range<Int>?
+    /// Whether what is beside the text is in memory.
+    var hasOffsets = true
 
     init(_ store: FeatureStore) {
         let window = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
@@ -46,7 +48,12 @@ private final class SectionsCopy: FeatureText, @unchecked Sendable {
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(parts[0]) }
     var isDamaged: Bool { false }
     var isEvictable: Bool { inMemory != nil }
-    func isResident(_ range: Range<Int>, room: inout Int) -> Bool { inMemory.map { $0.contains(range) } ?? true }
+    func isResident(_ part: UnsafeRawBufferPointer, room: inout Int) -> Bool {
+        guard let inMemory, let start = part.baseAddress, let own = bytes.baseAddress,
+            bytes.indices.contains(start - own)
+        else { return hasOffsets }
+        return inMemory.contains(start - own..<start - own + part.count)
+    }
     func fill(_ window: UnsafeMutableRawBufferPointer, from place: Int) -> Range<Int>? { nil }
     func verify(goesOn: () -> Bool) -> Bool { true }
 }
@@ -85,6 +92,9 @@ private final class SectionsCopy: FeatureText, @unchecked Sendable {
         let changed = evictable.changing([FeatureReplacement(row: 99, newRow: 7)], adding: [], from: original)
         #expect(!changed.isOnDisk(99))
         #expect(changed.isOnDisk(98))
+        copy.hasOffsets = false
+        #expect(try copy.open().isOnDisk(0), "where its record begins is on the disk")
+        #expect(!changed.isOnDisk(99))
     }
 
     @Test("whatever the bytes of a damaged image are, every record lies within the text") func damage() throws {

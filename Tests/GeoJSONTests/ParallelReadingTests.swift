@@ -202,7 +202,7 @@ private final class MemoryText: FeatureText, @unchecked Sendable {
     var isDamaged: Bool { false }
     var isEvictable: Bool { true }
 
-    func isResident(_ range: Range<Int>, room: inout Int) -> Bool { true }
+    func isResident(_ part: UnsafeRawBufferPointer, room: inout Int) -> Bool { true }
 
     func fill(_ window: UnsafeMutableRawBufferPointer, from place: Int) -> Range<Int>? {
         let range = place..<min(bytes.count, place + window.count)

@@ -64,14 +64,21 @@ import Testing
         let reader = try Self.open(folder.path + "/a", memory, text: 1)
         try #require(reader.image.isEvictable, "userfaultfd(2) is not permitted here")
         let found: SectionValues<UInt32> = try reader.borrowed(1)
-        reader.image.readAhead(text: reader.bytes(1)) { true }
+        reader.image.readAhead(reader.bytes(1)) { true }
         #expect(memory.fills == 40, "the section has 40 pages")
         #expect(found.withValues { Array($0) } == Self.values)
         #expect(memory.fills == 40, "nothing was left to read")
+        let foreign = [UInt8](repeating: 1, count: 100)
+        foreign.withUnsafeBytes { bytes in
+            var room = 0
+            #expect(reader.image.isResident(bytes, room: &room), "it is not of the image")
+            reader.image.readAhead(bytes) { true }
+        }
+        #expect(memory.fills == 40)
 
         let ended = try Self.open(folder.path + "/a", memory, text: 1)
         var calls = 0
-        ended.image.readAhead(text: ended.bytes(1)) {
+        ended.image.readAhead(ended.bytes(1)) {
             calls += 1
             return calls < 3
         }
@@ -85,13 +92,13 @@ import Testing
         var others: [SectionFileReader] = []
         while small.fills + 40 <= pages - 4 {
             let reader = try Self.open(folder.path + "/a", small, text: 1)
-            reader.image.readAhead(text: reader.bytes(1)) { true }
+            reader.image.readAhead(reader.bytes(1)) { true }
             others.append(reader)
         }
         let left = pages - small.fills
         let values: SectionValues<UInt32> = try other.borrowed(1)
-        other.image.readAhead(text: other.bytes(1)) { true }
-        other.image.readAhead(text: other.bytes(1)) { true }
+        other.image.readAhead(other.bytes(1)) { true }
+        other.image.readAhead(other.bytes(1)) { true }
         #expect(small.fills == pages, "\(left) pages fitted")
         #expect(values.withValues { Array($0) } == Self.values)
     }

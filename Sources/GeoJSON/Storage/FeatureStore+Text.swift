@@ -52,7 +52,26 @@ extension FeatureStore {
     }
 }
 
+extension FeatureStore {
+    /// What is read of a file for features of a plain store: their text, and where each begins.
+    public var readParts: [UnsafeRawBufferPointer] {
+        guard let text, count > 0 else { return [] }
+        let (starts, offsets) = records.parts(0..<count)
+        return [starts, offsets, text.bytes]
+    }
+}
+
 extension RecordOffsets {
+    /// The numbers from which `start` follows.
+    func parts(_ range: Range<Int>) -> (starts: UnsafeRawBufferPointer, offsets: UnsafeRawBufferPointer) {
+        let blocks = range.lowerBound / FeatureStore.blockSize...(range.upperBound - 1) / FeatureStore.blockSize
+        return (
+            UnsafeRawBufferPointer(
+                UnsafeBufferPointer(start: blockStarts.base + blocks.lowerBound, count: blocks.count)),
+            UnsafeRawBufferPointer(UnsafeBufferPointer(start: offsets.base + range.lowerBound, count: range.count))
+        )
+    }
+
     /// Where the numbers are from which `start` follows.
     fileprivate func addresses(_ index: Int) -> [UnsafeRawPointer] {
         [UnsafeRawPointer(blockStarts.base + index / FeatureStore.blockSize), UnsafeRawPointer(offsets.base + index)]

@@ -86,8 +86,11 @@ public final class FeatureStore: Sendable {
     ///
     /// - Parameter room: how many pages may still be moved.
     public func isResident(_ feature: Int, room: inout Int) -> Bool {
-        guard let text, !isChanged(feature) else { return true }
-        return text.isResident(range(feature), room: &room)
+        guard let text, text.isEvictable, !isChanged(feature) else { return true }
+        // Their end is the start of the next.
+        let (starts, offsets) = records.parts(feature..<min(feature + 2, records.count))
+        guard text.isResident(starts, room: &room), text.isResident(offsets, room: &room) else { return false }
+        return text.isResident(UnsafeRawBufferPointer(rebasing: text.bytes[range(feature)]), room: &room)
     }
 
     /// Whether a reader of a feature would have to wait for a disk. Moves nothing into memory.

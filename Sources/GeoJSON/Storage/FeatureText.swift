@@ -12,10 +12,11 @@ public protocol FeatureText: AnyObject, Sendable {
     /// bytes are in memory.
     var isEvictable: Bool { get }
 
-    /// Whether reading these bytes does not wait for a disk. May move them into memory from the system's page cache.
+    /// Whether reading some bytes, in the text or beside it, does not wait for a disk. May move them into memory from the
+    /// system's page cache.
     ///
     /// - Parameter room: how many pages may still be moved.
-    func isResident(_ range: Range<Int>, room: inout Int) -> Bool
+    func isResident(_ part: UnsafeRawBufferPointer, room: inout Int) -> Bool
 
     /// Lets the pages of some addresses, in the text or beside it, be read from the disk side by side, because all
     /// are read next.

@@ -75,11 +75,15 @@ package final class SourceImage: Sendable {
     /// The number of bytes in memory.
     package var residentBytes: Int { isEvictable ? pages.residentCount * Self.pageSize : bytes.count }
 
-    /// Whether bytes of the image are in memory now. Moves pages that the system has in its page cache.
+    /// Whether bytes are in memory now, which those are that are not of this image. Moves pages that the system has in its
+    /// page cache. Does not wait for other threads.
     ///
     /// - Parameter room: how many pages may still be moved.
-    package func isResident(_ range: Range<Int>, room: inout Int) -> Bool {
-        guard isEvictable, !range.isEmpty else { return true }
+    package func isResident(_ part: UnsafeRawBufferPointer, room: inout Int) -> Bool {
+        guard isEvictable, !part.isEmpty else { return true }
+        let start = offset(of: part)
+        guard bytes.indices.contains(start) else { return true }
+        let range = start..<min(bytes.count, start + part.count)
         for page in range.lowerBound / Self.pageSize...(range.upperBound - 1) / Self.pageSize
         where !pages.isResident(page) {
             guard room > 0, pages.fillWithoutWaiting(page) else { return false }
@@ -106,14 +110,17 @@ package final class SourceImage: Sendable {
         return missing.count
     }
 
-    /// Reads the pages of features' text that are not in memory, as long as there is room for text and none is damaged.
-    /// For threads that may wait.
+    /// Reads the pages of some bytes that are not in memory, as long as there is room and none is damaged. For threads that
+    /// may wait.
     ///
-    /// - Parameter goesOn: called before each page.
-    package func readAhead(text: UnsafeRawBufferPointer, while goesOn: () -> Bool) {
-        guard isEvictable, !text.isEmpty else { return }
-        let start = offset(of: text)
-        pages.fillAhead(start / Self.pageSize...(start + text.count - 1) / Self.pageSize, while: goesOn)
+    /// - Parameters:
+    ///   - part: nothing is read of bytes that are not of this image.
+    ///   - goesOn: called before each page.
+    package func readAhead(_ part: UnsafeRawBufferPointer, while goesOn: () -> Bool) {
+        let start = offset(of: part)
+        guard isEvictable, !part.isEmpty, bytes.indices.contains(start) else { return }
+        let end = min(bytes.count, start + part.count)
+        pages.fillAhead(start / Self.pageSize...(end - 1) / Self.pageSize, while: goesOn)
     }
 
     /// How many pages a reader fills at once: few enough not to evict the first of them again.
@@ -233,7 +240,8 @@ struct PagedFile: Sendable {
 
 /// The pages of an image, with the thread that fills them.
 ///
-/// Invariant: with `faulting`, a page has memory exactly while `isFilled` says so; both change with the lock held.
+/// Invariant: with `faulting`, a page has memory exactly while `isFilled` says so; both change with the lock held. Who reads
+/// the flag without it may find a page in memory that is just evicted, and then waits until it is filled again.
 final class ImagePages: PageMemory.Holder {
     let file: PagedFile
     let faulting: FaultingMemory?
@@ -243,12 +251,12 @@ final class ImagePages: PageMemory.Holder {
     private let memory: PageMemory?
     private let block: LoadedBlock?
     private let text: Range<Int>
-    private let state: Mutex<State>
+    private let isFilled: PageFlags
+    private let state = Mutex(State())
     /// Pages that are not of text and have no memory.
     private let missing: Atomic<Int>
 
     private struct State {
-        var isFilled: [Bool]
         var count = 0
         var hasEnded = false
     }
@@ -257,20 +265,20 @@ final class ImagePages: PageMemory.Holder {
     init(_ file: PagedFile, text: Range<Int>, _ faulting: FaultingMemory, _ memory: PageMemory) {
         (self.file, self.faulting, self.memory, block) = (file, faulting, memory, nil)
         self.text = PagedFile.wholePages(text)
-        state = Mutex(State(isFilled: Array(repeating: false, count: file.pageCount)))
+        isFilled = PageFlags(count: file.pageCount)
         missing = Atomic(file.pageCount - self.text.count)
     }
 
     /// The pages of a file that is read as a whole.
     init(_ file: PagedFile, _ block: LoadedBlock) {
         (self.file, self.block, faulting, memory, text) = (file, block, nil, nil, 0..<0)
-        state = Mutex(State(isFilled: []))
+        isFilled = PageFlags(count: 0)
         missing = Atomic(0)
     }
 
     var isIndexResident: Bool { missing.load(ordering: .relaxed) == 0 }
     var residentCount: Int { state.withLock { $0.count } }
-    func isResident(_ page: Int) -> Bool { state.withLock { $0.isFilled[page] } }
+    func isResident(_ page: Int) -> Bool { isFilled[page] }
 
     /// Starts the thread; false if the system refuses it.
     func begin() -> Bool { BackgroundThread.detach { [self] in fillWhatIsRead() } }
@@ -316,13 +324,14 @@ final class ImagePages: PageMemory.Holder {
         for page in pages { fill(page, window) }
     }
 
-    /// Fills pages of text on this thread before they are read, unless others would have to be evicted.
+    /// Fills pages on this thread before they are read, unless others would have to be evicted.
     func fillAhead(_ pages: ClosedRange<Int>, while goesOn: () -> Bool) {
         guard let memory else { return }
         let window = UnsafeMutableRawBufferPointer.allocate(byteCount: SourceImage.pageSize, alignment: 4096)
         defer { window.deallocate() }
         for page in pages where !isResident(page) {
-            guard memory.hasRoomForText, !hasFailed.load(ordering: .relaxed), !hasLost.load(ordering: .relaxed),
+            let hasRoom = text.contains(page) ? memory.hasRoomForText : memory.hasRoom(for: SourceImage.pageSize)
+            guard hasRoom, !hasFailed.load(ordering: .relaxed), !hasLost.load(ordering: .relaxed),
                 goesOn()
             else { return }
             fill(page, window, isAhead: true)
@@ -340,28 +349,33 @@ final class ImagePages: PageMemory.Holder {
         UnsafeMutableRawBufferPointer(rebasing: window[range.count...]).initializeMemory(as: UInt8.self, repeating: 0)
         let isRead = read(range, into: window, toleratesLoss: isAhead)
         if isAhead, hasLost.load(ordering: .relaxed) { return }
-        install(page, isRead ? UnsafeRawBufferPointer(window) : nil)
+        let content = isRead ? UnsafeRawBufferPointer(window) : nil
+        // Those that wait look again. If the system had no memory, they report the page again.
+        guard state.withLock({ install(page, content, &$0) }) else { return wake(page) }
+        wasFilled()
     }
 
+    /// Gives a page its memory, with the lock held.
+    ///
     /// - Parameter content: nil for zeros.
-    private func install(_ page: Int, _ content: UnsafeRawBufferPointer?) {
+    /// - Returns: false if it has memory, or the system has none for it.
+    private func install(_ page: Int, _ content: UnsafeRawBufferPointer?, _ state: inout State) -> Bool {
         let start = page * SourceImage.pageSize
         let isText = text.contains(page)
-        let isNew = state.withLock { state in
-            guard !state.hasEnded, !state.isFilled[page] else { return false }
-            // Counted before a reader goes on. It can be evicted only once the lock is released.
-            memory?.add(page, of: self, isText: isText)
-            if !isText { missing.subtract(1, ordering: .relaxed) }
-            state.isFilled[page] = faulting?.fill(start..<start + SourceImage.pageSize, content) == true
-            if state.isFilled[page] {
-                state.count += 1
-            } else if !isText {
-                missing.add(1, ordering: .relaxed)
-            }
-            return state.isFilled[page]
+        guard !state.hasEnded, !isFilled[page] else { return false }
+        // Counted before a reader goes on. It can be evicted only once the lock is released.
+        memory?.add(page, of: self, isText: isText)
+        if !isText { missing.subtract(1, ordering: .relaxed) }
+        guard faulting?.fill(start..<start + SourceImage.pageSize, content) == true else {
+            if !isText { missing.add(1, ordering: .relaxed) }
+            return false
         }
-        // Those that wait look again. If the system had no memory, they report the page again.
-        guard isNew else { return wake(page) }
+        isFilled[page] = true
+        state.count += 1
+        return true
+    }
+
+    private func wasFilled() {
         memory?.trim()
         memory?.whenFilled.withLock { $0 }?()
     }
@@ -372,8 +386,8 @@ final class ImagePages: PageMemory.Holder {
 
     func evict(_ page: Int) {
         let isEvicted = state.withLock { state in
-            guard !state.hasEnded, state.isFilled[page] else { return false }
-            state.isFilled[page] = false
+            guard !state.hasEnded, isFilled[page] else { return false }
+            isFilled[page] = false
             state.count -= 1
             faulting?.discard(page * SourceImage.pageSize..<(page + 1) * SourceImage.pageSize)
             return true
@@ -381,7 +395,8 @@ final class ImagePages: PageMemory.Holder {
         if isEvicted, !text.contains(page) { missing.add(1, ordering: .relaxed) }
     }
 
-    /// Fills a page from the system's page cache; false if it is not there, or is damaged, which its next reader finds.
+    /// Fills a page from the system's page cache; false if it is not there, if another thread fills one, or if it is damaged,
+    /// which its next reader finds.
     func fillWithoutWaiting(_ page: Int) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: SourceImage.pageSize, alignment: 16) { window in
             let range = file.range(of: page)
@@ -390,8 +405,10 @@ final class ImagePages: PageMemory.Holder {
             guard file.file.readCached(content, at: range.lowerBound),
                 file.isIntact(page, UnsafeRawBufferPointer(content))
             else { return false }
-            install(page, UnsafeRawBufferPointer(window))
-            return true
+            let bytes = UnsafeRawBufferPointer(window)
+            guard let isNew = state.withLockIfAvailable({ install(page, bytes, &$0) }) else { return false }
+            if isNew { wasFilled() } else { wake(page) }
+            return isFilled[page]
         }
     }
 

@@ -70,7 +70,7 @@ private final class MappedText: FeatureText, SnapshotBeginning, @unchecked Senda
 
     var isDamaged: Bool { false }
     var isEvictable: Bool { false }
-    func isResident(_ range: Range<Int>, room: inout Int) -> Bool { true }
+    func isResident(_ part: UnsafeRawBufferPointer, room: inout Int) -> Bool { true }
     func fill(_ window: UnsafeMutableRawBufferPointer, from offset: Int) -> Range<Int>? { nil }
     func verify(goesOn: () -> Bool) -> Bool { true }
 

@@ -35,8 +35,8 @@ package final class ImageText: SnapshotBeginning {
     package var isDamaged: Bool { image.isDamaged }
     package var isEvictable: Bool { image.isEvictable }
 
-    package func isResident(_ range: Range<Int>, room: inout Int) -> Bool {
-        image.isResident(start + range.lowerBound..<start + range.upperBound, room: &room)
+    package func isResident(_ part: UnsafeRawBufferPointer, room: inout Int) -> Bool {
+        image.isResident(part, room: &room)
     }
 
     package func willRead(_ addresses: [UnsafeRawPointer]) { image.readAhead(addresses) }
@@ -64,7 +64,7 @@ package final class LostText: FeatureText {
     package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
     package var isDamaged: Bool { true }
     package var isEvictable: Bool { false }
-    package func isResident(_ range: Range<Int>, room: inout Int) -> Bool { true }
+    package func isResident(_ part: UnsafeRawBufferPointer, room: inout Int) -> Bool { true }
     package func fill(_ window: UnsafeMutableRawBufferPointer, from offset: Int) -> Range<Int>? { nil }
     package func verify(goesOn: () -> Bool) -> Bool { false }
 }

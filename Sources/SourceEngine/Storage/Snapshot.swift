@@ -397,11 +397,11 @@ extension Revision {
             codes: (try? Snapshot.codes(reader)) ?? nil)
     }
 
-    /// Reads the features' text from the file into memory, as long as there is room, unless it takes so much that changes
-    /// will read little of it.
-    func readTextAhead(while goesOn: () -> Bool) {
+    /// Reads the features from the file into memory, as long as there is room, unless they take so much that changes will read
+    /// little of it.
+    func readFeaturesAhead(while goesOn: () -> Bool) {
         guard let text = store.text as? ImageText, text.bytes.count <= Self.mostTextAhead else { return }
-        text.image.readAhead(text: text.bytes, while: goesOn)
+        for part in store.readParts { text.image.readAhead(part, while: goesOn) }
     }
 
     private static let mostTextAhead = 256 << 20
