@@ -22,10 +22,14 @@ struct GetClusters: UnaryMethod {
         }
         let revision = target.revision
         let ready = target.readyView(zoom: query.zoom)
-        let isShort = try isShort(query, ready, in: target)
+        let expected = try expectedCount(query, ready, in: target)
+        var isShort = expected <= ShortListing.features
         var found: FoundNodes?
-        if let ready, isShort, query.output.restriction == nil, !revision.isResident {
+        // Few views have as many features as can be expected, and to find these takes less than a way through the pool.
+        if let ready, query.output.restriction == nil, expected <= ShortListing.found, !isShort || !revision.isResident
+        {
             found = revision.residentNodes(query, of: ready)
+            isShort = found.map { $0.count <= ShortListing.features } ?? false
         }
         return target.answer(
             isQuick: isShort,
@@ -36,14 +40,16 @@ struct GetClusters: UnaryMethod {
         }
     }
 
-    private func isShort(_ query: ClustersQuery, _ view: View?, in target: QueryTarget) throws(RPCError) -> Bool {
-        if query.output.include.contains(.key), !target.revision.isReadyToName { return false }
-        guard let view, query.output.include.isDisjoint(with: .costly) else { return false }
+    /// How many features the answer may have, rather too many than too few; more than any if they must not be found on the
+    /// loop's thread.
+    private func expectedCount(_ query: ClustersQuery, _ view: View?, in target: QueryTarget) throws(RPCError) -> Int {
+        if query.output.include.contains(.key), !target.revision.isReadyToName { return .max }
+        guard let view, query.output.include.isDisjoint(with: .costly) else { return .max }
+        let expected = view.expectedNodes(in: query.box, zoom: query.zoom)
         guard query.output.restriction == nil else {
-            return try target.isReady(query.output.restriction, view)
-                && view.expectedNodes(in: query.box, zoom: query.zoom) <= ShortListing.counted
+            return try target.isReady(query.output.restriction, view) && expected <= ShortListing.counted
+                ? expected : .max
         }
-        if let limit = query.limit, limit <= ShortListing.features { return true }
-        return view.expectedNodes(in: query.box, zoom: query.zoom) <= ShortListing.features
+        return min(expected, query.limit ?? .max)
     }
 }

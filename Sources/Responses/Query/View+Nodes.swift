@@ -7,6 +7,8 @@ public struct FoundNodes: Sendable {
     let nodes: [Node]
     /// Whether there are more than the query's limit.
     let isTruncated: Bool
+
+    public var count: Int { nodes.count }
 }
 
 extension View {

@@ -335,6 +335,8 @@ struct QueryTarget: Sendable {
 enum ShortListing {
     /// The maximum number of features.
     static let features = 2000
+    /// The maximum number of features that may be expected where their number is found first.
+    static let found = 3 * features
     /// The maximum number of nodes to count in a window, which takes half a microsecond each and more.
     static let counted = 500
 }
