@@ -106,7 +106,7 @@ extension Source {
                 switch error {
                 // The source has been deleted, or the damage has been reported.
                 case .sourceNotFound, .damaged: return
-                default: break
+                default: if isRetired { return }
                 }
                 report(.warning, "no snapshot could be written, so the journal continues: \(error.description)")
             }

@@ -25,6 +25,8 @@ package final class SourceJobs: Sendable {
     }
 
     private let state = Mutex(State())
+    /// Held while the files are being read again.
+    private let reopening = Mutex(())
     /// Each source has its own queue, since its disk may hang.
     private let queue = DispatchQueue(label: "source", qos: .utility, attributes: .concurrent)
 
@@ -34,14 +36,17 @@ package final class SourceJobs: Sendable {
     package func run(
         _ kind: Kind, _ body: @escaping @Sendable () -> Void, then next: @escaping @Sendable () -> Void = {}
     ) {
-        // With the lock held, since `holdReopening` waits for what is in the queue.
-        state.withLock { state in
-            guard kind != .reopen || state.holds == 0, state.running.insert(kind).inserted else { return }
-            queue.async(flags: kind == .reopen ? .barrier : []) { [self] in
-                body()
-                self.state.withLock { _ = $0.running.remove(kind) }
-                next()
-            }
+        guard state.withLock({ $0.running.insert(kind).inserted }) else { return }
+        queue.async(flags: kind == .reopen ? .barrier : []) { [self] in
+            if kind == .reopen { reopen(body) } else { body() }
+            state.withLock { _ = $0.running.remove(kind) }
+            next()
+        }
+    }
+
+    private func reopen(_ body: () -> Void) {
+        reopening.withLock { _ in
+            if !isHeld { body() }
         }
     }
 
@@ -50,16 +55,18 @@ package final class SourceJobs: Sendable {
     /// much later.
     func isRunning(_ kinds: Kind...) -> Bool { state.withLock { !$0.running.isDisjoint(with: kinds) } }
 
-    /// Waits until the files are not being read again, and keeps that from beginning.
+    /// Keeps the files from being read again, and waits until they are not.
     ///
     /// Once a source has been deleted, the files under its name may be those of another one.
     func holdReopening() {
         state.withLock { $0.holds += 1 }
-        // Waits for work that runs alone, but not for what runs beside others.
-        queue.sync {}
+        reopening.withLock { _ in }
     }
 
     func releaseReopening() { state.withLock { $0.holds -= 1 } }
+
+    /// Whether the source is being deleted, or has been.
+    var isHeld: Bool { state.withLock { $0.holds > 0 } }
 
     /// Waits until no work runs; for tests.
     package func wait() {

@@ -135,6 +135,7 @@ public final class SourceRegistry: Sendable {
     private func removing(_ name: SourceName, successor: () throws(SourceError) -> Source?) throws(SourceError) {
         // Another call may put a successor there meanwhile.
         while try !removing(wholeSource(name, .never), successor) {}
+        Allocator.trim()
     }
 
     /// - Returns: false if the source is not the one of its name any more.
@@ -154,20 +155,16 @@ public final class SourceRegistry: Sendable {
             } catch {
                 source.files?.unretire()
                 source.jobs.releaseReopening()
+                // Damage may have been found meanwhile.
+                if source.fault != nil { source.reopenLater() }
                 throw error
             }
             let made = Result(catching: successor)
             sources.withLock { $0[source.name] = try? made.get() }
-            retire(source)
+            source.retire()
             _ = try made.get()
             return true
         }
-    }
-
-    private func retire(_ source: consuming Source) {
-        source.retire()
-        _ = consume source
-        Allocator.trim()
     }
 
     /// All sources, sorted by name.

@@ -27,18 +27,29 @@ extension Source {
                 throw .unreadableInput("the image cannot be read: \(error.message)")
             }
             try checkAttachable(opened.revision)
-            if let directory = shared.directory {
-                let own = directory.directory(of: name)
-                try onDisk(try attachment.store(in: own))
-                // No write is running after this.
-                files?.retire()
-                Attachment.removeOthers(in: own)
+            guard let directory = shared.directory else { return try adopt(opened, attachment, in: nil) }
+            return try directory.withNames { () throws(SourceError) in
+                // Otherwise the files may be those of the source that follows it.
+                guard !jobs.isHeld else { throw .sourceNotFound(name) }
+                return try adopt(opened, attachment, in: directory.directory(of: name))
             }
-            guard adopt(opened) else { throw .sourceNotFound(name) }
-            return opened.revision
         }
         return ImportOutcome(
             description: description(of: revision), accepted: revision.pointCount, skippedReasons: [:], warnings: [])
+    }
+
+    /// - Parameter own: the source's directory; nil if it has none.
+    private func adopt(
+        _ opened: Source, _ attachment: Attachment, in own: String?
+    ) throws(SourceError) -> Revision {
+        if let own {
+            try onDisk(try attachment.store(in: own))
+            // No write is running after this.
+            files?.retire()
+            Attachment.removeOthers(in: own)
+        }
+        guard adopt(opened) else { throw .sourceNotFound(name) }
+        return opened.revision
     }
 
     private func checkAttachable(_ image: Revision) throws(SourceError) {

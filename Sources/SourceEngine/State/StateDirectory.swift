@@ -110,6 +110,11 @@ public final class StateDirectory: Sendable {
     /// Whether failed calls have left something that could not be undone.
     package var hasLeftovers: Bool { leftovers.withLock { !$0.isEmpty } }
 
+    /// Runs a body while no directory of a source is created, renamed or removed.
+    func withNames<Result>(_ body: () throws(SourceError) -> Result) throws(SourceError) -> Result {
+        try naming.withLock(.never, body)
+    }
+
     /// Undoes what failed calls have left. Blocks if there is anything: only for threads of the pool.
     package func takeBackLeftovers() {
         try? naming.withLock(.never) { () throws(SourceError) in takeBackAll() }

@@ -256,6 +256,7 @@ package final class SourceFiles: Sendable {
     }
 
     func writeCheckpoint(of revision: Revision, _ plan: CheckpointPlan) throws(FileError) {
+        guard !state.withLock({ $0.isRemoved }) else { return }
         let new = temporary(plan.generation) + ".checkpoint"
         defer { FileIO.remove(new) }
         try Checkpoint.write(revision, plan.views, plan.position, generation: plan.generation, to: new)
@@ -309,6 +310,8 @@ package final class SourceFiles: Sendable {
     package func writeSnapshot(
         _ revision: Revision, generation: UInt64, updatedAt: Timestamp
     ) throws(SourceError) -> Revision? {
+        // Of a source that has been deleted, nothing is written where another may be.
+        try withState { _ in }
         // Changes go on meanwhile.
         try BackgroundThread.atLowPriority { [self] in
             Result { () throws(SourceError) in

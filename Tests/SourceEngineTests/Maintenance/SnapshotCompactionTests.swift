@@ -65,17 +65,22 @@ import Testing
     @Test("a deletion waits until the files have been read again, and keeps that from beginning") func held() throws {
         let jobs = SourceJobs()
         let count = Atomic(0)
-        let gate = DispatchSemaphore(value: 0)
-        jobs.run(.save) { gate.wait() }
-        jobs.run(.reopen) { count.add(1, ordering: .relaxed) }
-        gate.signal()
+        let (begun, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        jobs.run(.reopen) {
+            begun.signal()
+            gate.wait()
+            count.add(1, ordering: .relaxed)
+        }
+        begun.wait()
+        DispatchQueue.global().async { gate.signal() }
         jobs.holdReopening()
         #expect(count.load(ordering: .relaxed) == 1, "it did not wait")
         jobs.run(.save) { gate.wait() }
+        jobs.run(.reopen) { count.add(1, ordering: .relaxed) }
+        // Not for the snapshot, for which the other work waits.
         jobs.holdReopening()
         jobs.releaseReopening()
         gate.signal()
-        jobs.run(.reopen) { count.add(1, ordering: .relaxed) }
         jobs.wait()
         #expect(count.load(ordering: .relaxed) == 1, "it has begun")
         jobs.releaseReopening()

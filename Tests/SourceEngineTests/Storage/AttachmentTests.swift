@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import SourceEngine
 import SourceTestSupport
 import SystemSupport
 import Testing
+
+@testable import SourceEngine
 
 @Suite("Attached images") struct AttachmentTests {
     /// A copy of a source's snapshot, and what clients see of the source.
@@ -51,6 +52,24 @@ import Testing
         #expect(kept.seen() == second.seen)
         try kept.restart()
         #expect(kept.seen() == second.seen)
+    }
+
+    @Test("an image is not attached while its source is being deleted, since another may follow it")
+    func besideDeletion() throws {
+        let (path, seen) = try image()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let kept = try KeptSources()
+        let source = try kept.create()
+        try source.load(towns(30))
+        let (before, files) = (kept.seen(), try kept.files())
+        source.jobs.holdReopening()
+        #expect(throws: SourceError.sourceNotFound(source.name)) {
+            _ = try source.attach(FileDescriptor(reading: path), .never)
+        }
+        #expect(try kept.files() == files && kept.seen() == before)
+        source.jobs.releaseReopening()
+        _ = try source.attach(FileDescriptor(reading: path), .never)
+        #expect(kept.seen() == seen)
     }
 
     @Test("changes of an image are refused, and nothing of it changes")

@@ -113,6 +113,30 @@ import Testing
         #expect(try kept.files().filter { $0.hasPrefix("new-") }.count == 1)
     }
 
+    @Test("damage that is found while a deletion fails is mended afterwards") func damageBesideDeletion() throws {
+        let kept = try KeptSources()
+        let source = try kept.create()
+        try source.load(towns(30))
+        kept.wait()
+        let seen = kept.seen()
+        source.jobs.holdReopening()
+        let page = StateFault("a page is damaged")
+        #expect(source.fail(page))
+        source.reopenLater()
+        source.jobs.wait()
+        #expect(source.fault == page, "nothing is read while it is being deleted")
+        source.jobs.releaseReopening()
+        // A directory where the number of the last revision is written.
+        mkdir(kept.path + "/new-revision", 0o700)
+        #expect(throws: SourceError.self) { try kept.registry.delete(source.name) }
+        rmdir(kept.path + "/new-revision")
+        kept.wait()
+        #expect(source.fault == nil)
+        #expect(kept.seen() == seen)
+        try kept.registry.delete(source.name)
+        #expect(throws: SourceError.self) { try kept.source() }
+    }
+
     @Test("memory of a loaded index is freed when another index replaces it") func freed() throws {
         let kept = try KeptSources()
         // A smaller file would be read as one block.
