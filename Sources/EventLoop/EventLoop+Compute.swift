@@ -3,11 +3,13 @@
 extension EventLoop {
     /// Runs `body` on the thread pool, then passes its value to `completion` on the loop. The loop does not end before
     /// that.
+    ///
+    /// - Parameter isLong: whether other work of the pool should preempt it as soon as it comes, if the system can do that.
     public func compute<Value: Sendable>(
-        _ body: @escaping @Sendable () -> Value, completion: @escaping (Value) -> Void
+        isLong: Bool = false, _ body: @escaping @Sendable () -> Value, completion: @escaping (Value) -> Void
     ) {
         let outcome = Outcome<Value>()
-        work {
+        work(isLong: isLong) {
             outcome.value = body()
         } completion: {
             if let value = outcome.value { completion(value) }

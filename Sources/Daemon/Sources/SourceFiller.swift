@@ -250,7 +250,7 @@ final class SourceFiller {
         entry.stamp = declared.path.flatMap { FileStamp($0) }
         running += 1
         let (cancellation, began) = (ending.cancellation, MonotonicClock.now())
-        loop.compute { [registry, threads] in
+        loop.compute(isLong: true) { [registry, threads] in
             Result { () throws(SourceError) in
                 try Self.fill(
                     try registry.source(declared.name), declared, changesOptions: changesOptions, threads, cancellation)

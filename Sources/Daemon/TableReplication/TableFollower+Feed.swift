@@ -118,7 +118,7 @@ extension TableFollower {
     private func read(_ piece: CopyPiece, _ number: Int, _ copy: TableCopy) {
         let features = copy.features
         piecesInWork += 1
-        loop.compute {
+        loop.compute(isLong: true) {
             Result { () throws(TableJob.Failure) in try TableJob.gather(piece, number, into: features) }
         } completion: { [self] (outcome: Result<CopyCount, TableJob.Failure>) in
             piecesInWork -= 1

@@ -135,7 +135,7 @@ final class TableFollower {
         orElse: @escaping (TableJob.Failure) -> Void
     ) {
         isWorking = true
-        loop.compute {
+        loop.compute(isLong: true) {
             Result { () throws(TableJob.Failure) in try body() }
         } completion: { [self] (outcome: Result<Value, TableJob.Failure>) in
             isWorking = false

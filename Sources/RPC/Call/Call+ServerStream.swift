@@ -161,6 +161,13 @@ package final class StreamOutput: Sendable {
         return side.value.held != nil
     }
 
+    /// Lets a value go on the pool, since it takes milliseconds to free what it may have the last reference to.
+    func free(_ value: some Sendable) {
+        guard let loop = side.value.call?.caller?.engine.loop else { return }
+        let last = PoolOutcome(value)
+        loop.work({ _ = last.take() }, completion: {})
+    }
+
     /// Runs `body` on the pool, queued among the caller's jobs, then `completion` on the loop. Neither runs once
     /// the call is over.
     ///

@@ -326,7 +326,9 @@ struct JobLines<Job> {
 
 /// The result that a pool job leaves for the loop's thread.
 final class PoolOutcome<Value: Sendable>: Sendable {
-    private let state = Mutex<Value?>(nil)
+    private let state: Mutex<Value?>
+
+    init(_ value: Value? = nil) { state = Mutex(value) }
 
     /// Returns the value, which is not held here any more.
     func take() -> Value? {

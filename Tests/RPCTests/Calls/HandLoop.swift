@@ -19,8 +19,11 @@ final class HandLoop: CallLoop {
     var holdsWork = false
     /// The work that waits.
     private(set) var heldWork: [() -> Void] = []
+    /// How much work was given that others should preempt.
+    private(set) var longWork = 0
 
     func work(isLong: Bool, _ body: @escaping @Sendable () -> Void, completion: @escaping () -> Void) {
+        if isLong { longWork += 1 }
         heldWork.append {
             body()
             completion()

@@ -61,8 +61,8 @@ import Testing
         loop.holdsWork = true
         open("ClusterService/WatchClusters", watch(-7))
         loop.step()
-        #expect(loop.heldWork.count == 1)
-        weak var old = test.source.revision
+        #expect(loop.heldWork.count == 1 && loop.longWork == 0)
+        weak let old = test.source.revision
         try test.load(list(point(3, 0, 0, #"{"n":5}"#)))
         #expect(old != nil, "the change reads it")
         // The loop takes the change in its next step.
@@ -71,6 +71,26 @@ import Testing
         loop.holdsWork = false
         loop.step()
         #expect(answers.items.count == 2)
+    }
+
+    @Test("data from which a watcher's transitions started are freed on the pool's thread") func startOfTransitions()
+        throws
+    {
+        var params = watch(-8)
+        params["transitions"] = true
+        open("ClusterService/WatchClusters", params)
+        loop.step()
+        #expect(answers.items.count == 1)
+        weak let old = test.source.revision
+        try test.load(list(point(3, 0, 0, #"{"n":5}"#)))
+        loop.holdsWork = true
+        loop.step()
+        loop.finishWork()
+        loop.step()
+        #expect(answers.items.count == 2)
+        #expect(old != nil, "they wait for the pool")
+        loop.finishWork()
+        #expect(old == nil)
     }
 
     @Test("a waiting item is sent even if all clients together have too much unread") func waitingItem() throws {

@@ -55,7 +55,9 @@ package final class WatchJob: @unchecked Sendable {
 
     /// Runs it once. Throws also if the data that it has read turned out to be damaged.
     package func run(_ call: CallContext, into bytes: inout ByteWriter) throws(RPCError) {
-        guard let (revision, ready) = data else { return }
+        guard let (revision, ready) = data else {
+            throw RPCError(SourceError.defect("a change for a watcher is made twice"))
+        }
         // If the data were replaced meanwhile, they are freed here, which takes milliseconds, and not on the loop's thread.
         data = nil
         shown = try answering(call) { () throws(SourceError) -> ShownMarkers in

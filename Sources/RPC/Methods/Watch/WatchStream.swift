@@ -141,7 +141,7 @@ final class WatchStream: ServerStream {
         work = .none
         observation = nil
         budget.giveBack(shown.count, of: call.share)
-        shown = ShownMarkers(hasTransitions: false)
+        replaceShown(by: ShownMarkers(hasTransitions: false))
     }
 
     func next(into bytes: inout ByteWriter) throws(RPCError) -> StreamStep {
@@ -188,7 +188,13 @@ final class WatchStream: ServerStream {
 
     private func adopt(_ job: WatchJob) throws(RPCError) {
         try budget.change(from: shown.count, to: job.shown.count, of: call.share)
-        shown = job.shown
+        replaceShown(by: job.shown)
+    }
+
+    /// What was shown may be the last to refer to its data.
+    private func replaceShown(by next: ShownMarkers) {
+        if shown.hasTransitions { output.free(shown) }
+        shown = next
     }
 
     private func isOvertaken(_ job: WatchJob) -> Bool {
