@@ -173,7 +173,9 @@ def view(path, pipe, stop):
         begun, count, end = time.monotonic(), 0, 5
         connection.sendall(message)
         while count < end:
-            count += connection.recv_into(answer[count:])
+            received = connection.recv_into(answer[count:])
+            assert received, "the daemon has closed, or the answer is too long"
+            count += received
             if count >= 5:
                 end = 5 + int.from_bytes(answer[1:5])
         took.append(time.monotonic() - begun)

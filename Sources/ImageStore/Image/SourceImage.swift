@@ -75,8 +75,8 @@ package final class SourceImage: Sendable {
     /// The number of bytes in memory.
     package var residentBytes: Int { isEvictable ? pages.residentCount * Self.pageSize : bytes.count }
 
-    /// Whether bytes are in memory now, which those are that are not of this image. Moves pages that the system has in its
-    /// page cache. Does not wait for other threads.
+    /// Whether some bytes are in memory now; bytes that are not of this image are. Moves pages that the system has in its page
+    /// cache, if there is room for them. Does not wait for threads that fill pages.
     ///
     /// - Parameter room: how many pages may still be moved.
     package func isResident(_ part: UnsafeRawBufferPointer, room: inout Int) -> Bool {
@@ -395,10 +395,11 @@ final class ImagePages: PageMemory.Holder {
         if isEvicted, !text.contains(page) { missing.add(1, ordering: .relaxed) }
     }
 
-    /// Fills a page from the system's page cache; false if it is not there, if another thread fills one, or if it is damaged,
-    /// which its next reader finds.
+    /// Fills a page from the system's page cache; false if it is not there, if another thread fills one, if others would have to
+    /// be evicted, or if it is damaged, which its next reader finds.
     func fillWithoutWaiting(_ page: Int) -> Bool {
-        withUnsafeTemporaryAllocation(byteCount: SourceImage.pageSize, alignment: 16) { window in
+        guard memory?.hasRoom(for: SourceImage.pageSize) ?? false else { return false }
+        return withUnsafeTemporaryAllocation(byteCount: SourceImage.pageSize, alignment: 16) { window in
             let range = file.range(of: page)
             window.initializeMemory(as: UInt8.self, repeating: 0)
             let content = UnsafeMutableRawBufferPointer(rebasing: window[..<range.count])
