@@ -126,7 +126,7 @@ private final class StoredText: FeatureText {
 
     var isDamaged: Bool { false }
     var isEvictable: Bool { false }
-    func isResident(_ range: Range<Int>, room: inout Int) -> Bool { true }
+    func isResident(_ part: UnsafeRawBufferPointer, room: inout Int) -> Bool { true }
     func fill(_ window: UnsafeMutableRawBufferPointer, from place: Int) -> Range<Int>? { nil }
     func verify(goesOn: () -> Bool) -> Bool { true }
 }
