@@ -52,8 +52,8 @@ public final class EventLoop {
     public func run() { uv_run(raw, UV_RUN_DEFAULT) }
 
     /// Makes this thread preempt the pool's long work as soon as it wakes, if the system can do that. Otherwise, while all
-    /// processors are busy, the loop waits until their time slices of some milliseconds end. Call it on the loop's thread. Threads that
-    /// it starts have a niceness of 0 if its own is below.
+    /// processors are busy, the loop waits until their time slices of some milliseconds end. Call it on the loop's thread.
+    /// Threads that it starts have a niceness of 0 if its own is below.
     public static func takePrecedence() {
         _ = clusterd_use_slices(shortSlice, getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0))
     }

@@ -23,10 +23,11 @@ struct GetClusters: UnaryMethod {
         let revision = target.revision
         let ready = target.readyView(zoom: query.zoom)
         let expected = try expectedCount(query, ready, in: target)
-        var isShort = expected <= ShortListing.features
+        var isShort = expected.map { min($0, query.limit ?? .max) <= ShortListing.features } ?? false
         var found: FoundNodes?
         // Few views have as many features as can be expected, and to find these takes less than a way through the pool.
-        if let ready, query.output.restriction == nil, expected <= ShortListing.found, !isShort || !revision.isResident
+        if let ready, let expected, query.output.restriction == nil,
+            isShort ? !revision.isResident : expected <= ShortListing.found
         {
             found = revision.residentNodes(query, of: ready)
             isShort = found.map { $0.count <= ShortListing.features } ?? false
@@ -40,16 +41,15 @@ struct GetClusters: UnaryMethod {
         }
     }
 
-    /// How many features the answer may have, rather too many than too few; more than any if they must not be found on the
-    /// loop's thread.
-    private func expectedCount(_ query: ClustersQuery, _ view: View?, in target: QueryTarget) throws(RPCError) -> Int {
-        if query.output.include.contains(.key), !target.revision.isReadyToName { return .max }
-        guard let view, query.output.include.isDisjoint(with: .costly) else { return .max }
+    /// How many features may be in the box, rather too many than too few; nil if they must not be found on the loop's thread.
+    private func expectedCount(_ query: ClustersQuery, _ view: View?, in target: QueryTarget) throws(RPCError) -> Int? {
+        if query.output.include.contains(.key), !target.revision.isReadyToName { return nil }
+        guard let view, query.output.include.isDisjoint(with: .costly) else { return nil }
         let expected = view.expectedNodes(in: query.box, zoom: query.zoom)
         guard query.output.restriction == nil else {
             return try target.isReady(query.output.restriction, view) && expected <= ShortListing.counted
-                ? expected : .max
+                ? expected : nil
         }
-        return min(expected, query.limit ?? .max)
+        return expected
     }
 }

@@ -56,6 +56,23 @@ import Testing
         }
     }
 
+    @Test(
+        "views of few features are answered at once, though there may be more in their box",
+        arguments: [(2, nil, true), (20, 10, true), (20, 5000, false), (20, nil, false)] as [(Double, Double?, Bool)])
+    func quickViews(zoom: Double, limit: Double?, isQuick: Bool) throws {
+        let points = (0..<7000).map { point($0, Double($0 % 100) * 3.5 - 175, Double($0 / 100) * 2 - 70) }
+        try test.load("[" + points.joined(separator: ",") + "]")
+        loop.holdsWork = true
+        var params: JSONObject = ["bbox": [-180, -85, 180, 85], "zoom": .number(zoom)]
+        params["limit"] = limit.map { .number($0) }
+        open("ClusterService/GetClusters", params)
+        loop.step()
+        #expect(loop.heldWork.count == (isQuick ? 0 : 1))
+        loop.holdsWork = false
+        loop.finishWork()
+        #expect(answers.answers.count == 1 && answers.errors.isEmpty)
+    }
+
     @Test("data that were replaced while a watcher's change was made are freed on the pool's thread")
     func replacedData() throws {
         loop.holdsWork = true
