@@ -186,6 +186,8 @@ import struct Foundation.UUID
             }
         }
         loop.run()
-        #expect(niceness.withLock { $0 } == [5, 5, 5, 5])
+        // Whoever runs the tests may have given them more.
+        let expected = max(5, getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0))
+        #expect(niceness.withLock { $0 } == Array(repeating: expected, count: 4))
     }
 }
