@@ -102,7 +102,7 @@ public final class EventLoop {
                 let job = Unmanaged<Job>.fromOpaque(data).takeUnretainedValue()
                 EventLoop.schedulePoolThread(slice: job.isLong ? 0 : EventLoop.shortSlice)
                 job.body()
-                // A thread takes what comes next, and wakes for it as it was.
+                // The thread wakes for its next job with the slices that it has now.
                 if job.isLong { EventLoop.schedulePoolThread(slice: EventLoop.shortSlice) }
             },
             { request, _ in

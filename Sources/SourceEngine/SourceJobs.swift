@@ -55,7 +55,7 @@ package final class SourceJobs: Sendable {
     /// much later.
     func isRunning(_ kinds: Kind...) -> Bool { state.withLock { !$0.running.isDisjoint(with: kinds) } }
 
-    /// Keeps the files from being read again, and waits until they are not.
+    /// Keeps the files from being read again, and waits for a reading that has begun.
     ///
     /// Once a source has been deleted, the files under its name may be those of another one.
     func holdReopening() {

@@ -53,7 +53,7 @@ extension FeatureStore {
 }
 
 extension FeatureStore {
-    /// What is read of a file for features of a plain store: their text, and where each begins.
+    /// All bytes that reading features of a plain store may need from a file: their text, and where each record begins.
     public var readParts: [UnsafeRawBufferPointer] {
         guard let text, count > 0 else { return [] }
         let (starts, offsets) = records.parts(0..<count)

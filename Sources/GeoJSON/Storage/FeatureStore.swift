@@ -87,7 +87,7 @@ public final class FeatureStore: Sendable {
     /// - Parameter room: how many pages may still be moved.
     public func isResident(_ feature: Int, room: inout Int) -> Bool {
         guard let text, text.isEvictable, !isChanged(feature) else { return true }
-        // Their end is the start of the next.
+        // A record ends where the next one begins.
         let (starts, offsets) = records.parts(feature..<min(feature + 2, records.count))
         guard text.isResident(starts, room: &room), text.isResident(offsets, room: &room) else { return false }
         return text.isResident(UnsafeRawBufferPointer(rebasing: text.bytes[range(feature)]), room: &room)

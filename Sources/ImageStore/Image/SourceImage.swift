@@ -75,7 +75,7 @@ package final class SourceImage: Sendable {
     /// The number of bytes in memory.
     package var residentBytes: Int { isEvictable ? pages.residentCount * Self.pageSize : bytes.count }
 
-    /// Whether some bytes are in memory now; bytes that are not of this image are. Moves pages that the system has in its page
+    /// Whether some bytes are in memory now; true for bytes outside the image. Moves pages that the system has in its page
     /// cache, if there is room for them. Does not wait for threads that fill pages.
     ///
     /// - Parameter room: how many pages may still be moved.
@@ -114,7 +114,7 @@ package final class SourceImage: Sendable {
     /// may wait.
     ///
     /// - Parameters:
-    ///   - part: nothing is read of bytes that are not of this image.
+    ///   - part: bytes outside the image are ignored.
     ///   - goesOn: called before each page.
     package func readAhead(_ part: UnsafeRawBufferPointer, while goesOn: () -> Bool) {
         let start = offset(of: part)
@@ -240,8 +240,8 @@ struct PagedFile: Sendable {
 
 /// The pages of an image, with the thread that fills them.
 ///
-/// Invariant: with `faulting`, a page has memory exactly while `isFilled` says so; both change with the lock held. Who reads
-/// the flag without it may find a page in memory that is just evicted, and then waits until it is filled again.
+/// Invariant: with `faulting`, a page has memory exactly while `isFilled` says so; both change with the lock held. A
+/// reader without the lock may see a page that is just being evicted, and then waits until it is filled again.
 final class ImagePages: PageMemory.Holder {
     let file: PagedFile
     let faulting: FaultingMemory?

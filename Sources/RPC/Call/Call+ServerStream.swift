@@ -161,7 +161,7 @@ package final class StreamOutput: Sendable {
         return side.value.held != nil
     }
 
-    /// Lets a value go on the pool, since it takes milliseconds to free what it may have the last reference to.
+    /// Releases a value on the pool: to free what nothing else refers to may take milliseconds.
     func free(_ value: some Sendable) {
         guard let loop = side.value.call?.caller?.engine.loop else { return }
         let last = PoolOutcome(value)

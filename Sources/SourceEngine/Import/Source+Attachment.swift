@@ -28,8 +28,8 @@ extension Source {
             }
             try checkAttachable(opened.revision)
             guard let directory = shared.directory else { return try adopt(opened, attachment, in: nil) }
-            return try directory.withNames { () throws(SourceError) in
-                // Otherwise the files may be those of the source that follows it.
+            return try directory.withNamingLock { () throws(SourceError) in
+                // The directory of a deleted source may be another source's by now.
                 guard !jobs.isHeld else { throw .sourceNotFound(name) }
                 return try adopt(opened, attachment, in: directory.directory(of: name))
             }

@@ -111,7 +111,7 @@ public final class StateDirectory: Sendable {
     package var hasLeftovers: Bool { leftovers.withLock { !$0.isEmpty } }
 
     /// Runs a body while no directory of a source is created, renamed or removed.
-    func withNames<Result>(_ body: () throws(SourceError) -> Result) throws(SourceError) -> Result {
+    func withNamingLock<Result>(_ body: () throws(SourceError) -> Result) throws(SourceError) -> Result {
         try naming.withLock(.never, body)
     }
 

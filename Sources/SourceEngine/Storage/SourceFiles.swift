@@ -310,7 +310,7 @@ package final class SourceFiles: Sendable {
     package func writeSnapshot(
         _ revision: Revision, generation: UInt64, updatedAt: Timestamp
     ) throws(SourceError) -> Revision? {
-        // Of a source that has been deleted, nothing is written where another may be.
+        // The directory of a deleted source may be another source's by now.
         try withState { _ in }
         // Changes go on meanwhile.
         try BackgroundThread.atLowPriority { [self] in

@@ -58,7 +58,7 @@ package final class WatchJob: @unchecked Sendable {
         guard let (revision, ready) = data else {
             throw RPCError(SourceError.defect("a change for a watcher is made twice"))
         }
-        // If the data were replaced meanwhile, they are freed here, which takes milliseconds, and not on the loop's thread.
+        // If the data are replaced meanwhile, this thread frees them when it returns, and not the loop's.
         data = nil
         shown = try answering(call) { () throws(SourceError) -> ShownMarkers in
             let view =

@@ -191,7 +191,7 @@ final class WatchStream: ServerStream {
         replaceShown(by: job.shown)
     }
 
-    /// What was shown may be the last to refer to its data.
+    /// Replaces what the client has. It may hold the last reference to its data.
     private func replaceShown(by next: ShownMarkers) {
         if shown.hasTransitions { output.free(shown) }
         shown = next
