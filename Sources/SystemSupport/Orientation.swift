@@ -4,8 +4,8 @@
 ///
 /// Computes a quick answer in doubles with an error bound, then uses exact arithmetic on expansions if the bound does
 /// not decide (Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric Predicates", 1997).
-package enum Orientation {
-    package typealias Position = SIMD2<Double>
+@usableFromInline package enum Orientation {
+    @usableFromInline package typealias Position = SIMD2<Double>
 
     @inlinable package static var quickBound: Double { (3 + 16 * 0x1p-53) * 0x1p-53 }
 

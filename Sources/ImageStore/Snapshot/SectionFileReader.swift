@@ -184,7 +184,7 @@ package struct OpenedSections {
 ///
 /// Invariant: borrowed values lie in the image, which `owner` keeps alive, and are aligned. Nobody writes
 /// them, so they may be shared.
-package struct SectionValues<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
+@usableFromInline package struct SectionValues<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     @usableFromInline enum Storage {
         case array([Element])
         case borrowed(UnsafeBufferPointer<Element>, owner: AnyObject)
@@ -255,8 +255,7 @@ package struct SectionValues<Element: BitwiseCopyable & Sendable>: @unchecked Se
     ) throws(Failure) -> Result {
         switch storage {
         case .borrowed(let values, let owner):
-            defer { withExtendedLifetime(owner) {} }
-            return try body(values)
+            return try withExtendedLifetime(owner) { () throws(Failure) in try body(values) }
         case .array(let values): return try values.withUnsafeBufferPointer(body)
         }
     }

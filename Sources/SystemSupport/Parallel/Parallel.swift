@@ -5,7 +5,7 @@ import Synchronization
 /// Divides work among threads, the caller's included. Results never depend on how many there are.
 ///
 /// Every function waits until all of its work has ended. Work is taken in ascending order of its index.
-package struct Parallel: Sendable {
+@usableFromInline package struct Parallel: Sendable {
     /// The threads that help the caller's.
     package enum Helpers: Sendable {
         /// The process's shared threads: for one pass of at most about a second.
@@ -22,7 +22,7 @@ package struct Parallel: Sendable {
     /// Below this many items a second thread costs more than it saves.
     package let smallestShare: Int
     /// Called from any thread; once true it stays true.
-    package let isCancelled: @Sendable () -> Bool
+    @usableFromInline package let isCancelled: @Sendable () -> Bool
     private let helpers: Helpers
     private let awake: AwakeThreads?
 
@@ -69,7 +69,7 @@ package struct Parallel: Sendable {
     ///
     /// For each index, `body` must access only memory that no other index's call writes. That makes the unchecked
     /// transfer to other threads sound.
-    package func run(_ count: Int, _ body: (Int) -> Void) {
+    @usableFromInline package func run(_ count: Int, _ body: (Int) -> Void) {
         if count == 1 { return body(0) }
         run(count) { index, _ in body(index) }
     }
@@ -128,12 +128,12 @@ package struct Parallel: Sendable {
     /// speed, so that no thread waits long for the slowest.
     ///
     /// - Parameter perThread: fewer if each share costs something itself.
-    package func shares(of count: Int, perThread: Int = 8) -> Int {
+    @usableFromInline package func shares(of count: Int, perThread: Int = 8) -> Int {
         threads == 1 ? 1 : max(1, min(perThread * threads, count / smallestShare))
     }
 
     /// The bounds of share `index` of `count` items.
-    package static func bounds(_ index: Int, of shares: Int, count: Int) -> (start: Int, end: Int) {
+    @inlinable package static func bounds(_ index: Int, of shares: Int, count: Int) -> (start: Int, end: Int) {
         (count * index / shares, count * (index + 1) / shares)
     }
 
@@ -206,7 +206,9 @@ package struct Parallel: Sendable {
     private static let (smallestArray, smallestCopy) = (16_384, 1 << 20)
 
     /// Sets all values of `memory` to one value.
-    package func fill<Value: BitwiseCopyable>(_ memory: UnsafeMutablePointer<Value>, count: Int, with value: Value) {
+    @inlinable package func fill<Value: BitwiseCopyable>(
+        _ memory: UnsafeMutablePointer<Value>, count: Int, with value: Value
+    ) {
         let shares = shares(of: count)
         run(shares) { share in
             let (start, end) = Self.bounds(share, of: shares, count: count)
