@@ -284,7 +284,7 @@ public final class Daemon {
     /// Threads for filling declared sources, for expiry, and for work that outlives its call.
     private static let uncountedThreads = 4
     /// What clustering a million points again takes and releases each time.
-    private static let keptBytes = 256 << 20
+    private static let keptBytes = 320 << 20
 
     /// Ignores signals that have no meaning here and would end the process.
     private static func ignoreStraySignals() {

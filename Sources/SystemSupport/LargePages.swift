@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CLinux
 import Glibc
 
 /// Memory on large pages if the system supports them. A large page costs one page fault; the small pages that it
@@ -54,7 +55,7 @@ package enum LargePages {
     }
 
     /// The size rounded up to whole large pages if that adds at most an eighth. The rest of a block is on small pages.
-    private static func roomOnLargePages(_ size: Int) -> Int {
+    static func roomOnLargePages(_ size: Int) -> Int {
         let whole = (size + pageSize - 1) & ~(pageSize - 1)
         return whole - size <= size / 8 ? whole : size
     }
@@ -84,11 +85,13 @@ package enum LargePages {
         return resized
     }
 
-    /// Returns the end of a block to the system.
+    /// Returns the end of a block to the system, but as much as `allocate` gives for this size: so it fits the next time.
     ///
     /// - Returns: the block, which may have moved.
     package static func shrink(_ block: UnsafeMutableRawPointer, to size: Int) -> UnsafeMutableRawPointer {
-        FileBlocks.current?.resize(block, to: size) ?? realloc(block, size) ?? block
+        if let block = FileBlocks.current?.resize(block, to: size) { return block }
+        let room = roomOnLargePages(size)
+        return malloc_usable_size(block) > room ? realloc(block, room) ?? block : block
     }
 
     /// Rounds a size up so that the block and the allocator's header fill whole small pages.

@@ -11,12 +11,24 @@ struct SpatialOrder<Scalar: Coordinate> {
     let options: ClusteringOptions
     let parallel: Parallel
 
+    /// Twelve bytes, like the slots that are made of them: the sort moves less memory, and a rebuild finds what it frees.
     private struct Item: BitwiseCopyable {
-        var code: UInt64
+        private let upper: UInt32
+        private let lower: UInt32
         var node: UInt32
-        /// The levels at which the node is alive.
-        var firstZoom: UInt8
-        var lastZoom: UInt8
+
+        /// - Parameters:
+        ///   - code: the cell on the curve, of 44 bits.
+        ///   - zooms: the levels at which the node is alive, each of at most 10 bits.
+        @inline(__always) init(code: UInt64, node: UInt32, zooms: (first: UInt8, last: UInt8)) {
+            let word = code &<< 20 | UInt64(zooms.first) &<< 10 | UInt64(zooms.last)
+            (upper, lower) = (UInt32(truncatingIfNeeded: word &>> 32), UInt32(truncatingIfNeeded: word))
+            self.node = node
+        }
+
+        @inline(__always) var code: UInt64 { UInt64(upper) &<< 12 | UInt64(lower &>> 20) }
+        @inline(__always) var firstZoom: Int { Int(lower &>> 10 & 0x3ff) }
+        @inline(__always) var lastZoom: Int { Int(lower & 0x3ff) }
     }
 
     private struct CodeKey: RadixKey {
@@ -44,10 +56,8 @@ struct SpatialOrder<Scalar: Coordinate> {
                 for node in nodes {
                     fetchParent(of: min(node &+ Self.distance, count &- 1))
                     let (x, y) = position(node)
-                    let (firstZoom, lastZoom) = life(node)
                     items.base[node] = Item(
-                        code: ZOrderCurve.code(x, y), node: UInt32(truncatingIfNeeded: node),
-                        firstZoom: firstZoom, lastZoom: lastZoom)
+                        code: ZOrderCurve.code(x, y), node: UInt32(truncatingIfNeeded: node), zooms: life(node))
                 }
             }
         }
@@ -102,7 +112,7 @@ struct SpatialOrder<Scalar: Coordinate> {
             for slot in slots where items[slot].node >= points {
                 // A cluster's last zoom is the one at which it formed.
                 let former = Int(items[slot].node &- points)
-                if let ordinal = body(former, Int(items[slot].lastZoom)) {
+                if let ordinal = body(former, items[slot].lastZoom) {
                     items[slot].node = ordinal &+ points
                 }
             }
@@ -193,8 +203,8 @@ struct SpatialOrder<Scalar: Coordinate> {
             ends.initialize(repeating: (0, 0))
             for slot in nodes {
                 let bit = UInt64(1) &<< UInt64(slot & 63)
-                ends[Int(items[slot].firstZoom) &- layout.minimumZoom].first |= bit
-                ends[Int(items[slot].lastZoom) &- layout.minimumZoom].last |= bit
+                ends[items[slot].firstZoom &- layout.minimumZoom].first |= bit
+                ends[items[slot].lastZoom &- layout.minimumZoom].last |= bit
             }
             var alive: UInt64 = 0
             for level in 0..<layout.levels {
