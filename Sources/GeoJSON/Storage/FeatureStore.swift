@@ -137,6 +137,18 @@ public final class FeatureStore: Sendable {
         FeatureRecord(blob.bytes, range(index))
     }
 
+    /// Reads the beginning of a feature's text, for nothing but to have it in the processor's cache: features that are about
+    /// to be read lie in places far apart, and short reads wait for the memory of several at once. O(1).
+    @discardableResult public func touch(_ index: Int) -> UInt8 {
+        guard let changes, let location = changes.location(of: index) else { return firstByte(of: index) }
+        return location.isRemoved ? 0 : changes.stores[location.store].firstByte(of: Int(location.row))
+    }
+
+    @inline(__always) private func firstByte(of index: Int) -> UInt8 {
+        let start = within(start(index))
+        return start < textCount ? blob.bytes[start] : 0
+    }
+
     /// A feature's first coordinate, in degrees. O(1): its text is read.
     public func longitude(_ index: Int) -> Double { coordinates(index).longitude }
 

@@ -41,12 +41,49 @@ package struct IdentifierIndex: Sendable {
     /// The rows of all features that have the id, in the order of the input, in the store that the index was made from or one
     /// derived from it by updates. O(log features).
     package func rows(of identifier: FeatureIdentifier, in store: FeatureStore) -> Rows {
+        let prefix = Self.prefix(identifier.hash(key))
+        return entries.withValues { entries in
+            rows(of: identifier, prefix, in: store, entries[Self.firstEntry(of: prefix, in: entries)...])
+        }
+    }
+
+    /// The same for each of many ids. They lie in places far apart: the memory of several is waited for at once.
+    package func rows(of identifiers: ArraySlice<FeatureIdentifier>, in store: FeatureStore) -> [Rows] {
+        var found: [Rows] = []
+        found.reserveCapacity(identifiers.count)
+        entries.withValues { entries in
+            for start in stride(from: identifiers.startIndex, to: identifiers.endIndex, by: Self.batchSize) {
+                let batch = identifiers[start..<min(start + Self.batchSize, identifiers.endIndex)]
+                let prefixes = batch.map { Self.prefix($0.hash(key)) }
+                let first = Self.firstEntries(of: prefixes, in: entries)
+                for entry in first where entry < entries.count { store.touch(row(of: entries[entry], in: store)) }
+                for (identifier, (prefix, entry)) in zip(batch, zip(prefixes, first)) {
+                    found.append(rows(of: identifier, prefix, in: store, entries[entry...]))
+                }
+            }
+        }
+        return found
+    }
+
+    private static let batchSize = 32
+
+    /// - Parameters:
+    ///   - prefix: that of the id's hash.
+    ///   - entries: from the first one on that has this prefix or a greater one.
+    private func rows(
+        of identifier: FeatureIdentifier, _ prefix: UInt64, in store: FeatureStore,
+        _ entries: Slice<UnsafeBufferPointer<UInt64>>
+    ) -> Rows {
         var found = Rows()
-        _ = firstRow(of: identifier, in: store) {
+        _ = firstRow(of: identifier, prefix, in: store, entries) {
             found.append($0)
             return false
         }
         return found
+    }
+
+    private func row(of entry: UInt64, in store: FeatureStore) -> Int {
+        store.row(ofInput: Int(UInt32(truncatingIfNeeded: entry)))
     }
 
     /// Rows of features with the same id. A single one, as most ids have, takes no memory of its own.
@@ -71,15 +108,22 @@ package struct IdentifierIndex: Sendable {
         of identifier: FeatureIdentifier, in store: FeatureStore, where isRight: (Int) -> Bool
     ) -> Int? {
         let prefix = Self.prefix(identifier.hash(key))
-        let found = entries.withValues { (entries) -> Int? in
-            for entry in entries[Self.firstEntry(of: prefix, in: entries)...] {
-                guard Self.prefix(entry) == prefix else { break }
-                let row = store.row(ofInput: Int(UInt32(truncatingIfNeeded: entry)))
-                if store.featureIdentifier(row) == identifier, isRight(row) { return row }
-            }
-            return nil
+        return entries.withValues { entries in
+            let entries = entries[Self.firstEntry(of: prefix, in: entries)...]
+            return firstRow(of: identifier, prefix, in: store, entries, where: isRight)
         }
-        return found ?? added[identifier]?.first { store.featureIdentifier($0) == identifier && isRight($0) }
+    }
+
+    private func firstRow(
+        of identifier: FeatureIdentifier, _ prefix: UInt64, in store: FeatureStore,
+        _ entries: Slice<UnsafeBufferPointer<UInt64>>, where isRight: (Int) -> Bool
+    ) -> Int? {
+        for entry in entries {
+            guard Self.prefix(entry) == prefix else { break }
+            let row = row(of: entry, in: store)
+            if store.featureIdentifier(row) == identifier, isRight(row) { return row }
+        }
+        return added[identifier]?.first { store.featureIdentifier($0) == identifier && isRight($0) }
     }
 
     /// Whether few enough features can have the id that examining all of them takes only microseconds. O(log features).
@@ -103,10 +147,7 @@ package struct IdentifierIndex: Sendable {
         of prefix: UInt64, in entries: Entries
     ) -> Int where Entries.Index == Int {
         guard !entries.isEmpty else { return 0 }
-        let density = Double(entries.count) / 0x1p64
-        func index(_ guess: Double) -> Int { Int(max(0, min(Double(entries.count - 1), guess))) }
-        let first = index(Double(prefix) * density)
-        let guess = index(Double(first) + (Double(prefix) - Double(entries[first])) * density)
+        let guess = better(than: index(Double(prefix) * density(entries), in: entries), for: prefix, in: entries)
         var reach = 128
         while true {
             let (low, high) = (max(0, guess - reach), min(entries.count, guess + reach))
@@ -115,6 +156,49 @@ package struct IdentifierIndex: Sendable {
             }
             reach *= 4
         }
+    }
+
+    /// The same for each of several prefixes. The processor waits for several guesses' memory at once.
+    static func firstEntries(of prefixes: [UInt64], in entries: UnsafeBufferPointer<UInt64>) -> [Int] {
+        guard !entries.isEmpty else { return prefixes.map { _ in 0 } }
+        var guesses = prefixes.map { index(Double($0) * density(entries), in: entries) }
+        // The third guess is mostly within ten entries.
+        for _ in 0..<2 {
+            for number in guesses.indices {
+                guesses[number] = better(than: guesses[number], for: prefixes[number], in: entries)
+            }
+        }
+        return zip(prefixes, guesses).map { prefix, guess in
+            var entry = guess
+            for _ in 0..<few {
+                if entry > 0, entries[entry - 1] >= prefix {
+                    entry -= 1
+                } else if entry < entries.count, entries[entry] < prefix {
+                    entry += 1
+                } else {
+                    return entry
+                }
+            }
+            return firstEntry(of: prefix, in: entries)
+        }
+    }
+
+    @inline(__always) private static func better<Entries: RandomAccessCollection<UInt64>>(
+        than guess: Int, for prefix: UInt64, in entries: Entries
+    ) -> Int where Entries.Index == Int {
+        index(Double(guess) + (Double(prefix) - Double(entries[guess])) * density(entries), in: entries)
+    }
+
+    /// Entries for each hash.
+    @inline(__always) private static func density(_ entries: some RandomAccessCollection<UInt64>) -> Double {
+        Double(entries.count) / 0x1p64
+    }
+
+    /// The index of an entry at about a place.
+    @inline(__always) private static func index(
+        _ place: Double, in entries: some RandomAccessCollection<UInt64>
+    ) -> Int {
+        Int(max(0, min(Double(entries.count - 1), place)))
     }
 
     package static func prefix(_ hash: UInt64) -> UInt64 { hash & 0xffff_ffff_0000_0000 }

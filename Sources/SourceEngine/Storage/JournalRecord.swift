@@ -82,50 +82,42 @@ package enum JournalRecord: Sendable {
     }
 
     package func payload(at moment: Timestamp, revision: UInt64, log: FollowedLog? = nil) -> [UInt8] {
-        var text = ByteWriter(capacity: textSize + Self.sizeBesideText)
-        text.append("{\"time\":")
-        text.append(integer: moment.milliseconds)
-        text.append(",\"revision\":")
-        text.append(integer: revision)
+        var head = ByteWriter()
+        head.append("{\"time\":")
+        head.append(integer: moment.milliseconds)
+        head.append(",\"revision\":")
+        head.append(integer: revision)
         if let log {
-            text.append(",\"position\":")
-            text.append(json: log.mark.position)
-            text.append(",\"mark\":")
-            text.append(json: log.mark.text)
+            head.append(",\"position\":")
+            head.append(json: log.mark.position)
+            head.append(",\"mark\":")
+            head.append(json: log.mark.text)
             if let feed = log.origin.feed {
-                text.append(",\"log\":")
-                text.append(json: feed)
+                head.append(",\"log\":")
+                head.append(json: feed)
             }
         }
         if kind != .progress {
-            text.append(",")
-            text.append(json: kind.rawValue)
-            text.append(":")
+            head.append(",")
+            head.append(json: kind.rawValue)
+            head.append(":")
         }
+        // Texts of many features are copied once.
+        var texts: [[UInt8]] = []
         switch self {
-        case .update(let upserts, let removals):
-            text.append(contentsOf: upserts)
-            text.append(",\"remove\":")
-            text.append(contentsOf: removals)
-        case .append(let features), .refill(let features): text.append(contentsOf: features)
-        case .options(let options): text.append(options)
-        case .expiry(let limit): text.append(integer: limit)
+        case .update(let upserts, let removals): texts = [upserts, Array(",\"remove\":".utf8), removals]
+        case .append(let features), .refill(let features): texts = [features]
+        case .options(let options): head.append(options)
+        case .expiry(let limit): head.append(integer: limit)
         case .progress: break
         }
-        text.append("}")
-        return text.bytes
+        var payload: [UInt8] = []
+        payload.reserveCapacity(texts.reduce(head.count + 1) { $0 + $1.count })
+        payload += head.bytes
+        for text in texts { payload += text }
+        payload.append(UInt8(ascii: "}"))
+        return payload
     }
-
-    private var textSize: Int {
-        switch self {
-        case .update(let upserts, let removals): upserts.count + removals.count
-        case .append(let features), .refill(let features): features.count
-        case .options, .expiry, .progress: 0
-        }
-    }
-
-    /// What the other members usually take in a payload.
-    private static let sizeBesideText = 256
 }
 
 extension JournalRecord.Entry: StoredRecord {

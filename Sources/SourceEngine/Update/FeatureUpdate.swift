@@ -124,7 +124,7 @@ package struct FeatureUpdate: Sendable {
                     steps, identifiers: identifiers, groups: groups, isLoaded: batch.accepts,
                     isIgnored: ignoresInvalid ? batch.isBad : { _ in false },
                     countsRows: base.options.geometries == .point,
-                    threads: shared.limits.buildThreads, rows: { index.rows(of: $0, in: base.store) })
+                    threads: shared.limits.buildThreads, index: index, old: base.store)
             }
         if keepsUnchanged, plan.isEmpty {
             return Applied(revision: base, plan: plan, badWeights: batch.badWeights)

@@ -178,16 +178,16 @@ struct ReadItems {
 
     /// The elements of arrays as one array's.
     private static func joined(_ arrays: [[UInt8]]) -> [UInt8] {
-        var text = ByteWriter(capacity: arrays.reduce(2) { $0 + $1.count })
-        text.append("[")
+        var text: [UInt8] = [UInt8(ascii: "[")]
+        text.reserveCapacity(arrays.reduce(2) { $0 + $1.count })
         for array in arrays {
             let inside = array.dropFirst().dropLast()
             guard inside.contains(where: { $0 > UInt8(ascii: " ") }) else { continue }
-            if text.count > 1 { text.append(",") }
-            text.append(contentsOf: inside)
+            if text.count > 1 { text.append(UInt8(ascii: ",")) }
+            text += inside
         }
-        text.append("]")
-        return text.bytes
+        text.append(UInt8(ascii: "]"))
+        return text
     }
 }
 

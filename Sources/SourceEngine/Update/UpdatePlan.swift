@@ -75,19 +75,17 @@ package struct UpdatePlan {
         private let identifiers: [FeatureIdentifier]
         /// By new row.
         private let found: [IdentifierIndex.Rows]
-        private let rows: @Sendable (FeatureIdentifier) -> IdentifierIndex.Rows
+        private let index: IdentifierIndex
+        private let store: FeatureStore
 
-        init(
-            _ identifiers: [FeatureIdentifier], threads: Int,
-            _ rows: @escaping @Sendable (FeatureIdentifier) -> IdentifierIndex.Rows
-        ) {
-            (self.identifiers, self.rows) = (identifiers, rows)
-            // Each id is looked for in places far apart, so that most of the time is spent waiting for memory.
+        init(_ identifiers: [FeatureIdentifier], threads: Int, _ index: IdentifierIndex, in store: FeatureStore) {
+            (self.identifiers, self.index, self.store) = (identifiers, index, store)
+            // Most of the time is spent waiting for memory.
             let parallel = Parallel(.shared, threads: threads, smallestShare: Self.smallestShare)
             let count = parallel.shares(of: identifiers.count, perThread: 1)
             let parts = parallel.map(count) { number, _ in
                 let (start, end) = Parallel.bounds(number, of: count, count: identifiers.count)
-                return identifiers[start..<end].map(rows)
+                return index.rows(of: identifiers[start..<end], in: store)
             }
             found = parts.count == 1 ? parts[0] : Array(parts.joined())
             known.reserveCapacity(identifiers.count)
@@ -97,7 +95,9 @@ package struct UpdatePlan {
         /// Below this many ids for each thread, another thread costs more than it saves.
         private static var smallestShare: Int { 512 }
 
-        mutating func number(of identifier: FeatureIdentifier) -> Int { number(of: identifier, at: rows(identifier)) }
+        mutating func number(of identifier: FeatureIdentifier) -> Int {
+            number(of: identifier, at: index.rows(of: identifier, in: store))
+        }
 
         private mutating func number(of identifier: FeatureIdentifier, at old: IdentifierIndex.Rows) -> Int {
             if let number = old.first.map({ known[$0] }) ?? new[identifier] { return number }
@@ -133,13 +133,13 @@ package struct UpdatePlan {
     ///   - isIgnored: whether a new feature changes nothing.
     ///   - countsRows: whether to count removed rows rather than removed ids.
     ///   - threads: how many threads may look for rows.
-    ///   - rows: the rows of an id's features in the old store, ascending.
+    ///   - index: finds the features of an id in the old store.
     package init(
         _ steps: [Step], identifiers: [FeatureIdentifier], groups: RowGroups = RowGroups(), isLoaded: (Int) -> Bool,
         isIgnored: (Int) -> Bool = { _ in false }, countsRows: Bool = true, threads: Int = 1,
-        rows: @escaping @Sendable (FeatureIdentifier) -> IdentifierIndex.Rows
+        index: IdentifierIndex, old store: FeatureStore
     ) {
-        var traces = Traces(identifiers, threads: threads, rows)
+        var traces = Traces(identifiers, threads: threads, index, in: store)
         var insertions = 0
         for (step, now) in steps.enumerated() {
             for identifier in now.removals {

@@ -69,4 +69,39 @@ import Testing
         #expect(revision.isQuickToLocate(none))
         #expect(!revision.isQuickToLocate(many))
     }
+
+    @Test("many ids at once are found like one after another") func many() throws {
+        let test = try changed()
+        let revision = test.source.revision
+        let index = try revision.identifierIndex(.never)
+        // In no order, with ids that nothing has, repeated ones, and more than are looked for at once.
+        let numbers = (0..<300).map { String($0 * 37 % 300) }
+        let sought = try (numbers + ["\"twin\"", "\"none\"", "\"new\"", "3", "3"]).map(id)
+        let found = index.rows(of: sought[...], in: revision.store)
+        #expect(found == sought.map { index.rows(of: $0, in: revision.store) })
+        #expect(found[300].count == 2, "two features have the same id")
+        #expect(index.rows(of: sought[290...291], in: revision.store) == Array(found[290...291]))
+        #expect(index.rows(of: [], in: revision.store).isEmpty)
+    }
+
+    @Test("a place among hashes is found wherever they lie", arguments: 0..<6) func places(_ kind: Int) {
+        var random = SystemRandomNumberGenerator()
+        let count = [0, 1, 5, 1000, 20_000, 3000][kind]
+        let hashes = (0..<count).map { number -> UInt64 in
+            switch kind {
+            // Some hashes of many features, and many close to each other.
+            case 3: UInt64(number / 300) << 60
+            case 5: 0x7000_0000_0000_0000 + UInt64(number) << 32
+            default: random.next() & ~0xffff_ffff
+            }
+        }.sorted()
+        let edges: [UInt64] = [0, 1 << 32, 0xffff_ffff_0000_0000, 0x7000_0000_0000_0000]
+        let sought =
+            edges + hashes.prefix(500) + hashes.suffix(500) + (0..<500).map { _ in random.next() & ~0xffff_ffff }
+        hashes.withUnsafeBufferPointer { entries in
+            let places = sought.map { prefix in hashes.firstIndex { $0 >= prefix } ?? count }
+            #expect(IdentifierIndex.firstEntries(of: sought, in: entries) == places)
+            #expect(sought.map { IdentifierIndex.firstEntry(of: $0, in: entries) } == places)
+        }
+    }
 }
