@@ -283,7 +283,7 @@ public final class Daemon {
 
     /// Threads for filling declared sources, for expiry, and for work that outlives its call.
     private static let uncountedThreads = 4
-    /// What clustering a million points again takes and releases each time.
+    /// Room for what clustering a million points again takes and releases each time: about 280 MiB.
     private static let keptBytes = 320 << 20
 
     /// Ignores signals that have no meaning here and would end the process.

@@ -85,13 +85,18 @@ package enum LargePages {
         return resized
     }
 
-    /// Returns the end of a block to the system, but as much as `allocate` gives for this size: so it fits the next time.
+    /// Returns the end of a block to the system, except what `allocate` would give for this size, so that the next
+    /// allocation of that size can take the block.
     ///
-    /// - Returns: the block, which may have moved.
-    package static func shrink(_ block: UnsafeMutableRawPointer, to size: Int) -> UnsafeMutableRawPointer {
-        if let block = FileBlocks.current?.resize(block, to: size) { return block }
-        let room = roomOnLargePages(size)
-        return malloc_usable_size(block) > room ? realloc(block, room) ?? block : block
+    /// - Returns: the block, which may have moved, and how many bytes it keeps.
+    package static func shrink(
+        _ block: UnsafeMutableRawPointer, to size: Int
+    ) -> (block: UnsafeMutableRawPointer, room: Int) {
+        if let block = FileBlocks.current?.resize(block, to: size) { return (block, size) }
+        let isOnLargePages = Int(bitPattern: block) & (pageSize - 1) == 0
+        let room = isOnLargePages ? roomOnLargePages(size) : size
+        guard malloc_usable_size(block) > room, let shrunk = realloc(block, room) else { return (block, room) }
+        return (shrunk, room)
     }
 
     /// Rounds a size up so that the block and the allocator's header fill whole small pages.

@@ -44,14 +44,15 @@ struct Column<Element: BitwiseCopyable>: @unchecked Sendable {
 
     func address(_ index: Int) -> UnsafeRawPointer { UnsafeRawPointer(base + index) }
 
-    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: memoryBytes) }
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(UnsafeBufferPointer(start: base, count: count)) }
 
     /// Some of the values.
     func part(_ range: Range<Int>) -> Column {
         Column(base: base + range.lowerBound, count: range.count, owner: owner)
     }
 
-    var memoryBytes: Int { count * MemoryLayout<Element>.stride }
+    /// What the values take in the column's own memory, or in the image.
+    var memoryBytes: Int { (owner as? MallocOwner)?.room ?? bytes.count }
 }
 
 /// Memory in which an index's columns lie and that others own, such as a file's image.

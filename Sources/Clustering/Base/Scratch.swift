@@ -55,11 +55,11 @@ final class Scratch<Element: BitwiseCopyable> {
     /// afterwards.
     func finish(count: Int) -> Column<Element> {
         let size = max(count, 1) * MemoryLayout<Element>.stride
-        let memory = LargePages.shrink(base, to: size)
+        let (memory, room) = LargePages.shrink(base, to: size)
         let start = memory.assumingMemoryBound(to: Element.self)
         base = Self.allocate(1)
         capacity = 1
-        return Column(base: UnsafePointer(start), count: count, owner: MallocOwner(memory))
+        return Column(base: UnsafePointer(start), count: count, owner: MallocOwner(memory, room: room))
     }
 
     private static func resize(
@@ -79,8 +79,12 @@ final class Scratch<Element: BitwiseCopyable> {
 }
 
 /// Frees a block of memory when the last column on it is released.
-private final class MallocOwner {
+final class MallocOwner {
     private let memory: UnsafeMutableRawPointer
-    init(_ memory: UnsafeMutableRawPointer) { self.memory = memory }
+    /// The bytes that it takes, up to an eighth more than the values.
+    let room: Int
+
+    init(_ memory: UnsafeMutableRawPointer, room: Int) { (self.memory, self.room) = (memory, room) }
+
     deinit { LargePages.deallocate(memory) }
 }

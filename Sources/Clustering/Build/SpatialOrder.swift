@@ -11,16 +11,18 @@ struct SpatialOrder<Scalar: Coordinate> {
     let options: ClusteringOptions
     let parallel: Parallel
 
-    /// Twelve bytes, like the slots that are made of them: the sort moves less memory, and a rebuild finds what it frees.
+    /// Twelve bytes, the size of a slot of floats: the sort moves less memory, and slots can take a block that it frees
+    /// (`KeptBlocks`).
     private struct Item: BitwiseCopyable {
         private let upper: UInt32
         private let lower: UInt32
         var node: UInt32
 
         /// - Parameters:
-        ///   - code: the cell on the curve, of 44 bits.
-        ///   - zooms: the levels at which the node is alive, each of at most 10 bits.
+        ///   - code: the cell on the curve, of at most 44 bits.
+        ///   - zooms: the levels at which the node is alive.
         @inline(__always) init(code: UInt64, node: UInt32, zooms: (first: UInt8, last: UInt8)) {
+            assert(code >> 44 == 0)
             let word = code &<< 20 | UInt64(zooms.first) &<< 10 | UInt64(zooms.last)
             (upper, lower) = (UInt32(truncatingIfNeeded: word &>> 32), UInt32(truncatingIfNeeded: word))
             self.node = node

@@ -137,9 +137,9 @@ public final class FeatureStore: Sendable {
         FeatureRecord(blob.bytes, range(index))
     }
 
-    /// Reads the beginning of a feature's text, for nothing but to have it in the processor's cache: features that are about
-    /// to be read lie in places far apart, and short reads wait for the memory of several at once. O(1).
-    @discardableResult public func touch(_ index: Int) -> UInt8 {
+    /// Reads the start of a feature's text, so that it is in the processor's cache: short reads of several features wait for
+    /// memory at once. Not inlined, since nothing needs what is read. O(1).
+    @inline(never) @discardableResult public func touch(_ index: Int) -> UInt8 {
         guard let changes, let location = changes.location(of: index) else { return firstByte(of: index) }
         return location.isRemoved ? 0 : changes.stores[location.store].firstByte(of: Int(location.row))
     }

@@ -47,7 +47,7 @@ package struct IdentifierIndex: Sendable {
         }
     }
 
-    /// The same for each of many ids. They lie in places far apart: the memory of several is waited for at once.
+    /// The rows of each of many ids. Looks for several at once, so that the waits for memory overlap.
     package func rows(of identifiers: ArraySlice<FeatureIdentifier>, in store: FeatureStore) -> [Rows] {
         var found: [Rows] = []
         found.reserveCapacity(identifiers.count)
@@ -56,7 +56,11 @@ package struct IdentifierIndex: Sendable {
                 let batch = identifiers[start..<min(start + Self.batchSize, identifiers.endIndex)]
                 let prefixes = batch.map { Self.prefix($0.hash(key)) }
                 let first = Self.firstEntries(of: prefixes, in: entries)
-                for entry in first where entry < entries.count { store.touch(row(of: entries[entry], in: store)) }
+                // Not the feature of another id, which may lie on a disk.
+                for (prefix, entry) in zip(prefixes, first)
+                where entry < entries.count && Self.prefix(entries[entry]) == prefix {
+                    store.touch(row(of: entries[entry], in: store))
+                }
                 for (identifier, (prefix, entry)) in zip(batch, zip(prefixes, first)) {
                     found.append(rows(of: identifier, prefix, in: store, entries[entry...]))
                 }
@@ -147,8 +151,27 @@ package struct IdentifierIndex: Sendable {
         of prefix: UInt64, in entries: Entries
     ) -> Int where Entries.Index == Int {
         guard !entries.isEmpty else { return 0 }
-        let guess = better(than: index(Double(prefix) * density(entries), in: entries), for: prefix, in: entries)
-        var reach = 128
+        let guess = better(than: firstGuess(prefix, entries), for: prefix, in: entries)
+        return firstEntry(of: prefix, in: entries, near: guess, within: 128)
+    }
+
+    /// The same for each of several prefixes, with a third guess. The waits for the memory of one guess overlap.
+    static func firstEntries(of prefixes: [UInt64], in entries: UnsafeBufferPointer<UInt64>) -> [Int] {
+        guard !entries.isEmpty else { return prefixes.map { _ in 0 } }
+        var guesses = prefixes.map { firstGuess($0, entries) }
+        for _ in 0..<2 {
+            for number in guesses.indices {
+                guesses[number] = better(than: guesses[number], for: prefixes[number], in: entries)
+            }
+        }
+        return zip(prefixes, guesses).map { firstEntry(of: $0, in: entries, near: $1, within: 8) }
+    }
+
+    /// - Parameter reach: how far from the guess it mostly is.
+    @inline(__always) private static func firstEntry<Entries: RandomAccessCollection<UInt64>>(
+        of prefix: UInt64, in entries: Entries, near guess: Int, within reach: Int
+    ) -> Int where Entries.Index == Int {
+        var reach = reach
         while true {
             let (low, high) = (max(0, guess - reach), min(entries.count, guess + reach))
             if low == 0 || entries[low - 1] < prefix, high == entries.count || entries[high] >= prefix {
@@ -158,29 +181,10 @@ package struct IdentifierIndex: Sendable {
         }
     }
 
-    /// The same for each of several prefixes. The processor waits for several guesses' memory at once.
-    static func firstEntries(of prefixes: [UInt64], in entries: UnsafeBufferPointer<UInt64>) -> [Int] {
-        guard !entries.isEmpty else { return prefixes.map { _ in 0 } }
-        var guesses = prefixes.map { index(Double($0) * density(entries), in: entries) }
-        // The third guess is mostly within ten entries.
-        for _ in 0..<2 {
-            for number in guesses.indices {
-                guesses[number] = better(than: guesses[number], for: prefixes[number], in: entries)
-            }
-        }
-        return zip(prefixes, guesses).map { prefix, guess in
-            var entry = guess
-            for _ in 0..<few {
-                if entry > 0, entries[entry - 1] >= prefix {
-                    entry -= 1
-                } else if entry < entries.count, entries[entry] < prefix {
-                    entry += 1
-                } else {
-                    return entry
-                }
-            }
-            return firstEntry(of: prefix, in: entries)
-        }
+    @inline(__always) private static func firstGuess(
+        _ prefix: UInt64, _ entries: some RandomAccessCollection<UInt64>
+    ) -> Int {
+        index(Double(prefix) * density(entries), in: entries)
     }
 
     @inline(__always) private static func better<Entries: RandomAccessCollection<UInt64>>(
@@ -189,16 +193,16 @@ package struct IdentifierIndex: Sendable {
         index(Double(guess) + (Double(prefix) - Double(entries[guess])) * density(entries), in: entries)
     }
 
-    /// Entries for each hash.
+    /// Entries per possible hash.
     @inline(__always) private static func density(_ entries: some RandomAccessCollection<UInt64>) -> Double {
         Double(entries.count) / 0x1p64
     }
 
-    /// The index of an entry at about a place.
+    /// A computed index, clamped to the entries.
     @inline(__always) private static func index(
-        _ place: Double, in entries: some RandomAccessCollection<UInt64>
+        _ computed: Double, in entries: some RandomAccessCollection<UInt64>
     ) -> Int {
-        Int(max(0, min(Double(entries.count - 1), place)))
+        Int(max(0, min(Double(entries.count - 1), computed)))
     }
 
     package static func prefix(_ hash: UInt64) -> UInt64 { hash & 0xffff_ffff_0000_0000 }

@@ -21,7 +21,7 @@ public struct LogItem: Sendable {
     mutating func sieve(by rules: FeatureRules) -> Int {
         let elements = JSONText.elements(ofValidated: upserts) ?? []
         let good = elements.filter { JSONText.isGood(feature: $0, rules) }
-        upserts = JSONText.array(of: good)
+        upserts = JSONText.array(of: good.map { $0[...] })
         return elements.count - good.count
     }
 }
@@ -171,23 +171,12 @@ struct ReadItems {
     /// - Parameter isOfLast: whether they are the last feature of each id. In an update all features say the same.
     func text(of rows: [Int], isOfLast: Bool) -> [UInt8] {
         let isAll = isOfLast || rows.count == store.count && zip(rows, rows.dropFirst()).allSatisfy { $0 < $1 }
-        guard !isAll else { return Self.joined(items.map(\.upserts)) }
-        let elements = items.flatMap { JSONText.elements(ofValidated: $0.upserts) ?? [] }
-        return JSONText.array(of: rows.map { elements[groups.feature(of: $0)] })
-    }
-
-    /// The elements of arrays as one array's.
-    private static func joined(_ arrays: [[UInt8]]) -> [UInt8] {
-        var text: [UInt8] = [UInt8(ascii: "[")]
-        text.reserveCapacity(arrays.reduce(2) { $0 + $1.count })
-        for array in arrays {
-            let inside = array.dropFirst().dropLast()
-            guard inside.contains(where: { $0 > UInt8(ascii: " ") }) else { continue }
-            if text.count > 1 { text.append(UInt8(ascii: ",")) }
-            text += inside
+        guard !isAll else {
+            let inside = items.lazy.map { $0.upserts.dropFirst().dropLast() }
+            return JSONText.array(of: inside.filter { $0.contains { $0 > UInt8(ascii: " ") } })
         }
-        text.append(UInt8(ascii: "]"))
-        return text
+        let elements = items.flatMap { JSONText.elements(ofValidated: $0.upserts) ?? [] }
+        return JSONText.array(of: rows.map { elements[groups.feature(of: $0)][...] })
     }
 }
 
@@ -216,20 +205,21 @@ extension JSONText {
     /// Whether a feature is valid by these rules and has an id.
     static func isGood(feature: [UInt8], _ rules: FeatureRules) -> Bool {
         var builder = FeatureStoreBuilder(policy: .reject, rules: rules)
-        guard (try? builder.append(features: array(of: [feature]))) != nil else { return false }
+        guard (try? builder.append(features: array(of: [feature[...]]))) != nil else { return false }
         let store = builder.finish()
         return store.count > 0 && store.featureIdentifier(0) != nil
     }
 
-    /// The text of an array of values.
-    static func array(of elements: [[UInt8]]) -> [UInt8] {
-        var text = ByteWriter(capacity: elements.reduce(2) { $0 + $1.count + 1 })
-        text.append("[")
-        for (index, element) in elements.enumerated() {
-            if index > 0 { text.append(",") }
-            text.append(contentsOf: element)
+    /// The text of an array of values. A text may be of several, with commas between them.
+    static func array(of texts: [ArraySlice<UInt8>]) -> [UInt8] {
+        var array: [UInt8] = []
+        array.reserveCapacity(texts.reduce(2) { $0 + $1.count + 1 })
+        array.append(UInt8(ascii: "["))
+        for (index, text) in texts.enumerated() {
+            if index > 0 { array.append(UInt8(ascii: ",")) }
+            array += text
         }
-        text.append("]")
-        return text.bytes
+        array.append(UInt8(ascii: "]"))
+        return array
     }
 }

@@ -75,11 +75,9 @@ package struct UpdatePlan {
         private let identifiers: [FeatureIdentifier]
         /// By new row.
         private let found: [IdentifierIndex.Rows]
-        private let index: IdentifierIndex
-        private let store: FeatureStore
 
         init(_ identifiers: [FeatureIdentifier], threads: Int, _ index: IdentifierIndex, in store: FeatureStore) {
-            (self.identifiers, self.index, self.store) = (identifiers, index, store)
+            self.identifiers = identifiers
             // Most of the time is spent waiting for memory.
             let parallel = Parallel(.shared, threads: threads, smallestShare: Self.smallestShare)
             let count = parallel.shares(of: identifiers.count, perThread: 1)
@@ -95,11 +93,8 @@ package struct UpdatePlan {
         /// Below this many ids for each thread, another thread costs more than it saves.
         private static var smallestShare: Int { 512 }
 
-        mutating func number(of identifier: FeatureIdentifier) -> Int {
-            number(of: identifier, at: index.rows(of: identifier, in: store))
-        }
-
-        private mutating func number(of identifier: FeatureIdentifier, at old: IdentifierIndex.Rows) -> Int {
+        /// - Parameter old: its rows in the old store.
+        mutating func number(of identifier: FeatureIdentifier, at old: IdentifierIndex.Rows) -> Int {
             if let number = old.first.map({ known[$0] }) ?? new[identifier] { return number }
             if let row = old.first { known[row] = all.count } else { new[identifier] = all.count }
             all.append(Trace(identifier, old))
@@ -142,8 +137,8 @@ package struct UpdatePlan {
         var traces = Traces(identifiers, threads: threads, index, in: store)
         var insertions = 0
         for (step, now) in steps.enumerated() {
-            for identifier in now.removals {
-                let number = traces.number(of: identifier)
+            for (identifier, old) in zip(now.removals, index.rows(of: now.removals[...], in: store)) {
+                let number = traces.number(of: identifier, at: old)
                 guard traces.all[number].removal != step else { continue }
                 traces.all[number].removal = step
                 guard traces.all[number].exists else {

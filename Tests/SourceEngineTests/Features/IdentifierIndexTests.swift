@@ -84,7 +84,7 @@ import Testing
         #expect(index.rows(of: [], in: revision.store).isEmpty)
     }
 
-    @Test("a place among hashes is found wherever they lie", arguments: 0..<6) func places(_ kind: Int) {
+    @Test("the first entry of a hash is found whatever the others are", arguments: 0..<6) func entries(_ kind: Int) {
         var random = SystemRandomNumberGenerator()
         let count = [0, 1, 5, 1000, 20_000, 3000][kind]
         let hashes = (0..<count).map { number -> UInt64 in
@@ -99,9 +99,21 @@ import Testing
         let sought =
             edges + hashes.prefix(500) + hashes.suffix(500) + (0..<500).map { _ in random.next() & ~0xffff_ffff }
         hashes.withUnsafeBufferPointer { entries in
-            let places = sought.map { prefix in hashes.firstIndex { $0 >= prefix } ?? count }
-            #expect(IdentifierIndex.firstEntries(of: sought, in: entries) == places)
-            #expect(sought.map { IdentifierIndex.firstEntry(of: $0, in: entries) } == places)
+            let first = sought.map { prefix in hashes.firstIndex { $0 >= prefix } ?? count }
+            #expect(IdentifierIndex.firstEntries(of: sought, in: entries) == first)
+            #expect(sought.map { IdentifierIndex.firstEntry(of: $0, in: entries) } == first)
+        }
+    }
+
+    @Test("entries of a damaged image, in no order or zeros, lead to none outside of them", arguments: [1, 200, 5000])
+    func damaged(_ count: Int) {
+        var random = SystemRandomNumberGenerator()
+        var hashes = (0..<count).map { _ in random.next() as UInt64 }
+        hashes.replaceSubrange(count / 3..<count / 2, with: repeatElement(0, count: count / 2 - count / 3))
+        let sought = [0, .max] + (0..<500).map { _ in IdentifierIndex.prefix(random.next()) }
+        hashes.withUnsafeBufferPointer { entries in
+            #expect(IdentifierIndex.firstEntries(of: sought, in: entries).allSatisfy { (0...count).contains($0) })
+            #expect(sought.allSatisfy { (0...count).contains(IdentifierIndex.firstEntry(of: $0, in: entries)) })
         }
     }
 }

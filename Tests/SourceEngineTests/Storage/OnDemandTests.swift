@@ -126,6 +126,24 @@ import Testing
         #expect(kept.registry.memory.claimedBytes == 0)
     }
 
+    @Test("ids that nothing has are looked for without reading the features of others") func unknownIds() throws {
+        let kept = try KeptSources(isQuick: true, isOnDemand: true)
+        try kept.create().load(towns(20_000))
+        kept.wait()
+        try kept.restart()
+        let revision = try kept.source().revision
+        let image = try #require(revision.store.text as? ImageText).image
+        let index = try revision.identifierIndex(.never)
+        _ = index.entries.withValues { $0.reduce(0, ^) }
+        let before = image.residentBytes
+        let unknown = try (0..<2000).map { try #require(FeatureIdentifier(JSONReader.parse("\"none \($0)\""))) }
+        #expect(index.rows(of: unknown[...], in: revision.store).allSatisfy { $0.isEmpty })
+        #expect(image.residentBytes == before)
+        let known = try #require(FeatureIdentifier(JSONReader.parse("19999")))
+        #expect(index.rows(of: [known, unknown[0]], in: revision.store).map { $0.count } == [1, 0])
+        #expect(image.residentBytes > before, "nothing of the features was to be read from the disk")
+    }
+
     @Test("without files, and of a few points, what does not fit is refused") func refused() throws {
         let registry = SourceRegistry(
             limits: SourceLimits(filterCacheBytes: 0, buildThreads: 1, memory: MemoryBudget.Limit(bytes: 1)))

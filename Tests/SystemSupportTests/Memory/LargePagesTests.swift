@@ -34,18 +34,30 @@ import Testing
     @Test(
         "what is left of a block serves the next allocation of that size",
         .disabled(if: Sanitizer.isActive, "a sanitizer's allocator rounds sizes in its own way"),
-        arguments: [(9 << 20) - 12, 9 << 20, (9 << 20) + 4, 19_000_000])
+        arguments: [5 << 20, (9 << 20) - 12, (9 << 20) + 4, 19_000_000])
     func shrink(_ size: Int) throws {
         var block = LargePages.allocate(24 << 20)
         memset(block, 5, size)
-        block = LargePages.shrink(block, to: size)
+        let room: Int
+        (block, room) = LargePages.shrink(block, to: size)
         #expect(UnsafeRawBufferPointer(start: block, count: size).allSatisfy { $0 == 5 })
-        #expect(LargePages.shrink(block, to: size) == block, "nothing is left to return")
+        #expect(room == LargePages.roomOnLargePages(size))
+        #expect(LargePages.shrink(block, to: size) == (block, room), "nothing is left to return")
         let kept = KeptBlocks(mostBytes: 64 << 20, patience: .seconds(3600))
         try #require(kept.give(block))
         #expect(kept.bytes < size + 2 * Self.large, "the rest was not returned")
         let taken = try #require(kept.take(LargePages.roomOnLargePages(size)), "the block is too small")
         free(taken)
+    }
+
+    @Test("of a block that is on no large pages, nothing more than asked for is left") func shrinkOthers() {
+        let block = LargePages.resize(nil, to: 24 << 20)
+        memset(block, 5, 9_000_000)
+        let (shrunk, room) = LargePages.shrink(block, to: 9_000_000)
+        defer { free(shrunk) }
+        let isOnLargePages = Int(bitPattern: shrunk) % Self.large == 0
+        #expect(room == 9_000_000 || isOnLargePages)
+        #expect(UnsafeRawBufferPointer(start: shrunk, count: 9_000_000).allSatisfy { $0 == 5 })
     }
 
     /// What the system moves without copying is one mapping; else a block is held twice while it grows.
