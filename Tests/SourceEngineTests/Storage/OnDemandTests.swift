@@ -134,9 +134,11 @@ import Testing
         let revision = try kept.source().revision
         let image = try #require(revision.store.text as? ImageText).image
         let index = try revision.identifierIndex(.never)
-        _ = index.entries.withValues { $0.reduce(0, ^) }
-        let before = image.residentBytes
+        // Of an id whose hash begins like that of another one, the other feature has to be read.
+        let prefixes = Set(index.entries.withValues { $0.map(IdentifierIndex.prefix) })
         let unknown = try (0..<2000).map { try #require(FeatureIdentifier(JSONReader.parse("\"none \($0)\""))) }
+            .filter { !prefixes.contains(IdentifierIndex.prefix($0.hash(index.key))) }
+        let before = image.residentBytes
         #expect(index.rows(of: unknown[...], in: revision.store).allSatisfy { $0.isEmpty })
         #expect(image.residentBytes == before)
         let known = try #require(FeatureIdentifier(JSONReader.parse("19999")))
